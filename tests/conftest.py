@@ -1,0 +1,23 @@
+"""Fixtures shared by all tests: one Spark session for the whole run."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def spark():
+    from nes_spark.config import SparkConfig
+    from nes_spark.session import get_session
+
+    session = get_session(
+        SparkConfig(master="local[2]", shuffle_partitions=3, driver_memory="2g"), "nes_spark tests"
+    )
+    yield session
+    session.stop()
+
+
+@pytest.fixture(params=[1, 2, 7])
+def partitions(request):
+    """Partition counts over which a stage must give the same result."""
+    return request.param
