@@ -187,6 +187,20 @@ REWRITES = Table(
     ("setting", "combination", "draw", "chunk_id", "order"),
 )
 
+POST_DENSITY = Table(
+    "post_density",
+    "The log density of one post-swap text under the component of the chunk before the swap.",
+    (
+        Column("setting", "string", "mixture setting"),
+        Column("combination", "string", "swapped categories"),
+        Column("draw", "int", "Monte Carlo draw"),
+        Column("order", "int", "swap that produced the text"),
+        Column("chunk_id", "string", "chunk"),
+        Column("log_density", "double", "under the pre-swap component, relative to uniform"),
+    ),
+    ("setting", "combination", "draw", "chunk_id", "order"),
+)
+
 RISK_FITS = Table(
     "risk_fits",
     "The Ewens-Pitman fit of one marginal table z_J.",
@@ -293,6 +307,7 @@ TABLES: dict[str, Table] = {
         ASSIGNMENTS,
         SWAPS,
         REWRITES,
+        POST_DENSITY,
         RISK_FITS,
         SCORES,
         CANDIDATES,

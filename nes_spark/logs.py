@@ -1,0 +1,83 @@
+"""What a run says while it works: one line a stage, as text or as JSON lines."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import time
+from typing import Any, TextIO
+
+LOGGER = logging.getLogger("nes_spark")
+
+
+class _JsonFormatter(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        content: dict[str, Any] = {
+            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(record.created)),
+            "level": record.levelname.lower(),
+            "message": record.getMessage(),
+        }
+        content |= getattr(record, "facts", {})
+        return json.dumps(content, sort_keys=True)
+
+
+def configure(structured: bool = False, quiet: bool = False, stream: TextIO | None = None) -> None:
+    """Send the package's log lines to a stream.
+
+    Parameters
+    ----------
+    structured : bool, optional
+        JSON lines instead of text.
+    quiet : bool, optional
+        Warnings and errors only.
+    stream : file, optional
+        Standard error by default.
+    """
+    handler = logging.StreamHandler(stream or sys.stderr)
+    handler.setFormatter(_JsonFormatter() if structured else logging.Formatter("%(message)s"))
+    LOGGER.handlers[:] = [handler]
+    LOGGER.propagate = False
+    LOGGER.setLevel(logging.WARNING if quiet else logging.INFO)
+
+
+class Progress:
+    """Reports the stages of a run: a spinner line on a terminal, one finished line a stage anywhere.
+
+    Parameters
+    ----------
+    total : int
+        Number of stages.
+    stream : file, optional
+        Where the transient line goes when it is a terminal.
+    """
+
+    def __init__(self, total: int, stream: TextIO | None = None) -> None:
+        self.total = total
+        self.position = 0
+        self._stream = stream or sys.stderr
+        self._live = self._stream.isatty() and LOGGER.isEnabledFor(logging.INFO)
+
+    def start(self, name: str, what: str) -> None:
+        """Announce a stage."""
+        self.position += 1
+        if self._live:
+            filled = round(20 * (self.position - 1) / self.total)
+            bar = "#" * filled + "-" * (20 - filled)
+            self._stream.write(f"\r\033[K[{bar}] {self.position}/{self.total} {name}: {what} ...")
+            self._stream.flush()
+
+    def done(self, name: str, outcome: str, seconds: float, **facts: Any) -> None:
+        """Report a finished stage with its counts, wall time in seconds and further facts."""
+        if self._live:
+            self._stream.write("\r\033[K")
+            self._stream.flush()
+        LOGGER.info(
+            "[%2d/%d] %-12s %s %8.1f s",
+            self.position,
+            self.total,
+            name,
+            f"{outcome:<58}",
+            seconds,
+            extra={"facts": {"stage": name, "seconds": round(seconds, 3), **facts}},
+        )

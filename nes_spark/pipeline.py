@@ -1,0 +1,423 @@
+"""The order of stages: what each needs, gives and depends on. The plan can be printed.
+
+A stage is skipped when all it gives is there with today's key: code version, the configuration
+sections it names, the content of what it needs and, where it draws, the fingerprint of the seed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from nes_spark.config import Config
+from nes_spark.errors import NesError
+from nes_spark.store import Manifest, Store, code_version, combine
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from nes_spark.embedding import EmbedderSpec
+    from nes_spark.mixture import MixtureModel
+
+INPUT = "input"
+
+
+@dataclass
+class Context:
+    """What stages work with: the session, the configuration, the tables so far, the secret."""
+
+    spark: SparkSession
+    config: Config
+    store: Store
+    secret: bytes
+    input_fingerprint: str
+
+    def table(self, name: str) -> DataFrame:
+        """Open a finished table."""
+        return self.store.read_table(self.spark, name)
+
+    def spec(self) -> EmbedderSpec:
+        """How workers load the embedder of this run."""
+        from nes_spark.embedding import spec_for
+
+        config = self.config.embedding
+        if config.cache and config.cache_path is None:
+            cache = str(self.store.root.rsplit("/", 1)[0]) + "/cache/embeddings"
+            config = config.model_copy(update={"cache_path": cache})
+        fitted = self.store.path("stages", "embedder") if config.model == "lsa" else None
+        return spec_for(config, fitted_path=fitted)
+
+    def models(self) -> dict[str, MixtureModel]:
+        """The fitted mixtures by setting."""
+        from nes_spark.mixture import MixtureModel
+
+        found = self.store.manifest("mixture")
+        assert found is not None
+        with self.store.open_artifact("mixture") as folder:
+            return {
+                name: MixtureModel.load(folder / file) for name, file in found.details["files"].items()
+            }
+
+
+Outputs = Mapping[str, "DataFrame"]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One step of the pipeline.
+
+    Attributes
+    ----------
+    needs, gives : tuple of str
+        Tables and artifacts; ``input`` stands for the input files.
+    sections : tuple of str
+        Configuration sections that its output depends on.
+    run : callable
+        Takes the context and returns the tables it gives; an artifact's stage fills a folder.
+    draws : bool
+        Whether the output depends on the secret seed.
+    """
+
+    name: str
+    what: str
+    needs: tuple[str, ...]
+    gives: tuple[str, ...]
+    sections: tuple[str, ...]
+    run: Callable[[Context], Outputs] | None = None
+    fill: Callable[[Context, Any], dict[str, Any] | None] | None = None
+    draws: bool = False
+    details: Callable[[Context], dict[str, Any]] | None = field(default=None, compare=False)
+
+    def key(self, context: Context) -> str:
+        """Digest of all that the output depends on."""
+        from nes_spark.swapping import seed_fingerprint
+
+        config = context.config
+        # Where the files lie does not matter, only what they hold (input_fingerprint).
+        inputs = config.input.model_copy(update={"path": None, "metadata_table": None})
+        config = config.model_copy(update={"input": inputs})
+        parts = [code_version(), self.name]
+        if self.sections:
+            parts.append(config.fingerprint(*self.sections))
+        if self.draws:
+            parts.append(seed_fingerprint(context.secret))
+        for name in self.needs:
+            if name == INPUT:
+                parts += [context.input_fingerprint, config.period or ""]
+            else:
+                parts.append(_manifest(context.store, name).content)
+        return combine(*parts)
+
+    def is_current(self, context: Context, key: str) -> bool:
+        """Whether everything it gives is there with this key."""
+        return all(context.store.is_current(name, key) for name in self.gives)
+
+    def execute(self, context: Context, key: str) -> list[Manifest]:
+        """Run the stage and commit what it gives."""
+        inputs = {
+            name: context.input_fingerprint
+            if name == INPUT
+            else _manifest(context.store, name).content
+            for name in self.needs
+        }
+        started = time.perf_counter()
+        if self.fill is not None:
+            fill = self.fill
+            (name,) = self.gives
+            context.store.write_artifact(name, key, lambda folder: fill(context, folder), inputs)
+        else:
+            assert self.run is not None
+            outputs = self.run(context)
+            for name in self.gives:
+                context.store.write_table(name, outputs[name], key, inputs)
+        seconds = round(time.perf_counter() - started, 3)
+        details = self.details(context) if self.details else {}
+        finished = []
+        for name in self.gives:
+            found = _manifest(context.store, name)
+            finished.append(
+                context.store.finish(name, seconds=seconds, details={**found.details, **details})
+            )
+        return finished
+
+
+def _manifest(store: Store, name: str) -> Manifest:
+    found = store.manifest(name)
+    if found is None:
+        raise NesError(f"{name}: a stage that should give it has not finished")
+    return found
+
+
+# -- the stages --------------------------------------------------------------------------------
+
+
+def _documents(context: Context) -> Outputs:
+    from nes_spark.text.stages import read_documents
+
+    config = context.config
+    documents, quarantine = read_documents(
+        context.spark, config.input, config.presentation, config.identifiers, config.period
+    )
+    return {"documents": documents, "quarantine": quarantine}
+
+
+def _embedder(context: Context, folder: Any) -> dict[str, Any]:
+    from nes_spark.embedding.stages import fit_embedder
+
+    spec = fit_embedder(context.table("documents"), context.config.embedding, folder)
+    return {"model": context.config.embedding.model, "model_id": getattr(spec, "model_id", None)}
+
+
+def _chunks(context: Context) -> Outputs:
+    from nes_spark.text.stages import chunk_documents
+
+    config = context.config
+    chunks = chunk_documents(
+        context.table("documents"), config.chunking, config.identifiers, context.spec()
+    )
+    return {"chunks": chunks}
+
+
+def _mentions(context: Context) -> Outputs:
+    from nes_spark.entities.stages import recognize
+
+    return {"mentions": recognize(context.table("chunks"), context.config.entities)}
+
+
+def _cells(context: Context) -> Outputs:
+    from nes_spark.entities.stages import build_cells
+
+    cells = build_cells(
+        context.table("chunks"), context.table("mentions"), context.config.entities
+    )
+    return {"cells": cells}
+
+
+def _embeddings(context: Context) -> Outputs:
+    from nes_spark.embedding.stages import embed_chunks
+
+    return {"embeddings": embed_chunks(context.table("chunks"), context.spec())}
+
+
+def _mixture(context: Context, folder: Any) -> dict[str, Any]:
+    from nes_spark.mixture.stages import fit_mixtures
+    from nes_spark.swapping import derive_seed
+
+    models = fit_mixtures(
+        context.table("embeddings"), context.config.mixture, derive_seed(context.secret, "mixture")
+    )
+    files = {}
+    settings = {}
+    for name, model in models.items():
+        files[name] = f"{name}.npz"
+        model.save(folder / files[name])
+        settings[name] = {
+            "converged": bool(model.converged),
+            "n_iter": int(model.n_iter),
+            "components": len(model.weights),
+            "log_likelihood": float(model.log_likelihood),
+        }
+    return {"files": files, "settings": settings}
+
+
+def _assignments(context: Context) -> Outputs:
+    from nes_spark.mixture.stages import assign
+
+    return {"assignments": assign(context.table("embeddings"), context.models())}
+
+
+def _swaps(context: Context) -> Outputs:
+    from nes_spark.swapping.stages import sample_candidates
+
+    config = context.config
+    constraints = config.releases.constraints
+    swaps = sample_candidates(
+        context.table("cells"),
+        context.table("assignments"),
+        config.releases,
+        config.swapping,
+        context.secret,
+        concentrations={name: m.concentrations for name, m in context.models().items()},
+        covariates=context.table("documents").select("document_id", "covariates")
+        if constraints.same_covariates
+        else None,
+        embeddings=context.table("embeddings"),
+    )
+    return {"swaps": swaps}
+
+
+def _rewrites(context: Context) -> Outputs:
+    from nes_spark.swapping.stages import rewrite
+
+    config = context.config
+    rewrites = rewrite(
+        context.table("swaps"),
+        context.table("chunks"),
+        context.table("mentions"),
+        config.releases,
+        config.swapping,
+        context.secret,
+    )
+    return {"rewrites": rewrites}
+
+
+def _post_density(context: Context) -> Outputs:
+    from nes_spark.utility.density_stages import post_density
+
+    return {
+        "post_density": post_density(
+            context.table("rewrites"),
+            context.table("assignments"),
+            context.spec(),
+            context.models(),
+        )
+    }
+
+
+def _risk_fits(context: Context) -> Outputs:
+    from nes_spark.releases import combinations_of
+    from nes_spark.risk.stages import fit_risk
+
+    fits = fit_risk(context.table("cells"), combinations_of(context.config.releases))
+    return {"risk_fits": fits}
+
+
+def _scores(context: Context) -> Outputs:
+    from nes_spark.releases.stages import score
+
+    scores = score(
+        context.table("swaps"),
+        context.table("cells"),
+        context.table("assignments"),
+        context.table("post_density"),
+        context.table("risk_fits"),
+        context.config.risk.population,
+    )
+    return {"scores": scores}
+
+
+def _candidates(context: Context) -> Outputs:
+    from nes_spark.releases.stages import summarize
+
+    return {"candidates": summarize(context.table("scores"))}
+
+
+STAGES: tuple[Stage, ...] = (
+    Stage(
+        "documents",
+        "read, validate, cut to the presentation part",
+        (INPUT,),
+        ("documents", "quarantine"),
+        ("input", "presentation", "identifiers"),
+        run=_documents,
+    ),
+    Stage(
+        "embedder",
+        "fit the embedding model where it is fitted on the corpus",
+        ("documents",),
+        ("embedder",),
+        ("embedding",),
+        fill=_embedder,
+    ),
+    Stage(
+        "chunks",
+        "cut into semantic chunks, suppress direct identifiers",
+        ("documents", "embedder"),
+        ("chunks",),
+        ("chunking", "identifiers", "embedding"),
+        run=_chunks,
+    ),
+    Stage(
+        "mentions",
+        "recognise and link named entities",
+        ("chunks",),
+        ("mentions",),
+        ("entities",),
+        run=_mentions,
+    ),
+    Stage(
+        "cells",
+        "build the entity combination table",
+        ("chunks", "mentions"),
+        ("cells",),
+        ("entities",),
+        run=_cells,
+    ),
+    Stage(
+        "embeddings",
+        "embed the chunks",
+        ("chunks", "embedder"),
+        ("embeddings",),
+        ("embedding",),
+        run=_embeddings,
+    ),
+    Stage(
+        "mixture",
+        "fit mixtures on the sphere",
+        ("embeddings",),
+        ("mixture",),
+        ("mixture",),
+        fill=_mixture,
+        draws=True,
+    ),
+    Stage(
+        "assignments",
+        "assign chunks to components",
+        ("embeddings", "mixture"),
+        ("assignments",),
+        (),
+        run=_assignments,
+    ),
+    Stage(
+        "swaps",
+        "draw the swaps of every candidate",
+        ("documents", "cells", "embeddings", "mixture", "assignments"),
+        ("swaps",),
+        ("releases", "swapping"),
+        run=_swaps,
+        draws=True,
+    ),
+    Stage(
+        "rewrites",
+        "exchange the entities in the texts",
+        ("swaps", "chunks", "mentions"),
+        ("rewrites",),
+        ("releases", "swapping"),
+        run=_rewrites,
+        draws=True,
+    ),
+    Stage(
+        "post_density",
+        "embed the swapped chunks",
+        ("rewrites", "embedder", "mixture", "assignments"),
+        ("post_density",),
+        ("embedding",),
+        run=_post_density,
+    ),
+    Stage(
+        "risk_fits",
+        "fit the Ewens-Pitman model to every table",
+        ("cells",),
+        ("risk_fits",),
+        ("releases",),
+        run=_risk_fits,
+    ),
+    Stage(
+        "scores",
+        "score disclosure risk and data utility",
+        ("swaps", "cells", "assignments", "post_density", "risk_fits"),
+        ("scores",),
+        ("risk",),
+        run=_scores,
+    ),
+    Stage(
+        "candidates",
+        "average over draws, find the frontier",
+        ("scores",),
+        ("candidates",),
+        (),
+        run=_candidates,
+    ),
+)

@@ -1,0 +1,500 @@
+"""Where the tables of a run live: one folder a table, a manifest that makes it count.
+
+A table is written straight to its folder by Spark; the manifest is written last, in one atomic step.
+Only a table with a manifest is ever read, and it counts as done only while the manifest's key (code
+version, configuration that mattered, content of its inputs) is the key of today. So a crash at any
+moment leaves either the old state, or no manifest and thus work to redo.
+
+Paths may be local or URIs that ``pyarrow.fs`` knows (``s3://``, ``gs://``, ``hdfs://``); Spark
+reads and writes the same paths.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import posixpath
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyarrow import fs as pafs
+
+from nes_spark.errors import InfrastructureError
+from nes_spark.schemas import TABLES
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from pyspark.sql import DataFrame, SparkSession
+
+MANIFEST = "_manifest.json"
+FORMAT = 1
+
+
+@lru_cache(maxsize=1)
+def code_version() -> str:
+    """Return the package version and a digest of its source and bundled models.
+
+    Editing any of them makes earlier outputs stale; reinstalling the same code does not.
+    """
+    import nes_spark
+
+    root = Path(nes_spark.__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*")):
+        if path.is_file() and "__pycache__" not in path.parts and path.suffix != ".pyc":
+            digest.update(path.relative_to(root).as_posix().encode())
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return f"{nes_spark.__version__}+{digest.hexdigest()[:12]}"
+
+
+def combine(*parts: str) -> str:
+    """Return one SHA-256 over several strings, unambiguous about where each ends."""
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What is known of a finished table or artifact.
+
+    Attributes
+    ----------
+    key : str
+        Digest of all that the content depends on; equal keys mean equal content.
+    content : str
+        Digest of the content itself, independent of row order and partitioning.
+    rows : int
+        Rows of a table, files of an artifact.
+    seconds : float
+        Wall time of the stage that wrote it.
+    inputs : dict
+        Name of each input -> content digest it had.
+    """
+
+    name: str
+    key: str
+    content: str
+    rows: int
+    seconds: float = 0.0
+    code: str = ""
+    inputs: dict[str, str] = field(default_factory=dict)
+    details: dict[str, Any] = field(default_factory=dict)
+    format: int = FORMAT
+
+
+class Store:
+    """The folder of one run, ``OUT/PERIOD``.
+
+    Parameters
+    ----------
+    root : str or pathlib.Path
+        Local path or URI of the run folder; created when missing.
+
+    Raises
+    ------
+    InfrastructureError
+        When the folder cannot be created or written.
+    """
+
+    def __init__(self, root: str | Path) -> None:
+        text = str(root)
+        if "://" not in text:
+            text = str(Path(text).expanduser().absolute())
+        self.root = text
+        try:
+            self._fs, self._path = pafs.FileSystem.from_uri(text)
+        except (OSError, ValueError) as error:
+            raise InfrastructureError(f"{text}: not a usable location: {error}") from None
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the run folder is on the local file system."""
+        return isinstance(self._fs, pafs.LocalFileSystem)
+
+    def path(self, *parts: str) -> str:
+        """Return the path or URI of something below the run folder, as Spark takes it."""
+        return posixpath.join(self.root, *parts)
+
+    def local_path(self, *parts: str) -> Path:
+        """Return a local path below the run folder.
+
+        Raises
+        ------
+        InfrastructureError
+            When the run folder is remote.
+        """
+        if not self.is_local:
+            raise InfrastructureError(f"{self.root}: this needs a run folder on a local disk")
+        return Path(self._path, *parts)
+
+    # -- small files ---------------------------------------------------------------------------
+
+    def prepare(self) -> None:
+        """Create the run folder; what holds original text is for its owner only."""
+        self.make_folder()
+        self.make_folder("stages", mode=0o700)
+        self.make_folder("sealed", mode=0o700)
+
+    def make_folder(self, *parts: str, mode: int | None = None) -> None:
+        """Create a folder below the run folder, with an owner-only mode where asked for."""
+        target = posixpath.join(self._path, *parts)
+        try:
+            self._fs.create_dir(target, recursive=True)
+            if self.is_local and mode is not None:
+                os.chmod(target, mode)
+        except OSError as error:
+            raise InfrastructureError(_disk_message(target, error)) from None
+
+    def write_bytes(self, content: bytes, *parts: str, mode: int | None = None) -> None:
+        """Write a small file in one atomic step."""
+        target = posixpath.join(self._path, *parts)
+        try:
+            self._fs.create_dir(posixpath.dirname(target), recursive=True)
+            if self.is_local:
+                handle, temporary = tempfile.mkstemp(dir=posixpath.dirname(target), prefix=".tmp-")
+                try:
+                    with os.fdopen(handle, "wb") as stream:
+                        stream.write(content)
+                        stream.flush()
+                        os.fsync(stream.fileno())
+                    os.chmod(temporary, 0o644 if mode is None else mode)
+                    os.replace(temporary, target)
+                except BaseException:
+                    with contextlib.suppress(FileNotFoundError):
+                        os.unlink(temporary)
+                    raise
+            else:  # object stores publish a file only when it is complete
+                with self._fs.open_output_stream(target) as stream:
+                    stream.write(content)
+        except OSError as error:
+            raise InfrastructureError(_disk_message(target, error)) from None
+
+    def write_json(self, content: Any, *parts: str) -> None:
+        """Write canonical JSON (sorted keys, one trailing newline) atomically."""
+        text = json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
+        self.write_bytes((text + "\n").encode(), *parts)
+
+    def read_bytes(self, *parts: str) -> bytes | None:
+        """Return a small file's content, None when there is no such file."""
+        target = posixpath.join(self._path, *parts)
+        if self._fs.get_file_info(target).type != pafs.FileType.File:
+            return None
+        with self._fs.open_input_stream(target) as stream:
+            return stream.read()
+
+    def read_json(self, *parts: str) -> Any:
+        """Return parsed JSON, None when there is no such file or it is not JSON."""
+        content = self.read_bytes(*parts)
+        if content is None:
+            return None
+        try:
+            return json.loads(content)
+        except ValueError:
+            return None
+
+    def remove(self, *parts: str) -> None:
+        """Remove a file or folder if it is there."""
+        target = posixpath.join(self._path, *parts)
+        info = self._fs.get_file_info(target)
+        if info.type == pafs.FileType.Directory:
+            self._fs.delete_dir(target)
+        elif info.type == pafs.FileType.File:
+            self._fs.delete_file(target)
+
+    def move(self, source: str, target: str) -> None:
+        """Replace folder ``target`` by folder ``source`` (both below the run folder).
+
+        On a local disk the gap between removing the old and naming the new is two renames long; a
+        crash in it leaves the old folder under ``<target>.old``, which :meth:`recover` puts back.
+        """
+        old = f"{target}.old"
+        self.remove(old)
+        paths = [posixpath.join(self._path, p) for p in (source, target, old)]
+        if self._fs.get_file_info(paths[1]).type != pafs.FileType.NotFound:
+            self._fs.move(paths[1], paths[2])
+        self._fs.move(paths[0], paths[1])
+        self.remove(old)
+
+    def recover(self, target: str) -> None:
+        """Put back the old folder if a crash struck :meth:`move` between its two renames."""
+        paths = [posixpath.join(self._path, p) for p in (target, f"{target}.old")]
+        infos = self._fs.get_file_info(paths)
+        if infos[0].type == pafs.FileType.NotFound and infos[1].type != pafs.FileType.NotFound:
+            self._fs.move(paths[1], paths[0])
+        else:
+            self.remove(f"{target}.old")
+
+    def exists(self, *parts: str) -> bool:
+        """Whether a file or folder is there."""
+        target = posixpath.join(self._path, *parts)
+        return self._fs.get_file_info(target).type != pafs.FileType.NotFound
+
+    # -- manifests -----------------------------------------------------------------------------
+
+    def manifest(self, name: str) -> Manifest | None:
+        """Return the manifest of a table or artifact, None when it does not count as done."""
+        content = self.read_json("stages", name, MANIFEST)
+        if not isinstance(content, dict) or content.get("format") != FORMAT:
+            return None
+        try:
+            return Manifest(**content)
+        except TypeError:
+            return None
+
+    def is_current(self, name: str, key: str) -> bool:
+        """Whether a finished output with this key is there."""
+        found = self.manifest(name)
+        return found is not None and found.key == key
+
+    def _commit(self, manifest: Manifest) -> Manifest:
+        self.write_json(asdict(manifest), "stages", manifest.name, MANIFEST)
+        return manifest
+
+    def _discard(self, name: str) -> None:
+        """Withdraw the manifest first, so that a half-removed table never counts."""
+        self.remove("stages", name, MANIFEST)
+        self.remove("stages", name)
+
+    # -- tables --------------------------------------------------------------------------------
+
+    def write_table(
+        self,
+        name: str,
+        frame: DataFrame,
+        key: str,
+        inputs: Mapping[str, str] | None = None,
+    ) -> Manifest:
+        """Write a table and commit it.
+
+        Parameters
+        ----------
+        name : str
+            A name in :data:`nes_spark.schemas.TABLES`.
+        frame : pyspark.sql.DataFrame
+            Its rows; must have exactly the declared columns (in any order).
+        key : str
+            Digest of all that the content depends on.
+        inputs : mapping, optional
+            Name of input -> content digest, kept for the reader of the manifest.
+
+        Returns
+        -------
+        Manifest
+            Without ``seconds``; :meth:`finish` sets them.
+
+        Raises
+        ------
+        InfrastructureError
+            When the columns differ from the declared ones or the disk refuses.
+        """
+        table = TABLES[name]
+        missing = set(table.names) ^ set(frame.columns)
+        if missing:
+            raise InfrastructureError(
+                f"table {name}: columns {sorted(missing)} are missing or not declared"
+            )
+        self._discard(name)
+        columns = [f"CAST(`{c.name}` AS {c.type}) AS `{c.name}`" for c in table.columns]
+        target = self.path("stages", name)
+        frame.selectExpr(*columns).write.mode("overwrite").parquet(target)
+        rows, content = _digest(frame.sparkSession.read.schema(table.ddl).parquet(target))
+        return self._commit(
+            Manifest(name, key, content, rows, code=code_version(), inputs=dict(inputs or {}))
+        )
+
+    def finish(self, name: str, **changes: Any) -> Manifest:
+        """Add wall time or details to a committed manifest."""
+        found = self.manifest(name)
+        if found is None:
+            raise InfrastructureError(f"{name}: there is no finished output to describe")
+        return self._commit(Manifest(**{**asdict(found), **changes}))
+
+    def read_table(self, spark: SparkSession, name: str) -> DataFrame:
+        """Open a finished table.
+
+        Raises
+        ------
+        InfrastructureError
+            When it is not there or was not finished.
+        """
+        self._require(name)
+        return spark.read.schema(TABLES[name].ddl).parquet(self.path("stages", name))
+
+    def read_pandas(self, name: str, columns: list[str] | None = None) -> pd.DataFrame:
+        """Read a finished table into memory, sorted by its key; for small tables and notebooks."""
+        import pyarrow.dataset as ds
+
+        self._require(name)
+        folder = posixpath.join(self._path, "stages", name)
+        names = [
+            f.path
+            for f in self._fs.get_file_info(pafs.FileSelector(folder))
+            if f.path.endswith(".parquet")
+        ]
+        dataset = ds.dataset(sorted(names), filesystem=self._fs, format="parquet")
+        frame = dataset.to_table(columns=columns).to_pandas(maps_as_pydicts="strict")
+        by = [c for c in TABLES[name].key if c in frame.columns]
+        return frame.sort_values(by, ignore_index=True) if by else frame
+
+    def _require(self, name: str) -> None:
+        if self.manifest(name) is None:
+            raise InfrastructureError(
+                f"{self.root}: there is no finished table {name!r}; run the stage before it first"
+            )
+
+    # -- artifacts -----------------------------------------------------------------------------
+
+    def write_artifact(
+        self,
+        name: str,
+        key: str,
+        fill: Callable[[Path], dict[str, Any] | None],
+        inputs: Mapping[str, str] | None = None,
+    ) -> Manifest:
+        """Let ``fill`` write files into a folder, put the folder in place, and commit it.
+
+        ``fill`` may return details that are kept in the manifest.
+        """
+        self._discard(name)
+        with tempfile.TemporaryDirectory(prefix="nes-spark-") as temporary:
+            details = fill(Path(temporary)) or {}
+            files = sorted(p for p in Path(temporary).rglob("*") if p.is_file())
+            digest = hashlib.sha256()
+            for file in files:
+                digest.update(file.relative_to(temporary).as_posix().encode())
+                digest.update(hashlib.sha256(file.read_bytes()).digest())
+            target = posixpath.join(self._path, "stages", name)
+            try:
+                self._fs.create_dir(target, recursive=True)
+                if self.is_local:
+                    shutil.copytree(temporary, target, dirs_exist_ok=True)
+                else:
+                    pafs.copy_files(
+                        temporary,
+                        target,
+                        source_filesystem=pafs.LocalFileSystem(),
+                        destination_filesystem=self._fs,
+                    )
+            except OSError as error:
+                raise InfrastructureError(_disk_message(target, error)) from None
+        return self._commit(
+            Manifest(
+                name,
+                key,
+                digest.hexdigest(),
+                len(files),
+                code=code_version(),
+                inputs=dict(inputs or {}),
+                details=details,
+            )
+        )
+
+    @contextlib.contextmanager
+    def open_artifact(self, name: str) -> Iterator[Path]:
+        """Give a local folder with the files of a finished artifact."""
+        self._require(name)
+        if self.is_local:
+            yield self.local_path("stages", name)
+            return
+        with tempfile.TemporaryDirectory(prefix="nes-spark-") as temporary:
+            pafs.copy_files(
+                posixpath.join(self._path, "stages", name),
+                temporary,
+                source_filesystem=self._fs,
+                destination_filesystem=pafs.LocalFileSystem(),
+            )
+            yield Path(temporary)
+
+
+def _disk_message(target: str, error: OSError) -> str:
+    reason = error.strerror or str(error).splitlines()[0]
+    return f"{target}: cannot be written: {reason}; free space or choose another --output"
+
+
+def _digest(frame: DataFrame) -> tuple[int, str]:
+    """Rows of a table and a digest of its content that no order or partitioning changes.
+
+    The sum of a 64-bit hash of each row: maps have no hash in Spark, so their sorted entries stand
+    for them.
+    """
+    from pyspark.sql import functions as F
+    from pyspark.sql.types import ArrayType, DataType, MapType, StructType
+
+    def has_map(kind: DataType) -> bool:
+        if isinstance(kind, MapType):
+            return True
+        if isinstance(kind, ArrayType):
+            return has_map(kind.elementType)
+        return isinstance(kind, StructType) and any(has_map(f.dataType) for f in kind.fields)
+
+    columns = []
+    for column in frame.schema.fields:
+        value = F.col(f"`{column.name}`")
+        if isinstance(column.dataType, MapType):
+            value = F.array_sort(F.map_entries(value))
+        elif has_map(column.dataType):
+            raise InfrastructureError(f"column {column.name}: nested maps have no digest")
+        columns.append(F.coalesce(F.xxhash64(value), F.lit(0)))
+        columns.append(value.isNull())
+    row = frame.select(F.xxhash64(*columns).cast("decimal(20,0)").alias("h")).agg(
+        F.count(F.lit(1)).alias("rows"), F.sum("h").alias("total")
+    )
+    (found,) = row.collect()
+    return int(found["rows"]), combine(str(found["rows"]), str(found["total"] or 0))
+
+
+def input_fingerprint(spark: SparkSession, paths: Iterable[str]) -> str:
+    """Return a digest of input files: content for small local ones, else name, size and time.
+
+    Parameters
+    ----------
+    spark : pyspark.sql.SparkSession
+        Lists remote files.
+    paths : iterable of str
+        Files, folders or globs.
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits; does not depend on the folder a local file lies in.
+    """
+    found: list[str] = []
+    for given in paths:
+        local = given.removeprefix("file://")
+        if "://" not in local:
+            files = _local_files(local)
+            if sum(f.stat().st_size for f in files) <= 1 << 30:
+                for file in files:
+                    with file.open("rb") as stream:
+                        digest = hashlib.file_digest(stream, "sha256") if hasattr(
+                            hashlib, "file_digest"
+                        ) else hashlib.sha256(stream.read())
+                    found.append(f"{file.name} {digest.hexdigest()}")
+                continue
+        rows = (
+            spark.read.format("binaryFile")
+            .option("recursiveFileLookup", "true")
+            .load(given)
+            .selectExpr("path", "length", "CAST(modificationTime AS string) AS time")
+            .orderBy("path")
+            .toLocalIterator()
+        )
+        found += [f"{r['path']} {r['length']} {r['time']}" for r in rows]
+    return combine(*sorted(found))
+
+
+def _local_files(given: str) -> list[Path]:
+    path = Path(given).expanduser()
+    if path.is_file():
+        return [path]
+    if path.is_dir():
+        return sorted(p for p in path.rglob("*") if p.is_file() and not p.name.startswith((".", "_")))
+    import glob
+
+    return sorted(Path(p) for p in glob.glob(str(path)) if Path(p).is_file())

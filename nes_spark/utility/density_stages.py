@@ -1,0 +1,55 @@
+"""Spark: the log density of post-swap texts, each distinct text embedded once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from nes_spark.schemas import POST_DENSITY
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from nes_spark.embedding import EmbedderSpec
+    from nes_spark.mixture import MixtureModel
+
+
+def post_density(
+    rewrites: DataFrame,
+    assignments: DataFrame,
+    spec: EmbedderSpec,
+    models: Mapping[str, MixtureModel],
+) -> DataFrame:
+    """Evaluate swapped chunks under the component of the chunk before the swap (section 2.5).
+
+    Parameters
+    ----------
+    rewrites : pyspark.sql.DataFrame
+        Table ``rewrites``.
+    assignments : pyspark.sql.DataFrame
+        Table ``assignments`` of the pre-swap chunks.
+    spec : EmbedderSpec
+        The embedder that embedded the chunks before.
+    models : mapping of str to MixtureModel
+        Fitted mixtures by setting.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        Table ``post_density``.
+    """
+    from pyspark.sql import functions as F
+
+    from nes_spark.embedding.stages import embed_texts
+    from nes_spark.mixture.stages import log_density_at
+
+    keyed = rewrites.withColumn("digest", F.sha2("text", 256))
+    # Draws and combinations often make the same text; a paid endpoint is asked for it once.
+    distinct = keyed.select("digest", "text").dropDuplicates(["digest"])
+    vectors = embed_texts(distinct, spec, ["digest"], "text").select("digest", "vector")
+    placed = (
+        keyed.select("setting", "combination", "draw", "order", "chunk_id", "digest")
+        .join(assignments.select("setting", "chunk_id", "component"), ["setting", "chunk_id"])
+        .join(vectors, "digest")
+    )
+    return log_density_at(placed, models).select(*POST_DENSITY.names)
