@@ -1,0 +1,152 @@
+"""Spark stages: fit the embedder where it needs fitting, and embed a table of texts.
+
+The model is loaded once per Python worker. A row's vector depends on its text only, so that the
+result does not depend on partitions or batches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from nes_spark.embedding.base import EmbedderSpec, load_embedder, spec_for
+from nes_spark.schemas import EMBEDDINGS
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from pyspark.sql import DataFrame
+
+    from nes_spark.config import EmbeddingConfig
+
+#: Texts embedded at a time in a worker: bounds memory whatever the Arrow batch.
+_BLOCK = 512
+
+
+def _sentence_sample(texts: DataFrame, size: int) -> list[str]:
+    """Return at most ``size`` sentences, chosen by the hash of their content.
+
+    A sentence is in the sample or not whatever the partitioning; equal sentences count once.
+    """
+    from pyspark.sql import functions as F
+
+    def split(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        import pandas as pd
+
+        from nes_spark.text import split_sentences
+
+        for batch in batches:
+            for text in batch["text"]:
+                spans = split_sentences(text)
+                for i in range(0, len(spans), 2000):
+                    found = [text[a:b] for a, b in spans[i : i + 2000]]
+                    yield pd.DataFrame({"sentence": found})
+
+    sentences = texts.select("text").mapInPandas(split, "sentence string").distinct()
+    chosen = sentences.orderBy(F.xxhash64("sentence"), "sentence").limit(size)
+    return [row["sentence"] for row in chosen.collect()]
+
+
+def fit_embedder(
+    texts: DataFrame,
+    config: EmbeddingConfig,
+    folder: str | Path,
+    cache_path: str | Path | None = None,
+) -> EmbedderSpec:
+    """Fit the embedder where it needs fitting (``lsa`` only) and return its specification.
+
+    Parameters
+    ----------
+    texts : pyspark.sql.DataFrame
+        A table with a column ``text``: documents or chunks.
+    config : EmbeddingConfig
+        ``lsa_sample`` bounds the sentences that are brought to the driver and fitted on.
+    folder : str or pathlib.Path
+        Where a fitted model is saved, in a folder named after its weights; every worker must be
+        able to read it.
+    cache_path : str or pathlib.Path, optional
+        See :func:`nes_spark.embedding.spec_for`.
+
+    Returns
+    -------
+    EmbedderSpec
+
+    Raises
+    ------
+    ConfigError
+        When the embedder cannot be loaded here: key or package missing.
+    InputError
+        When there is too little text to fit on.
+    """
+    if config.model == "lsa":
+        from nes_spark.embedding.lsa import fit_lsa
+
+        root = str(folder).removeprefix("file://")
+        model = fit_lsa(_sentence_sample(texts, config.lsa_sample), config.dimension)
+        return spec_for(config, fitted_path=model.save(root))
+    spec = spec_for(config, cache_path=cache_path)
+    load_embedder(spec)
+    return spec
+
+
+def embed_texts(
+    df: DataFrame, spec: EmbedderSpec, id_columns: Sequence[str], text_column: str = "text"
+) -> DataFrame:
+    """Embed a column of texts.
+
+    Parameters
+    ----------
+    df : pyspark.sql.DataFrame
+        Table with the id columns and the text column.
+    spec : EmbedderSpec
+    id_columns : sequence of str
+        Columns carried over; of any type that Arrow knows.
+    text_column : str, default "text"
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        The id columns, ``vector`` (array of float, norm 1) and ``model_id``.
+    """
+    names = list(id_columns)
+    fields = {f.name: f.dataType.simpleString() for f in df.schema.fields}
+    schema = ", ".join(f"`{n}` {fields[n]}" for n in names)
+    schema = f"{schema}, `vector` array<float>, `model_id` string".removeprefix(", ")
+
+    def embed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        embedder = load_embedder(spec)
+        for batch in batches:
+            for start in range(0, batch.num_rows, _BLOCK):
+                part = batch.slice(start, _BLOCK)
+                texts = [t or "" for t in part.column(len(names)).to_pylist()]
+                vectors = embedder.embed(texts)
+                n, d = vectors.shape
+                offsets = np.arange(0, n * d + 1, d, dtype=np.int32)
+                values = pa.ListArray.from_arrays(offsets, vectors.reshape(-1))
+                model = pa.array([embedder.model_id] * n, type=pa.string())
+                columns = [part.column(i) for i in range(len(names))]
+                yield pa.RecordBatch.from_arrays(
+                    [*columns, values, model], [*names, "vector", "model_id"]
+                )
+
+    return df.select(*names, text_column).mapInArrow(embed, schema)
+
+
+def embed_chunks(chunks: DataFrame, spec: EmbedderSpec) -> DataFrame:
+    """Embed chunks.
+
+    Parameters
+    ----------
+    chunks : pyspark.sql.DataFrame
+        Columns of :data:`nes_spark.schemas.CHUNKS`.
+    spec : EmbedderSpec
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        Columns of :data:`nes_spark.schemas.EMBEDDINGS`.
+    """
+    return embed_texts(chunks, spec, ["chunk_id"], "text").select(*EMBEDDINGS.names)
