@@ -13,7 +13,7 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
@@ -469,7 +469,9 @@ class Config(Section):
                 "categories in releases.swap"
             )
         if min(releases.sizes) < 1:
-            raise ValueError(f"releases.sizes: every entry must be at least 1, got {releases.sizes}")
+            raise ValueError(
+                f"releases.sizes: every entry must be at least 1, got {releases.sizes}"
+            )
         for category in self.choice.combination or []:
             _known_category("choice.combination", category, known)
         return self
@@ -507,19 +509,29 @@ def _set_dotted(tree: dict[str, Any], dotted: str, value: Any) -> None:
     tree[leaf] = value
 
 
+def _section_of(annotation: Any) -> type[BaseModel] | None:
+    """The section inside an annotation such as ``list[Section]`` or ``Section | None``."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    for argument in get_args(annotation):
+        found = _section_of(argument)
+        if found is not None:
+            return found
+    return None
+
+
 def _valid_keys(location: tuple[Any, ...]) -> list[str]:
     """Valid keys of the section that a pydantic error location points into."""
-    model: Any = Config
+    model: type[BaseModel] = Config
     for part in location:
-        if not (isinstance(model, type) and issubclass(model, BaseModel)):
-            return []
         field = model.model_fields.get(str(part))
-        if field is None:
+        if field is None:  # an index of a list or a key of a mapping
+            continue
+        inner = _section_of(field.annotation)
+        if inner is None:
             return []
-        model = field.annotation
-    if isinstance(model, type) and issubclass(model, BaseModel):
-        return sorted(model.model_fields)
-    return []
+        model = inner
+    return sorted(model.model_fields)
 
 
 def _describe(error: Any) -> str:
@@ -528,7 +540,7 @@ def _describe(error: Any) -> str:
     if error["type"] == "extra_forbidden":
         valid = _valid_keys(location[:-1])
         close = difflib.get_close_matches(str(location[-1]), valid, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
+        hint = f"; did you mean {close[0]!r}?" if close else "."
         return f"{path}: unknown key{hint} Valid keys here: {', '.join(valid)}"
     message = error["msg"].removeprefix("Value error, ")
     got = error.get("input")
@@ -544,15 +556,15 @@ def build_config(content: Mapping[str, Any], source: str = "configuration") -> C
         return Config.model_validate(dict(content))
     except ValidationError as error:
         faults = [_describe(e) for e in error.errors()]
-        plural = "fault" if len(faults) == 1 else "faults"
-        raise ConfigError(
-            f"{source}: {len(faults)} {plural}: " + "\n  ".join(["", *faults]).lstrip("\n ")
-            if len(faults) == 1
-            else f"{source}: {len(faults)} {plural}:\n  " + "\n  ".join(faults)
-        ) from None
+        if len(faults) == 1:
+            raise ConfigError(f"{source}: {faults[0]}") from None
+        listed = "".join(f"\n  {fault}" for fault in faults)
+        raise ConfigError(f"{source}: {len(faults)} faults:{listed}") from None
 
 
-def load_config(path: str | Path | None = None, overrides: Mapping[str, Any] | None = None) -> Config:
+def load_config(
+    path: str | Path | None = None, overrides: Mapping[str, Any] | None = None
+) -> Config:
     """Read a YAML configuration and apply overrides.
 
     Parameters
@@ -589,7 +601,9 @@ def load_config(path: str | Path | None = None, overrides: Mapping[str, Any] | N
             where = f" at line {mark.line + 1}" if mark else ""
             raise ConfigError(f"{path}: not valid YAML{where}") from None
         if not isinstance(content, dict):
-            raise ConfigError(f"{path}: must be a mapping of sections, got {type(content).__name__}")
+            raise ConfigError(
+                f"{path}: must be a mapping of sections, got {type(content).__name__}"
+            )
     for dotted, value in (overrides or {}).items():
         _set_dotted(content, dotted, value)
     return build_config(content, str(path) if path is not None else "configuration")

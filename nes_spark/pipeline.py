@@ -57,7 +57,8 @@ class Context:
         assert found is not None
         with self.store.open_artifact("mixture") as folder:
             return {
-                name: MixtureModel.load(folder / file) for name, file in found.details["files"].items()
+                name: MixtureModel.load(folder / file)
+                for name, file in found.details["files"].items()
             }
 
 
@@ -189,9 +190,7 @@ def _mentions(context: Context) -> Outputs:
 def _cells(context: Context) -> Outputs:
     from nes_spark.entities.stages import build_cells
 
-    cells = build_cells(
-        context.table("chunks"), context.table("mentions"), context.config.entities
-    )
+    cells = build_cells(context.table("chunks"), context.table("mentions"), context.config.entities)
     return {"cells": cells}
 
 

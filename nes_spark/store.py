@@ -230,6 +230,30 @@ class Store:
         else:
             self.remove(f"{target}.old")
 
+    @contextlib.contextmanager
+    def lock(self) -> Iterator[None]:
+        """Keep two runs out of one local folder; the system releases it when a process dies.
+
+        Raises
+        ------
+        InfrastructureError
+            When another run works in the folder.
+        """
+        if not self.is_local:
+            yield
+            return
+        import fcntl
+
+        with open(self.local_path(".lock"), "w") as stream:
+            try:
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise InfrastructureError(
+                    f"{self.root}: another run works in this folder; wait for it or choose "
+                    "another --output"
+                ) from None
+            yield
+
     def exists(self, *parts: str) -> bool:
         """Whether a file or folder is there."""
         target = posixpath.join(self._path, *parts)
@@ -471,10 +495,10 @@ def input_fingerprint(spark: SparkSession, paths: Iterable[str]) -> str:
             files = _local_files(local)
             if sum(f.stat().st_size for f in files) <= 1 << 30:
                 for file in files:
+                    digest = hashlib.sha256()
                     with file.open("rb") as stream:
-                        digest = hashlib.file_digest(stream, "sha256") if hasattr(
-                            hashlib, "file_digest"
-                        ) else hashlib.sha256(stream.read())
+                        while block := stream.read(1 << 20):
+                            digest.update(block)
                     found.append(f"{file.name} {digest.hexdigest()}")
                 continue
         rows = (
@@ -494,7 +518,9 @@ def _local_files(given: str) -> list[Path]:
     if path.is_file():
         return [path]
     if path.is_dir():
-        return sorted(p for p in path.rglob("*") if p.is_file() and not p.name.startswith((".", "_")))
+        return sorted(
+            p for p in path.rglob("*") if p.is_file() and not p.name.startswith((".", "_"))
+        )
     import glob
 
     return sorted(Path(p) for p in glob.glob(str(path)) if Path(p).is_file())

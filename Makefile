@@ -1,0 +1,57 @@
+# Targets set up what they need: Python packages go into .venv. Java 17 or later must be on the machine.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-slow lint format bench setup clean check-java check-python
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+check-python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null || \
+	  { echo "error: Python 3.10 or later is needed; install it (for example: apt-get install python3 python3-venv) or run make PYTHON=/path/to/python3.11"; exit 1; }
+
+check-java:
+	@java="$${JAVA_HOME:+$$JAVA_HOME/bin/}java"; \
+	  version=$$("$$java" -version 2>&1 | sed -n 's/.*version "\([0-9]*\).*/\1/p' | head -n 1); \
+	  if [ -z "$$version" ] || [ "$$version" -lt 17 ]; then \
+	    echo "error: Java 17 or later is needed, found $${version:-none}; install it (for example: apt-get install openjdk-17-jre-headless) or set JAVA_HOME"; exit 1; fi
+
+$(STAMP): setup.py | check-python
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
+	  { echo "error: python3 cannot make a virtual environment; install it (for example: apt-get install python3-venv)"; exit 1; }
+	@echo "installing nes_spark and what it needs into $(VENV) (a few minutes the first time)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,connect]'
+	@touch $@
+
+setup: check-java $(STAMP) ## Create .venv and install the project
+
+demo: setup ## Run the main job on the bundled demo corpus (report in out/demo)
+	@$(BIN)/nes-spark demo
+
+test: setup ## Run the fast tests
+	$(BIN)/python -m pytest -m "not slow and not cluster"
+
+test-slow: setup ## Run all tests, also those that take minutes or start a cluster
+	$(BIN)/python -m pytest
+
+lint: setup ## Check style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: setup ## Format the code
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: setup ## Run the benchmarks (ratios measured side by side)
+	$(BIN)/python -m pip install --quiet '.[bench]'
+	@for bench in tests/benchmarks/bench_*.py; do \
+	  echo "== $$bench"; $(BIN)/python -m tests.benchmarks.$$(basename $$bench .py) || exit 1; done
+
+clean: ## Remove outputs and caches (not .venv)
+	rm -rf out build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

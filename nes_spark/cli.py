@@ -1,0 +1,191 @@
+"""The command line. Exit codes: 0 done or nothing to do, 2 configuration, 3 input, 4 gate refused,
+5 infrastructure, 1 anything else.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import yaml
+
+import nes_spark
+from nes_spark import logs
+from nes_spark.errors import ConfigError, NesError
+
+
+def parse_settings(pairs: tuple[str, ...]) -> dict[str, Any]:
+    """Turn ``key=value`` pairs into overrides; values are YAML, so ``[10, 30]`` is a list."""
+    overrides: dict[str, Any] = {}
+    for pair in pairs:
+        key, separator, value = pair.partition("=")
+        if not separator or not key.strip():
+            raise ConfigError(
+                f"--set {pair!r}: must be key=value, e.g. --set chunking.threshold=80"
+            )
+        try:
+            parsed = yaml.safe_load(value)
+        except yaml.YAMLError:
+            raise ConfigError(f"--set {key}: {value!r} is not a YAML value") from None
+        if isinstance(parsed, str):  # YAML 1.1 reads 1e-3 and 1e20 as strings
+            try:
+                parsed = float(parsed)
+            except ValueError:
+                pass
+        overrides[key.strip()] = parsed
+    return overrides
+
+
+def overrides_of(
+    input_path: str | None, output: str | None, period: str | None, settings: tuple[str, ...]
+) -> dict[str, Any]:
+    """Merge the named options and ``--set`` pairs into configuration overrides."""
+    overrides = parse_settings(settings)
+    for key, value in (
+        ("input.path", input_path),
+        ("output.directory", output),
+        ("period", period),
+    ):
+        if value is not None:
+            overrides[key] = value
+    return overrides
+
+
+class _Group(click.Group):
+    """Turns the package's errors into one line and an exit code."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except NesError as error:
+            click.echo(f"error: {error}", err=True)
+            ctx.exit(error.exit_code)
+        except KeyboardInterrupt:
+            click.echo("stopped; run the same command again to resume", err=True)
+            ctx.exit(130)
+
+
+def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that a run takes; the scripts in ``jobs/`` share them."""
+    for option in reversed(
+        (
+            click.option(
+                "--input", "input_path", metavar="PATH", help="Documents; overrides input.path."
+            ),
+            click.option(
+                "--output", metavar="DIR", help="Output folder; overrides output.directory."
+            ),
+            click.option("--period", metavar="PERIOD", help="Only documents of this period."),
+            click.option(
+                "--set",
+                "settings",
+                multiple=True,
+                metavar="KEY=VALUE",
+                help="Override a configuration key, e.g. --set mixture.n_components=30.",
+            ),
+            click.option("--log-json", is_flag=True, help="Log JSON lines."),
+            click.option("--quiet", is_flag=True, help="Log warnings and errors only."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+@click.group(cls=_Group)
+@click.version_option(nes_spark.__version__, prog_name="nes-spark")
+def main() -> None:
+    """Anonymize a corpus of texts by named entity swapping, on Apache Spark."""
+
+
+@main.command()
+@click.argument("conf", type=click.Path(dir_okay=False))
+@run_options
+@click.option("--plan", is_flag=True, help="Print the stages and stop.")
+@click.option("--force", is_flag=True, help="Run every stage, done or not.")
+def run(
+    conf: str,
+    input_path: str | None,
+    output: str | None,
+    period: str | None,
+    settings: tuple[str, ...],
+    log_json: bool,
+    quiet: bool,
+    plan: bool,
+    force: bool,
+) -> None:
+    """Run the whole pipeline with the configuration CONF."""
+    logs.configure(log_json, quiet)
+    config = nes_spark.load_config(conf, overrides_of(input_path, output, period, settings))
+    if plan:
+        click.echo(nes_spark.describe_plan(config))
+        return
+    click.echo(str(nes_spark.run(config, force=force)))
+
+
+@main.command()
+@run_options
+@click.option("--force", is_flag=True, help="Run every stage, done or not.")
+def demo(
+    input_path: str | None,
+    output: str | None,
+    period: str | None,
+    settings: tuple[str, ...],
+    log_json: bool,
+    quiet: bool,
+    force: bool,
+) -> None:
+    """Run the main job on the bundled corpus of fictional companies."""
+    from nes_spark.demo import config_path, corpus_path
+
+    logs.configure(log_json, quiet)
+    overrides = overrides_of(
+        input_path or str(corpus_path()), output or "out/demo", period, settings
+    )
+    config = nes_spark.load_config(config_path(), overrides)
+    click.echo(str(nes_spark.run(config, force=force)))
+
+
+@main.command()
+@click.argument("run_dir", type=click.Path(file_okay=False))
+@click.option("--output", type=click.Path(), required=True, help="JSON Lines file to write.")
+def invert(run_dir: str, output: str) -> None:
+    """Restore the chunks of the release in RUN_DIR with its sealed ledger."""
+    from nes_spark.releases.inverting import invert_release
+
+    rows = invert_release(run_dir, Path(output))
+    click.echo(f"{rows} chunks restored to {output}")
+
+
+@main.command()
+@click.argument("run_dirs", nargs=-1, required=True, type=click.Path(file_okay=False))
+@click.option(
+    "--output", type=click.Path(file_okay=False), default="out/compare", show_default=True
+)
+def compare(run_dirs: tuple[str, ...], output: str) -> None:
+    """Compare the releases of several run folders: a table here, a page in OUTPUT."""
+    from nes_spark.report.comparing import compare_runs
+
+    click.echo(compare_runs([Path(r) for r in run_dirs], Path(output)))
+
+
+@main.command()
+@click.option("--output", type=click.Path(file_okay=False), default="out", show_default=True)
+@click.option(
+    "--conf", type=click.Path(dir_okay=False), help="Check what this configuration needs."
+)
+def doctor(output: str, conf: str | None) -> None:
+    """Check Java, Python, Spark, models, MLflow, disk and the modes of sealed folders."""
+    from nes_spark.doctor import examine
+
+    findings = examine(Path(output), conf)
+    for finding in findings:
+        click.echo(str(finding))
+    if any(not f.ok for f in findings):
+        sys.exit(5)
+
+
+if __name__ == "__main__":
+    main()

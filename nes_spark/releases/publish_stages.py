@@ -1,0 +1,147 @@
+"""Spark: put the chosen release together, and write it in parallel, byte for byte reproducibly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from nes_spark.releases.publishing import count_parts, part_of, pseudonym, write_part
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from pyspark.sql import DataFrame
+
+EDITS = (
+    "array<struct<start:int,end:int,old:string,new:string,category:string,"
+    "old_entity:string,new_entity:string>>"
+)
+
+
+def chosen_rewrites(
+    rewrites: DataFrame, setting: str, combination: str, n_swaps: int, draw: int = 0
+) -> DataFrame:
+    """Rows of ``rewrites`` that make up a release: the last text of each chunk up to ``n_swaps``."""
+    from pyspark.sql import functions as F
+    from pyspark.sql.window import Window
+
+    mine = rewrites.where(
+        (F.col("setting") == setting)
+        & (F.col("combination") == combination)
+        & (F.col("draw") == draw)
+        & (F.col("order") <= n_swaps)
+    )
+    last = Window.partitionBy("chunk_id").orderBy(F.col("order").desc())
+    return mine.withColumn("_rank", F.row_number().over(last)).where("_rank = 1").drop("_rank")
+
+
+def assemble(
+    chunks: DataFrame, documents: DataFrame, changed: DataFrame, rewritten: DataFrame, secret: bytes
+) -> DataFrame:
+    """Return every chunk with the text it has in the release.
+
+    Parameters
+    ----------
+    chunks, documents : pyspark.sql.DataFrame
+        Tables of the run.
+    changed : pyspark.sql.DataFrame
+        ``chunk_id``, ``text``, ``edits``: chunks after their must-change categories were replaced.
+    rewritten : pyspark.sql.DataFrame
+        Rows of ``rewrites`` that the release is made of, one a chunk at most.
+    secret : bytes
+        Names the documents.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        ``chunk_id, document_id, release_document_id, period, position, text, edits, partner_id``
+        (null where not swapped).
+    """
+    from pyspark.sql import functions as F
+
+    @F.pandas_udf("string")
+    def named(ids: pd.Series) -> pd.Series:
+        return ids.map(lambda value: pseudonym(secret, value))
+
+    names = documents.select(
+        "document_id", "period", named(F.col("document_id")).alias("release_document_id")
+    )
+    swapped = rewritten.select(
+        "chunk_id",
+        F.col("text").alias("_swapped"),
+        F.col("edits").alias("_swap_edits"),
+        "partner_id",
+    )
+    return (
+        chunks.select("chunk_id", "document_id", "position")
+        .join(names, "document_id")
+        .join(changed.select("chunk_id", "text", "edits"), "chunk_id")
+        .join(swapped, "chunk_id", "left")
+        .select(
+            "chunk_id",
+            "document_id",
+            "release_document_id",
+            "period",
+            "position",
+            F.when(F.col("_swapped").isNotNull(), F.col("_swapped"))
+            .otherwise(F.col("text"))
+            .alias("text"),
+            F.when(F.col("_swapped").isNotNull(), F.col("_swap_edits"))
+            .otherwise(F.col("edits"))
+            .cast(EDITS)
+            .alias("edits"),
+            "partner_id",
+        )
+    )
+
+
+def write_release(assembled: DataFrame, n_documents: int, uri: str) -> list[dict[str, Any]]:
+    """Write the files of a release from the executors.
+
+    Parameters
+    ----------
+    assembled : pyspark.sql.DataFrame
+        Result of :func:`assemble`.
+    n_documents : int
+        Decides the number of parts.
+    uri : str
+        Folder, local or remote, that every executor can write to.
+
+    Returns
+    -------
+    list of dict
+        ``file``, ``rows``, ``sha256``, by name.
+    """
+    from pyspark.sql import functions as F
+
+    parts = count_parts(n_documents)
+
+    @F.pandas_udf("int")
+    def part(ids: pd.Series) -> pd.Series:
+        return ids.map(lambda value: part_of(value, parts))
+
+    def write(rows: pd.DataFrame) -> pd.DataFrame:
+        import pandas as pd
+        from pyarrow import fs as pafs
+
+        filesystem, folder = pafs.FileSystem.from_uri(uri)
+        return pd.DataFrame(
+            write_part(rows, int(rows["part"].iloc[0]), parts, filesystem, folder)
+        )
+
+    written = (
+        assembled.select("release_document_id", "period", "position", "text")
+        .withColumn("part", part(F.col("release_document_id")))
+        .groupBy("part")
+        .applyInPandas(write, "file string, rows bigint, sha256 string")
+        .collect()
+    )
+    return sorted((row.asDict() for row in written), key=lambda row: row["file"])
+
+
+def ledger_rows(assembled: DataFrame) -> Iterator[dict[str, Any]]:
+    """Stream what the ledger must remember: names of all chunks, edits of the changed ones."""
+    rows = assembled.select(
+        "chunk_id", "document_id", "release_document_id", "position", "partner_id", "edits"
+    ).orderBy("chunk_id")
+    for row in rows.toLocalIterator():
+        yield row.asDict(recursive=True)

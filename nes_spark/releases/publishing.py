@@ -1,0 +1,166 @@
+"""What a release folder holds, and how its files are written so that equal content is equal bytes.
+
+A release names documents by pseudonyms: input ids often say whose text it is. Nothing in it tells
+which chunks were swapped.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from pyarrow import fs as pafs
+
+#: Documents a part of the release holds about; parts are written independently of each other.
+DOCUMENTS_PER_PART = 5_000
+
+DOCUMENT_COLUMNS = ("document_id", "period", "n_chunks", "text")
+CHUNK_COLUMNS = ("chunk_id", "document_id", "position", "text")
+
+
+@dataclass(frozen=True)
+class Gate:
+    """One condition of publication and whether it holds.
+
+    Attributes
+    ----------
+    name : str
+        Short name, e.g. ``"direct identifiers"``.
+    passed : bool
+        Whether the release may go out as far as this gate is concerned.
+    detail : str
+        One line for a person; quotes no text.
+    """
+
+    name: str
+    passed: bool
+    detail: str
+
+
+def pseudonym(secret: bytes, document_id: str) -> str:
+    """Return the name a document has in the release: a keyed hash, 64 bits in hexadecimal.
+
+    Parameters
+    ----------
+    secret : bytes
+        The secret seed; without it the name cannot be traced back or guessed.
+    document_id : str
+        Id in the input.
+
+    Returns
+    -------
+    str
+        ``d`` and 16 hexadecimal digits; equal for equal seed and id, so that the same document has
+        the same name in every release made with this seed.
+    """
+    digest = hmac.new(secret, b"document\0" + document_id.encode(), hashlib.sha256)
+    return "d" + digest.hexdigest()[:16]
+
+
+def count_parts(n_documents: int) -> int:
+    """Return the number of parts of a release; a function of its size only."""
+    return max(1, -(-n_documents // DOCUMENTS_PER_PART))
+
+
+def part_of(release_document_id: str, parts: int) -> int:
+    """Return the part that a document is written to."""
+    return int(release_document_id[1:9], 16) % parts
+
+
+def file_name(table: str, part: int, parts: int, suffix: str) -> str:
+    """Return ``chunks.jsonl`` for a release of one part, else ``chunks-00002-of-00007.jsonl``."""
+    return f"{table}.{suffix}" if parts == 1 else f"{table}-{part:05d}-of-{parts:05d}.{suffix}"
+
+
+def write_part(
+    rows: pd.DataFrame, part: int, parts: int, filesystem: pafs.FileSystem, folder: str
+) -> list[dict[str, Any]]:
+    """Write the files of one part.
+
+    Parameters
+    ----------
+    rows : pandas.DataFrame
+        Chunks of the part's documents: ``release_document_id``, ``period``, ``position``, ``text``.
+        Any order.
+    part, parts : int
+        Which part this is, of how many.
+    filesystem, folder : pyarrow.fs.FileSystem, str
+        Where to write.
+
+    Returns
+    -------
+    list of dict
+        ``file``, ``rows`` and ``sha256`` of each file, by name.
+    """
+    import pandas as pd
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows = rows.sort_values(["release_document_id", "position"], ignore_index=True)
+    chunks = pd.DataFrame(
+        {
+            "chunk_id": [
+                f"{d}#{p:05d}"
+                for d, p in zip(rows["release_document_id"], rows["position"], strict=True)
+            ],
+            "document_id": rows["release_document_id"],
+            "position": rows["position"].astype("int32"),
+            "text": rows["text"],
+        }
+    )
+    grouped = rows.groupby("release_document_id", sort=True)
+    documents = pd.DataFrame(
+        {
+            "document_id": [str(name) for name, _ in grouped],
+            "period": [group["period"].iloc[0] for _, group in grouped],
+            "n_chunks": pd.array([len(group) for _, group in grouped], dtype="int32"),
+            # Chunks tile the document, separators included, so joining them gives its text.
+            "text": ["".join(group["text"]) for _, group in grouped],
+        }
+    )
+    schemas = {
+        "chunks": pa.schema(
+            [
+                ("chunk_id", pa.string()),
+                ("document_id", pa.string()),
+                ("position", pa.int32()),
+                ("text", pa.string()),
+            ]
+        ),
+        "documents": pa.schema(
+            [
+                ("document_id", pa.string()),
+                ("period", pa.string()),
+                ("n_chunks", pa.int32()),
+                ("text", pa.string()),
+            ]
+        ),
+    }
+    written = []
+    for table, frame in (("chunks", chunks), ("documents", documents)):
+        arrow = pa.Table.from_pandas(frame, schema=schemas[table], preserve_index=False)
+        sink = pa.BufferOutputStream()
+        pq.write_table(arrow.replace_schema_metadata(None), sink, compression="snappy")
+        lines = "".join(
+            json.dumps(record, ensure_ascii=False) + "\n" for record in arrow.to_pylist()
+        )
+        for suffix, content in (
+            ("parquet", sink.getvalue().to_pybytes()),
+            ("jsonl", lines.encode()),
+        ):
+            name = file_name(table, part, parts, suffix)
+            with filesystem.open_output_stream(f"{folder}/{name}") as stream:
+                stream.write(content)
+            written.append(
+                {
+                    "file": name,
+                    "rows": len(frame),
+                    "sha256": hashlib.sha256(content).hexdigest(),
+                }
+            )
+    return written
