@@ -1,8 +1,8 @@
 """The configuration: one validated model per stage.
 
-Unknown keys are rejected with the valid ones listed, and all faults of a file are reported at once.
-A stage depends on the sections that :mod:`nes_spark.pipeline` names for it; changing another section
-does not make its output stale.
+Unknown keys are rejected with the valid ones listed, and all faults of a file are reported at
+once. A stage depends on the sections that :mod:`nes_spark.pipeline` names for it; changing another
+section does not make its output stale.
 """
 
 from __future__ import annotations
@@ -347,23 +347,80 @@ class LedgerConfig(Section):
 
 
 class LanguageModelConfig(Section):
-    """One language model of the audit."""
+    """One language model of the audit, behind any OpenAI-compatible endpoint."""
 
-    name: str
-    model: str
-    base_url: str | None = None
-    api_key_env: str = "OPENAI_API_KEY"
+    name: str = Field(min_length=1, description="shown in the report; one per model")
+    model: str = Field(min_length=1, description="model id that the endpoint expects")
+    base_url: str | None = Field(None, description="endpoint; default: OpenAI's")
+    api_key_env: str | None = Field(
+        "OPENAI_API_KEY", description="environment variable with the key; null for a keyless server"
+    )
     temperature: float = Field(0.0, ge=0)
     seed: int | None = None
-    max_tokens: int = Field(16, ge=1)
+    max_tokens: int = Field(16, ge=1, description="longest answer, in tokens")
+    token_limit: Literal["max_tokens", "max_completion_tokens"] = Field(
+        "max_tokens", description="how the endpoint calls that limit"
+    )
+    extra: dict[str, Any] = Field(
+        default_factory=dict, description="further request parameters, e.g. {top_p: 0.95}"
+    )
+    served_as: list[str] = Field(
+        default_factory=list,
+        description="other names under which the endpoint may answer; an answer by a model of "
+        "another name is thrown away and asked again",
+    )
     price_in: float = Field(0.0, ge=0, description="price per million input tokens")
     price_out: float = Field(0.0, ge=0, description="price per million output tokens")
+    requests_per_minute: float | None = Field(None, gt=0, description="over all partitions")
+    tokens_per_minute: float | None = Field(None, gt=0, description="over all partitions")
+    batch: bool = Field(False, description="use the provider's batch interface")
+    batch_discount: float = Field(0.5, ge=0, le=1, description="price of a batch over the normal")
+
+    @field_validator("extra")
+    @classmethod
+    def _no_clash(cls, value: dict[str, Any]) -> dict[str, Any]:
+        own = {"model", "messages", "temperature", "seed", "max_tokens", "stream", "n"}
+        clash = sorted(own & set(value))
+        if clash:
+            raise ValueError(f"{clash} cannot be set here; they have keys of their own or are fixed")
+        return value
 
 
 class AuditConfig(Section):
     """Adversaries (paper, section 3.2.2)."""
 
     linkage: bool = Field(True, description="adversary without a network; part of every run")
+    text: bool = Field(True, description="text attackers (TF-IDF, nearest centroid) with it")
+    swap_aware: bool = Field(True, description="adversary who knows method and rate, not the seed")
+    swap_aware_draws: int = Field(5, ge=1, description="draws that it is tried on at most")
+    swap_aware_max_chunks: int = Field(
+        20_000, ge=2, description="a larger component is attacked on a sample of its chunks"
+    )
+    frontier: bool = Field(False, description="let the linkage adversary score every candidate")
+    reference: str | None = Field(
+        None,
+        description="folder with tables cells, chunks and mentions (Parquet) of an earlier period "
+        "or a reference corpus; default: the other chunks of the corpus itself",
+    )
+    smoothing: float = Field(
+        0.2, gt=0, lt=1, description="weight of the corpus against a document's own frequencies"
+    )
+    pair_weight: float = Field(
+        0.5, ge=0, description="weight of pairs of entities against single ones; 0: singles only"
+    )
+    max_candidates_per_entity: int = Field(
+        1000, ge=2, description="an entity known to more candidates than this is no evidence"
+    )
+    context_weight: float = Field(
+        1.0, ge=0, description="swap-aware: weight of the entities that were not swapped"
+    )
+    gate_models: list[str] = Field(
+        default_factory=lambda: ["linkage"],
+        description="adversaries that gates.max_linkage_accuracy binds",
+    )
+    min_chunks: int = Field(25, ge=1, description="warn about draws with fewer swapped chunks")
+    bootstrap: int = Field(2000, ge=100, description="resamples of the interval of the drop")
+    confidence: float = Field(0.95, gt=0, lt=1, description="level of intervals")
     models: list[LanguageModelConfig] = Field(default_factory=list)
     prompt: str = Field(
         "You are tasked to guess the company name of the following earnings call transcript using "
@@ -374,9 +431,35 @@ class AuditConfig(Section):
     labels: dict[str, list[str]] = Field(
         default_factory=dict, description="metadata -> accepted spellings (tickers, names)"
     )
-    answer: Literal["ticker", "name", "label"] = "ticker"
+    answer: Literal["ticker", "name", "label"] = Field(
+        "ticker",
+        description="what the prompt asks for: a ticker symbol, a name, or one label of a list",
+    )
     draws: int = Field(30, ge=1)
-    budget: float | None = Field(None, ge=0, description="stop when the estimate is above it")
+    budget: float | None = Field(
+        None, ge=0, description="most that the audit may cost, with what is already paid for"
+    )
+    max_in_flight: int = Field(8, ge=1, description="requests in flight, over all partitions")
+    partitions: int = Field(
+        2, ge=1, description="tasks that ask at the same time; each gets its share of the rates"
+    )
+    timeout: float = Field(60.0, gt=0, description="seconds a request may take")
+    max_retries: int = Field(8, ge=0, description="further attempts for a question")
+    backoff: float = Field(1.0, gt=0, description="seconds before the first further attempt")
+    max_backoff: float = Field(60.0, gt=0, description="longest wait without a Retry-After")
+    max_retry_after: float = Field(
+        600.0, gt=0, description="a longer Retry-After ends the attempt; resume later"
+    )
+    characters_per_token: float = Field(
+        3.0, gt=0, description="for the estimate before the start; low is careful"
+    )
+    answers: str | None = Field(
+        None,
+        description="folder of the answer store, on a file system that all workers share; default: "
+        "<output>/<period>/sealed/answers",
+    )
+    batch_size: int = Field(20_000, ge=1, le=50_000, description="requests in one batch")
+    batch_poll: float = Field(60.0, gt=0, description="seconds between looks at a batch")
 
     @field_validator("prompt")
     @classmethod
@@ -384,6 +467,19 @@ class AuditConfig(Section):
         if "{text}" not in value:
             raise ValueError("must contain '{text}', where the chunk is put")
         return value
+
+    @model_validator(mode="after")
+    def _consistent(self) -> AuditConfig:
+        names = [m.name for m in self.models]
+        reserved = sorted(set(names) & {"linkage", "linkage-self", "style", "words", "words-self"})
+        if len(set(names)) < len(names) or reserved:
+            raise ValueError(f"models: every name must be its own and not {reserved or names}")
+        if self.partitions > self.max_in_flight:
+            raise ValueError(
+                f"partitions ({self.partitions}) must not be more than max_in_flight "
+                f"({self.max_in_flight}): each partition keeps at least one request in flight"
+            )
+        return self
 
 
 class TrackingConfig(Section):

@@ -286,13 +286,60 @@ PREDICTIONS = Table(
     (
         Column("draw", "int", "Monte Carlo draw"),
         Column("chunk_id", "string", "chunk"),
+        Column("document_id", "string", "document"),
         Column("side", "string", "pre or post"),
         Column("model", "string", "adversary"),
         Column("answer", "string", "the label guessed; null where there was none", True),
         Column("outcome", "string", "answered, refused, empty, verbose, malformed"),
         Column("correct", "boolean", "whether the answer is the document's metadata"),
+        Column(
+            "rank",
+            "int",
+            "place of the truth among the candidates, from 1; null for language models and for a "
+            "truth that the adversary does not know",
+            True,
+        ),
+        Column(
+            "evidence",
+            "array<string>",
+            "what spoke most for the answer, strongest first; empty for language models",
+        ),
     ),
     ("draw", "chunk_id", "side", "model"),
+)
+
+PARTNER_GUESSES = Table(
+    "partner_guesses",
+    "Whom an adversary who knows about swapping takes for the partner of a chunk. Sealed.",
+    (
+        Column("draw", "int", "Monte Carlo draw"),
+        Column("chunk_id", "string", "a released chunk that could have been swapped"),
+        Column("answer", "string", "chunk taken for its partner; null without candidates", True),
+        Column("score", "double", "evidence that these two exchanged entities", True),
+        Column("candidates", "int", "chunks it could have exchanged entities with"),
+        Column("swapped", "boolean", "whether it was swapped in truth"),
+        Column("rank", "int", "place of the true partner; null when not swapped", True),
+        Column("matched", "boolean", "whether the adversary undoes this pair, knowing the rate"),
+        Column("correct", "boolean", "whether the answer is the true partner"),
+    ),
+    ("draw", "chunk_id"),
+)
+
+ATTACKS = Table(
+    "attacks",
+    "Measured success of the linkage adversary against one candidate release.",
+    (
+        Column("setting", "string", "mixture setting"),
+        Column("combination", "string", "swapped categories"),
+        Column("n_swaps", "int", "swaps made, from 1"),
+        Column("model", "string", "adversary"),
+        Column("draws", "int", "draws that reached this number of swaps"),
+        Column("accuracy_pre", "double", "share of swapped chunks identified before swapping"),
+        Column("accuracy_post", "double", "the same after, mean over draws"),
+        Column("hits5_post", "double", "truth among the first five after, mean over draws"),
+        Column("corpus_accuracy", "double", "share of all chunks identified in the release"),
+    ),
+    ("setting", "combination", "n_swaps", "model"),
 )
 
 TABLES: dict[str, Table] = {
@@ -313,5 +360,7 @@ TABLES: dict[str, Table] = {
         CANDIDATES,
         STATUS,
         PREDICTIONS,
+        PARTNER_GUESSES,
+        ATTACKS,
     )
 }
