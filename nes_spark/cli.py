@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -31,10 +32,8 @@ def parse_settings(pairs: tuple[str, ...]) -> dict[str, Any]:
         except yaml.YAMLError:
             raise ConfigError(f"--set {key}: {value!r} is not a YAML value") from None
         if isinstance(parsed, str):  # YAML 1.1 reads 1e-3 and 1e20 as strings
-            try:
+            with contextlib.suppress(ValueError):
                 parsed = float(parsed)
-            except ValueError:
-                pass
         overrides[key.strip()] = parsed
     return overrides
 

@@ -33,7 +33,7 @@ class InputError(NesError):
 
 
 class EstimationError(NesError):
-    """A statistical step has no honest answer: no convergence, a degenerate table, a bad denominator.
+    """A statistical step has no honest answer: no convergence, a degenerate table.
 
     Attributes
     ----------

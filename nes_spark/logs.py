@@ -42,7 +42,7 @@ def configure(structured: bool = False, quiet: bool = False, stream: TextIO | No
 
 
 class Progress:
-    """Reports the stages of a run: a spinner line on a terminal, one finished line a stage anywhere.
+    """Reports stages: a bar on a terminal while they work, one line each when they are done.
 
     Parameters
     ----------

@@ -246,6 +246,10 @@ def _summary(result: RunResult) -> str:
         "refused": "release NOT published",
     }[result.status]
     return "\n".join(
-        [head, *lines, f"{'release':<{width}}  {result.directory}/release"]
-        + [f"{'report':<{width}}  {result.report}"]
+        [
+            head,
+            *lines,
+            f"{'release':<{width}}  {result.directory}/release",
+            f"{'report':<{width}}  {result.report}",
+        ]
     )

@@ -1,9 +1,9 @@
 """Where the tables of a run live: one folder a table, a manifest that makes it count.
 
-A table is written straight to its folder by Spark; the manifest is written last, in one atomic step.
-Only a table with a manifest is ever read, and it counts as done only while the manifest's key (code
-version, configuration that mattered, content of its inputs) is the key of today. So a crash at any
-moment leaves either the old state, or no manifest and thus work to redo.
+A table is written straight to its folder by Spark; the manifest is written last, in one atomic
+step. Only a table with a manifest is ever read, and it counts as done only while the manifest's key
+(code version, configuration that mattered, content of its inputs) is the key of today. So a crash
+at any moment leaves either the old state, or no manifest and thus work to redo.
 
 Paths may be local or URIs that ``pyarrow.fs`` knows (``s3://``, ``gs://``, ``hdfs://``); Spark
 reads and writes the same paths.
