@@ -1,1 +1,25 @@
+"""Disclosure risk: sample uniques, the Ewens-Pitman model, population uniques (paper, 2.4)."""
 
+from nes_spark.risk.ewens_pitman import (
+    EwensPitmanFit,
+    GoodnessOfFit,
+    Interval,
+    PHat,
+    StandardErrors,
+    fit_ewens_pitman,
+    simulate_partition,
+)
+from nes_spark.risk.uniques import expected_uniques, log_expected_uniques, unique_proportion
+
+__all__ = [
+    "EwensPitmanFit",
+    "GoodnessOfFit",
+    "Interval",
+    "PHat",
+    "StandardErrors",
+    "expected_uniques",
+    "fit_ewens_pitman",
+    "log_expected_uniques",
+    "simulate_partition",
+    "unique_proportion",
+]

@@ -1,0 +1,754 @@
+r"""Maximum likelihood for the Ewens-Pitman partition (paper, section 2.4.2; Hoshino 2001).
+
+The data are the frequencies of frequencies of a table: s_j cells hold j units, n = sum j s_j units,
+k = sum s_j cells. With discount 0 <= alpha < 1 and strength theta > -alpha,
+
+.. math:: \log L(\theta, \alpha) = \sum_{i=1}^{k-1} \log(\theta + i\alpha)
+          - \sum_{i=1}^{n-1} \log(\theta + i) + \sum_j s_j \sum_{i=1}^{j-1} \log(i - \alpha).
+
+This is the exchangeable partition probability: the combinatorial constant of the sampling
+formula, which holds no parameter, is left out. Every sum is a difference of (log-, di-, tri-) gamma
+functions, so that the cost depends on the number of distinct sizes only, not on n or k.
+
+Facts that the search relies on: for a fixed alpha the score in theta changes its sign once (from
+plus to minus) when 1 < k < n; for a fixed theta log L is strictly concave in alpha; as alpha tends
+to 1 log L tends to minus infinity when k < n. The maximum therefore exists whenever 1 < k < n. The
+profile in alpha may have two modes in small, nearly unique tables, which is why it is scanned
+before Newton's method starts.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import brentq, minimize_scalar
+from scipy.special import gammaln, polygamma, psi
+from scipy.stats import chi2
+
+from nes_spark.errors import EstimationError, parameter_error
+from nes_spark.risk.special import log_gamma_ratio, log_sum
+from nes_spark.risk.uniques import (
+    expected_uniques,
+    log_expected_sizes,
+    log_expected_uniques,
+    unique_proportion,
+)
+
+_MAX_ITER = 200
+#: Newton decrement (twice the gain in log-likelihood that is left, in squared standard errors).
+_DECREMENT = 1e-18
+_GRID = np.unique(
+    np.concatenate([np.linspace(0.0, 0.95, 20), [0.005, 0.02], 1 - 10.0 ** -np.arange(2, 10)])
+)
+#: Significance below which the goodness of fit is reported as a misfit.
+_MISFIT = 0.01
+
+
+class BadTableError(EstimationError, ValueError):
+    """The frequencies of frequencies are not a mapping of positive sizes to counts."""
+
+
+class StandardErrors(NamedTuple):
+    """Standard errors from the observed information; ``nan`` for alpha on its boundary 0."""
+
+    theta: float
+    alpha: float
+
+
+class Interval(NamedTuple):
+    """A closed interval."""
+
+    low: float
+    high: float
+
+
+class PHat(float):
+    """p-hat: the share of sample uniques that are population uniques, as a number, unclipped.
+
+    The asymptotic form can exceed 1; risk uses ``clipped``.
+
+    Attributes
+    ----------
+    N : float
+        Population size.
+    clipped : float
+        The value clipped to [0, 1], which enters DR.
+    was_clipped : bool
+        Whether clipping changed it.
+    interval : Interval
+        Confidence interval of the unclipped value (computed when first asked for).
+    """
+
+    N: float
+    clipped: float
+    was_clipped: bool
+    _interval: Callable[[], Interval]
+
+    def __new__(cls, value: float, N: float, interval: Callable[[], Interval]) -> PHat:
+        """Wrap a value; the interval is evaluated on first use."""
+        self = super().__new__(cls, value)
+        self.N = N
+        self.clipped = min(max(value, 0.0), 1.0)
+        self.was_clipped = self.clipped != value
+        self._interval = interval
+        return self
+
+    @property
+    def interval(self) -> Interval:
+        """Confidence interval of the unclipped value."""
+        return self._interval()
+
+    def __reduce__(self) -> tuple[type[float], tuple[float]]:
+        return float, (float(self),)
+
+
+@dataclass(frozen=True)
+class GoodnessOfFit:
+    """Observed against expected numbers of cells with 1, 2, .. units.
+
+    Attributes
+    ----------
+    sizes : numpy.ndarray of int
+        1, 2, ..
+    observed, expected : numpy.ndarray
+        s_j and its expectation at the estimates (``log_expected_sizes``).
+    statistic, df, p_value : float, int, float
+        Pearson's chi-square over these sizes and the class of larger ones; classes with an expected
+        count below 5 are merged from the right. ``df`` is the number of classes less two fitted
+        parameters; where that leaves none, p_value is ``nan`` and nothing is claimed.
+    fits : bool
+        False when p_value is below 0.01.
+    warning : str
+        One sentence for a person when the model does not fit, else empty.
+    """
+
+    sizes: np.ndarray
+    observed: np.ndarray
+    expected: np.ndarray
+    statistic: float
+    df: int
+    p_value: float
+    fits: bool
+    warning: str
+
+
+class _Point(NamedTuple):
+    """log L at a point, its gradient and Hessian in (theta, alpha)."""
+
+    value: float
+    gradient: np.ndarray
+    hessian: np.ndarray
+
+
+class _Likelihood:
+    """The log-likelihood of one table."""
+
+    def __init__(self, sizes: np.ndarray, counts: np.ndarray) -> None:
+        self.n = int(sum(int(j) * int(s) for j, s in zip(sizes, counts, strict=True)))
+        self.k = int(sum(int(s) for s in counts))
+        several = sizes >= 2
+        self._j = sizes[several].astype(float)
+        self._s = counts[several].astype(float)
+
+    def _within(self, alpha: float) -> tuple[float, float, float]:
+        """``sum_j s_j sum_{i<j} log(i - alpha)`` and two derivatives (closed forms).
+
+        The term i = 1 is kept apart: log(1 - alpha) is where alpha near 1 loses digits.
+        """
+        j, s = self._j, self._s
+        value = s * (gammaln(j - alpha) - gammaln(2 - alpha) + math.log1p(-alpha))
+        first = -s * (psi(j - alpha) - psi(2 - alpha) + 1 / (1 - alpha))
+        second = -s * (polygamma(1, 2 - alpha) - polygamma(1, j - alpha) + 1 / (1 - alpha) ** 2)
+        return math.fsum(value), math.fsum(first), math.fsum(second)
+
+    def at(self, theta: float, alpha: float) -> _Point:
+        """Evaluate; needs theta > -alpha and 0 <= alpha < 1."""
+        cells = log_sum(theta, alpha, self.k)
+        units = log_sum(theta, 1.0, self.n)
+        within, d_within, dd_within = self._within(alpha)
+        d_ab = cells.d_ab
+        return _Point(
+            math.fsum([cells.value, -units.value, within]),
+            np.array([cells.d_a - units.d_a, cells.d_b + d_within]),
+            np.array(
+                [[cells.d_aa - units.d_aa, d_ab], [d_ab, cells.d_bb + dd_within]],
+            ),
+        )
+
+    def in_logs(self, phi: float, alpha: float) -> _Point:
+        """Evaluate in (phi, alpha) with phi = log(theta + alpha), which is unbounded."""
+        u = math.exp(phi)
+        value, g, h = self.at(u - alpha, alpha)
+        cross = u * (h[0, 1] - h[0, 0])
+        return _Point(
+            value,
+            np.array([u * g[0], g[1] - g[0]]),
+            np.array(
+                [
+                    [u * u * h[0, 0] + u * g[0], cross],
+                    [cross, h[1, 1] - 2 * h[0, 1] + h[0, 0]],
+                ]
+            ),
+        )
+
+    def best_phi(self, alpha: float, start: float) -> tuple[float, float]:
+        """Maximise over phi for a fixed alpha; return (phi, log L)."""
+
+        def score(phi: float) -> tuple[float, float]:
+            point = self.in_logs(phi, alpha)
+            return float(point.gradient[0]), float(point.hessian[0, 0])
+
+        phi = _falling_root(score, start)
+        return phi, self.in_logs(phi, alpha).value
+
+    def best_alpha(self, theta: float, start: float) -> tuple[float, float]:
+        """Maximise over alpha for a fixed theta (strictly concave); return (alpha, log L)."""
+        low = max(0.0, -theta)
+        high = 1.0
+        if low == 0.0 and theta > 0 and self.at(theta, 0.0).gradient[1] <= 0:
+            return 0.0, self.at(theta, 0.0).value
+        alpha = start if low < start < high else (low + high) / 2
+        for _ in range(_MAX_ITER):
+            point = self.at(theta, alpha)
+            slope, curvature = float(point.gradient[1]), float(point.hessian[1, 1])
+            if slope > 0:
+                low = alpha
+            else:
+                high = alpha
+            step = alpha - slope / curvature
+            new = step if low < step < high else (low + high) / 2
+            if abs(new - alpha) <= 1e-15 * alpha or new in (low, high):
+                break
+            alpha = new
+        return alpha, self.at(theta, alpha).value
+
+
+def _falling_root(function: Callable[[float], tuple[float, float]], start: float) -> float:
+    """Return the root of a function that falls through zero once, by bracketed Newton steps."""
+    x = start
+    value, slope = function(x)
+    low, high = -math.inf, math.inf
+    reach = 1.0
+    for _ in range(_MAX_ITER):
+        if value > 0:
+            low = x
+        elif value < 0:
+            high = x
+        else:
+            return x
+        newton = x - value / slope if slope < 0 else math.nan
+        if math.isinf(low) or math.isinf(high):
+            # not bracketed yet: walk uphill, by Newton where it is a modest step
+            direction = 1.0 if value > 0 else -1.0
+            new = newton if abs(newton - x) <= reach else x + direction * reach
+            reach *= 2
+        else:
+            new = newton if low < newton < high else (low + high) / 2
+        if abs(new - x) <= 4e-16 * max(1.0, abs(x)):
+            return new
+        x = new
+        value, slope = function(x)
+    return x
+
+
+def _read(sizes: Mapping[int, int]) -> tuple[np.ndarray, np.ndarray]:
+    """Validate {size: count}; return sizes in rising order and their counts, zeros dropped."""
+    if not isinstance(sizes, Mapping):
+        raise BadTableError(
+            "fit_ewens_pitman needs a mapping from size to number of cells, "
+            f"got {type(sizes).__name__}",
+            "bad_input",
+        )
+    pairs = []
+    for size, count in sizes.items():
+        try:
+            j, s = operator.index(size), operator.index(count)
+        except TypeError:
+            raise BadTableError(
+                f"sizes and counts must be integers, got {size!r}: {count!r}", "bad_input"
+            ) from None
+        if isinstance(size, bool) or isinstance(count, bool) or j < 1 or s < 0:
+            raise BadTableError(
+                f"sizes must be at least 1 and counts at least 0, got {size!r}: {count!r}",
+                "bad_input",
+            )
+        if s:
+            pairs.append((j, s))
+    pairs.sort()
+    return (
+        np.array([j for j, _ in pairs], dtype=np.int64),
+        np.array([s for _, s in pairs], dtype=np.int64),
+    )
+
+
+def _refuse_degenerate(n: int, k: int, s1: int) -> None:
+    if n == 0:
+        raise EstimationError("the table is empty: there is nothing to estimate", "empty_table")
+    if n == 1:
+        raise EstimationError("the table has a single unit (n = 1)", "single_unit")
+    if k == 1:
+        raise EstimationError(
+            f"all {n} units are in one cell: theta and alpha are not identified", "one_cell"
+        )
+    if k == n:
+        raise EstimationError(
+            f"all {n} units are unique: the likelihood has no maximum", "all_uniques"
+        )
+    if s1 == 0:
+        raise EstimationError(
+            "the table has no sample uniques: p-hat divides by zero", "no_sample_uniques"
+        )
+
+
+@dataclass(frozen=True)
+class EwensPitmanFit:
+    """Maximum likelihood estimates for one table.
+
+    Attributes
+    ----------
+    theta, alpha : float
+        Strength (> -alpha) and discount (in [0, 1)).
+    log_likelihood : float
+        Log of the exchangeable partition probability at the estimates.
+    standard_errors : StandardErrors
+        Of theta and alpha, from the observed information. On the boundary alpha = 0 that of theta
+        is conditional on alpha = 0 and that of alpha is ``nan``: use :attr:`alpha_interval`.
+    covariance : numpy.ndarray, shape (2, 2)
+        Inverse observed information of (theta, alpha); zero row and column for a boundary alpha.
+    n, k, s1 : int
+        Units, cells, sample uniques.
+    sizes : dict of int to int
+        The table, sizes in rising order.
+    converged : bool
+        Always True: a fit that does not converge raises.
+    boundary : bool
+        Whether alpha = 0 (the Ewens model) is the maximum.
+    n_iter : int
+        Newton steps of the final ascent.
+    """
+
+    theta: float
+    alpha: float
+    log_likelihood: float
+    standard_errors: StandardErrors
+    covariance: np.ndarray = field(repr=False)
+    n: int
+    k: int
+    s1: int
+    sizes: dict[int, int] = field(repr=False)
+    converged: bool
+    boundary: bool
+    n_iter: int
+
+    @cached_property
+    def _likelihood(self) -> _Likelihood:
+        return _Likelihood(*_read(self.sizes))
+
+    def _drop(self, log_likelihood: float, level: float) -> float:
+        """Positive outside the likelihood region of the level, negative inside."""
+        return 2 * (self.log_likelihood - log_likelihood) - float(chi2.ppf(level, 1))
+
+    def _phi(self) -> float:
+        return math.log(self.theta + self.alpha)
+
+    def profile_interval(self, parameter: str, level: float = 0.95) -> Interval:
+        """Return the profile-likelihood interval of ``"theta"`` or ``"alpha"``.
+
+        The set of values whose profile log-likelihood is within half the chi-square quantile (one
+        degree of freedom) of the maximum. For alpha it ends at 0 when 0 is inside.
+
+        Raises
+        ------
+        ValueError
+            For another parameter name or a level outside (0, 1).
+        """
+        _check_level("profile_interval", level)
+        if parameter == "alpha":
+            return self._alpha_profile(level)
+        if parameter == "theta":
+            return self._theta_profile(level)
+        raise parameter_error("profile_interval", "parameter", "'theta' or 'alpha'", parameter)
+
+    def _alpha_profile(self, level: float) -> Interval:
+        def drop(alpha: float) -> float:
+            return self._drop(self._likelihood.best_phi(alpha, self._phi())[1], level)
+
+        low = 0.0
+        if self.alpha > 0 and drop(0.0) > 0:
+            low = brentq(drop, 0.0, self.alpha, xtol=1e-13)
+        outside = (1 + self.alpha) / 2
+        while drop(outside) < 0:
+            outside = (1 + outside) / 2
+        return Interval(low, brentq(drop, self.alpha, outside, xtol=1e-13))
+
+    def _theta_profile(self, level: float) -> Interval:
+        # log1p(theta) is unbounded below as theta tends to -1, the least value alpha < 1 allows
+        def drop(w: float) -> float:
+            theta = math.expm1(w)
+            return self._drop(self._likelihood.best_alpha(theta, self.alpha)[1], level)
+
+        centre = math.log1p(self.theta)
+        ends = []
+        for direction in (-1.0, 1.0):
+            reach = 0.1
+            while drop(centre + direction * reach) < 0:
+                reach *= 2
+            ends.append(math.expm1(brentq(drop, centre, centre + direction * reach, xtol=1e-13)))
+        return Interval(*ends)
+
+    @cached_property
+    def alpha_interval(self) -> Interval:
+        """95% profile-likelihood interval of alpha."""
+        return self.profile_interval("alpha")
+
+    @cached_property
+    def theta_interval(self) -> Interval:
+        """95% profile-likelihood interval of theta."""
+        return self.profile_interval("theta")
+
+    def population_uniques(self, N: float, exact: bool = False) -> float:
+        """Return the expected number of uniques in a population of N units.
+
+        Parameters
+        ----------
+        N : float
+            Population size, at least n.
+        exact : bool, optional
+            Exact expectation instead of the form for large N (see ``log_expected_uniques``).
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        ValueError
+            When N is below n or not finite.
+        """
+        self._check_population("population_uniques", N)
+        return expected_uniques(self.theta, self.alpha, N, exact)
+
+    def p_hat(
+        self, N: float, exact: bool = False, level: float = 0.95, method: str = "profile"
+    ) -> PHat:
+        """Return p-hat, the share of sample uniques that are population uniques.
+
+        Parameters
+        ----------
+        N : float
+            Population size, at least n.
+        exact : bool, optional
+            Use the exact expectation of the population uniques; the paper uses the asymptotic one.
+        level : float, optional
+            Confidence level of ``.interval``.
+        method : {"profile", "delta"}, optional
+            How ``.interval`` is made: profile likelihood, or the delta method on log p-hat.
+
+        Returns
+        -------
+        PHat
+            A float (unclipped) with ``.clipped``, ``.was_clipped`` and ``.interval``.
+
+        Raises
+        ------
+        ValueError
+            When a parameter is out of its range.
+        """
+        self._check_population("p_hat", N)
+        _check_level("p_hat", level)
+        if method not in ("profile", "delta"):
+            raise parameter_error("p_hat", "method", "'profile' or 'delta'", method)
+        value = unique_proportion(self.theta, self.alpha, self.s1, self.n, N, exact)
+        make = self._profile_p_hat if method == "profile" else self._delta_p_hat
+        return PHat(value, N, lambda: make(N, exact, level))
+
+    def _check_population(self, owner: str, N: float) -> None:
+        if not (isinstance(N, (int, float, np.integer, np.floating)) and self.n <= N < math.inf):
+            raise parameter_error(owner, "N", f"a finite number, at least n = {self.n}", N)
+
+    def _log_p(self, theta: float, alpha: float, N: float, exact: bool) -> float:
+        scale = math.log(self.n) - math.log(self.s1) - math.log(N)
+        return log_expected_uniques(theta, alpha, N, exact) + scale
+
+    def _delta_p_hat(self, N: float, exact: bool, level: float) -> Interval:
+        """Delta method on log p-hat: gradient in closed form, variance from the covariance."""
+        theta, alpha = self.theta, self.alpha
+        d_theta = float(psi(theta + 1) - psi(theta + alpha))
+        d_alpha = math.log(N) - float(psi(theta + alpha))
+        if exact:
+            d_theta += float(psi(theta + alpha + N - 1) - psi(theta + N))
+            d_alpha += float(psi(theta + alpha + N - 1)) - math.log(N)
+        gradient = np.array([d_theta, d_alpha])
+        half = math.sqrt(chi2.ppf(level, 1) * float(gradient @ self.covariance @ gradient))
+        centre = self._log_p(theta, alpha, N, exact)
+        return Interval(math.exp(centre - half), math.exp(centre + half))
+
+    def _profile_p_hat(self, N: float, exact: bool, level: float) -> Interval:
+        """Smallest and largest p-hat inside the likelihood region.
+
+        p-hat grows with theta for a fixed alpha, so its extremes lie on the rim: for each alpha of
+        alpha's own interval the two thetas where log L crosses the level.
+        """
+        like = self._likelihood
+        lowest, highest = self._alpha_profile(level)
+
+        def rim(alpha: float, direction: float) -> float:
+            best, top = like.best_phi(alpha, self._phi())
+            if self._drop(top, level) >= 0:
+                phi = best
+            else:
+                reach = 0.1
+
+                def drop(phi: float) -> float:
+                    return self._drop(like.in_logs(phi, alpha).value, level)
+
+                while drop(best + direction * reach) < 0:
+                    reach *= 2
+                phi = brentq(drop, best, best + direction * reach, xtol=1e-12)
+            return self._log_p(math.exp(phi) - alpha, alpha, N, exact)
+
+        ends = []
+        for direction in (-1.0, 1.0):
+            grid = np.linspace(lowest, highest, 9)
+            values = [direction * rim(a, direction) for a in grid]
+            top = int(np.argmax(values))
+            found = minimize_scalar(
+                lambda a, d=direction: -d * rim(a, d),
+                bounds=(grid[max(top - 1, 0)], grid[min(top + 1, len(grid) - 1)]),
+                method="bounded",
+                options={"xatol": 1e-9},
+            )
+            ends.append(direction * max(values[top], -float(found.fun)))
+        return Interval(math.exp(ends[0]), math.exp(ends[1]))
+
+    def goodness_of_fit(self, largest: int = 5) -> GoodnessOfFit:
+        """Compare s_1..s_largest with their expectations; see :class:`GoodnessOfFit`.
+
+        Raises
+        ------
+        ValueError
+            When ``largest`` is not a positive integer.
+        """
+        if not isinstance(largest, int) or isinstance(largest, bool) or largest < 1:
+            raise parameter_error("goodness_of_fit", "largest", "a positive integer", largest)
+        observed = np.array([self.sizes.get(j, 0) for j in range(1, largest + 1)])
+        expected = np.exp(log_expected_sizes(self.theta, self.alpha, self.n, largest))
+        # the last class takes all larger sizes
+        o = [*observed.astype(float), float(self.k - observed.sum())]
+        e = [*expected, max(self._expected_cells() - float(expected.sum()), 0.0)]
+        while len(e) > 1 and e[-1] < 5:
+            o[-2:], e[-2:] = [o[-2] + o[-1]], [e[-2] + e[-1]]
+        statistic = float(sum((a - b) ** 2 / b for a, b in zip(o, e, strict=True)))
+        df = len(e) - 2
+        p_value = float(chi2.sf(statistic, df)) if df > 0 else math.nan
+        fits = not p_value < _MISFIT
+        warning = ""
+        if not fits:
+            worst = int(np.argmax([abs(a - b) / math.sqrt(b) for a, b in zip(o, e, strict=True)]))
+            label = f"s_{worst + 1}" if worst < len(e) - 1 else f"cells of {worst + 1} and more"
+            warning = (
+                f"the Ewens-Pitman model does not fit this table (chi-square {statistic:.1f} on "
+                f"{df} degrees of freedom, p = {p_value:.2g}; farthest off: {label}, "
+                f"{o[worst]:.0f} observed, {e[worst]:.1f} expected): do not rely on p-hat"
+            )
+        return GoodnessOfFit(
+            np.arange(1, largest + 1), observed, expected, statistic, df, p_value, fits, warning
+        )
+
+    def _expected_cells(self) -> float:
+        r"""E(K) = theta/alpha (P - 1), P = (theta+alpha)^{n up} / theta^{n up}; Ewens at alpha 0."""
+        theta, alpha, n = self.theta, self.alpha, self.n
+        if alpha == 0.0:
+            return theta * (log_sum(theta, 1.0, n).d_a + 1 / theta)
+        if theta > 0:
+            log_prod = log_gamma_ratio(theta + n, alpha) - log_gamma_ratio(theta, alpha)
+            return theta / alpha * math.expm1(log_prod)
+        log_prod = log_gamma_ratio(theta + n, alpha) + log_gamma_ratio(theta + alpha, 1 - alpha)
+        return (math.exp(log_prod) - theta) / alpha
+
+
+def _check_level(owner: str, level: float) -> None:
+    if not 0 < level < 1:
+        raise parameter_error(owner, "level", "a number in (0, 1)", level)
+
+
+def _solve(hessian: np.ndarray, gradient: np.ndarray) -> tuple[np.ndarray, bool]:
+    """Return the ascent step and whether it is Newton's own (the Hessian negative definite)."""
+    information = -hessian
+    scale = np.sqrt(np.maximum(np.abs(np.diag(information)), 1e-300))
+    scaled = information / np.outer(scale, scale)
+    values, vectors = np.linalg.eigh(scaled)
+    newton = bool(values[0] > 1e-14)
+    if not newton:
+        values = np.maximum(np.abs(values), 1e-3)
+    return (vectors @ ((vectors.T @ (gradient / scale)) / values)) / scale, newton
+
+
+def _ascend(like: _Likelihood, phi: float, alpha: float) -> tuple[float, float, _Point, int]:
+    """Newton-Raphson in (phi, alpha) from a start, alpha kept in [0, 1).
+
+    Safeguards: where the Hessian is not negative definite its eigenvalues are reversed and bounded;
+    steps are halved until the likelihood rises; alpha = 0 is held while its score is not positive.
+    """
+    point = like.in_logs(phi, alpha)
+    for iteration in range(1, _MAX_ITER + 1):
+        held = alpha == 0.0 and point.gradient[1] <= 0
+        free = slice(0, 1) if held else slice(0, 2)
+        step = np.zeros(2)
+        step[free], newton = _solve(point.hessian[free, free], point.gradient[free])
+        decrement = float(point.gradient @ step)
+        if newton and decrement <= _DECREMENT:
+            return phi, alpha, point, iteration
+        # stay below 1, and move the scale by no more than a factor e^4 a step
+        length = min(1.0, 4.0 / max(abs(step[0]), 1e-300))
+        if step[1] > 0:
+            length = min(length, 0.9 * (1 - alpha) / step[1])
+        noise = 1e-14 * (abs(point.value) + like.n * math.log(like.n + math.exp(phi)))
+        for _ in range(60):
+            new_phi, new_alpha = phi + length * step[0], max(alpha + length * step[1], 0.0)
+            trial = like.in_logs(new_phi, new_alpha)
+            if trial.value > point.value or (
+                # near the top the gain is below the rounding error of the likelihood: trust Newton
+                newton and decrement < noise and trial.value > point.value - noise
+            ):
+                break
+            length /= 2
+        else:
+            break
+        moved = abs(new_phi - phi) + abs(new_alpha - alpha)
+        phi, alpha, point = new_phi, new_alpha, trial
+        if newton and decrement <= 1e-10 and moved <= 4e-16 * (1 + abs(phi)):
+            return phi, alpha, point, iteration
+    raise EstimationError(
+        f"the Ewens-Pitman fit did not converge in {_MAX_ITER} Newton steps "
+        f"(n = {like.n}, k = {like.k})",
+        "not_converged",
+    )
+
+
+def fit_ewens_pitman(sizes: Mapping[int, int]) -> EwensPitmanFit:
+    """Fit the Ewens-Pitman model to frequencies of frequencies by maximum likelihood.
+
+    The profile likelihood in alpha is scanned on a grid, then Newton-Raphson with analytic gradient
+    and Hessian climbs from each local maximum of the scan; the highest is returned. The time does
+    not grow with n or k, and linearly with the number of distinct sizes.
+
+    Parameters
+    ----------
+    sizes : mapping of int to int
+        Size j -> s_j, the number of cells with j units. Zero counts are ignored.
+
+    Returns
+    -------
+    EwensPitmanFit
+
+    Raises
+    ------
+    EstimationError
+        With ``reason`` ``empty_table``, ``single_unit`` (n = 1), ``one_cell``, ``all_uniques``,
+        ``no_sample_uniques``, ``not_converged``, or ``bad_input`` (then it is a ValueError too).
+
+    Examples
+    --------
+    >>> fit = fit_ewens_pitman({1: 50, 2: 14, 3: 6, 4: 3, 7: 2, 11: 1})
+    >>> fit.converged, fit.n, fit.k, fit.s1
+    (True, 133, 76, 50)
+    """
+    js, counts = _read(sizes)
+    like = _Likelihood(js, counts)
+    s1 = int(counts[0]) if len(js) and js[0] == 1 else 0
+    _refuse_degenerate(like.n, like.k, s1)
+    profile = []
+    phi = 0.0
+    for alpha in _GRID:
+        phi, value = like.best_phi(float(alpha), phi)
+        profile.append((value, phi, float(alpha)))
+    values = np.array([-np.inf, *(v for v, _, _ in profile), -np.inf])
+    modes = np.flatnonzero((values[1:-1] >= values[:-2]) & (values[1:-1] >= values[2:]))
+    best: tuple[float, float, _Point, int] | None = None
+    for mode in modes:
+        found = _ascend(like, *profile[mode][1:])
+        if best is None or found[2].value > best[2].value:
+            best = found
+    if best is None or best[2].value < values.max() - 1e-9 * abs(values.max()):
+        raise EstimationError(
+            "the Ewens-Pitman fit lost the maximum it started at", "not_converged"
+        )
+    phi, alpha, iterations = float(best[0]), float(best[1]), best[3]
+    theta = math.exp(phi) - alpha
+    point = like.at(theta, alpha)
+    boundary = alpha == 0.0
+    covariance = _covariance(like.in_logs(phi, alpha), math.exp(phi), boundary)
+    errors = np.sqrt(np.diag(covariance))
+    return EwensPitmanFit(
+        theta=theta,
+        alpha=alpha,
+        log_likelihood=point.value,
+        standard_errors=StandardErrors(
+            float(errors[0]), math.nan if boundary else float(errors[1])
+        ),
+        covariance=covariance,
+        n=like.n,
+        k=like.k,
+        s1=s1,
+        sizes={int(j): int(s) for j, s in zip(js, counts, strict=True)},
+        converged=True,
+        boundary=boundary,
+        n_iter=iterations,
+    )
+
+
+def _covariance(point: _Point, u: float, boundary: bool) -> np.ndarray:
+    """Inverse observed information of (theta, alpha), inverted in (phi, alpha) for its scale."""
+    if boundary:
+        # theta = u on the boundary: d2/dtheta2 = (d2/dphi2 - d/dphi) / u^2, and d/dphi = 0 here
+        return np.array([[u * u / -point.hessian[0, 0], 0.0], [0.0, 0.0]])
+    jacobian = np.array([[u, -1.0], [0.0, 1.0]])
+    return jacobian @ np.linalg.inv(-point.hessian) @ jacobian.T
+
+
+def simulate_partition(
+    n: int, theta: float, alpha: float, rng: np.random.Generator
+) -> dict[int, int]:
+    """Draw frequencies of frequencies of n units from the Ewens-Pitman model.
+
+    Units come one by one (Pitman's Chinese restaurant): with k cells among i units, the next opens
+    a cell with probability (theta + k alpha) / (theta + i), else joins a cell with probability
+    proportional to its count less alpha. For simulation studies and parametric bootstraps.
+
+    Parameters
+    ----------
+    n : int
+        Units.
+    theta, alpha : float
+        Strength and discount.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    dict of int to int
+        Size -> number of cells, sizes in rising order.
+    """
+    counts = [1]
+    later: list[int] = []  # the cell of every unit that joined an existing one
+    draws = rng.random((n, 2))
+    for i in range(1, n):
+        k = len(counts)
+        if draws[i, 0] * (theta + i) < theta + k * alpha:
+            counts.append(1)
+            continue
+        # count - alpha = (count - 1) + (1 - alpha): a later unit's cell, or any cell evenly
+        place = draws[i, 1] * (i - k * alpha)
+        cell = later[int(place)] if place < i - k else int((place - (i - k)) / (1 - alpha))
+        cell = min(cell, k - 1)
+        counts[cell] += 1
+        later.append(cell)
+    sizes, number = np.unique(counts, return_counts=True)
+    return {int(j): int(s) for j, s in zip(sizes, number, strict=True)}
