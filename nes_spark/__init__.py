@@ -6,7 +6,7 @@
 """
 
 from nes_spark.config import Config, load_config
-from nes_spark.runner import RunResult, describe_plan, run
+from nes_spark.runner import RunResult, describe_plan, run, run_stage
 
-__all__ = ["Config", "RunResult", "describe_plan", "load_config", "run"]
+__all__ = ["Config", "RunResult", "describe_plan", "load_config", "run", "run_stage"]
 __version__ = "0.1.0"

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -53,18 +53,29 @@ def overrides_of(
     return overrides
 
 
-class _Group(click.Group):
-    """Turns the package's errors into one line and an exit code."""
+@contextlib.contextmanager
+def one_line_errors(ctx: click.Context) -> Iterator[None]:
+    """Turn the package's errors into one line and an exit code."""
+    try:
+        yield
+    except NesError as error:
+        click.echo(f"error: {error}", err=True)
+        ctx.exit(error.exit_code)
+    except KeyboardInterrupt:
+        click.echo("stopped; run the same command again to resume", err=True)
+        ctx.exit(130)
 
+
+class _Group(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
-        try:
+        with one_line_errors(ctx):
             return super().invoke(ctx)
-        except NesError as error:
-            click.echo(f"error: {error}", err=True)
-            ctx.exit(error.exit_code)
-        except KeyboardInterrupt:
-            click.echo("stopped; run the same command again to resume", err=True)
-            ctx.exit(130)
+
+
+class _Command(click.Command):
+    def invoke(self, ctx: click.Context) -> Any:
+        with one_line_errors(ctx):
+            return super().invoke(ctx)
 
 
 def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -184,6 +195,37 @@ def doctor(output: str, conf: str | None) -> None:
         click.echo(str(finding))
     if any(not f.ok for f in findings):
         sys.exit(5)
+
+
+def stage_command(name: str) -> click.Command:
+    """Return the command of one stage, for the scripts in ``jobs/``.
+
+    Parameters
+    ----------
+    name : str
+        A stage, ``release``, or ``pipeline`` for all of them.
+    """
+
+    @click.command(cls=_Command, help=f"Run {name}; the stages before it must have finished.")
+    @click.option("--conf", required=True, type=click.Path(), help="Configuration (YAML).")
+    @run_options
+    def command(
+        conf: str,
+        input_path: str | None,
+        output: str | None,
+        period: str | None,
+        settings: tuple[str, ...],
+        log_json: bool,
+        quiet: bool,
+    ) -> None:
+        logs.configure(log_json, quiet)
+        config = nes_spark.load_config(conf, overrides_of(input_path, output, period, settings))
+        if name == "pipeline":
+            click.echo(str(nes_spark.run(config)))
+        else:
+            click.echo(nes_spark.run_stage(config, name))
+
+    return command
 
 
 if __name__ == "__main__":

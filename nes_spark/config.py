@@ -382,7 +382,9 @@ class LanguageModelConfig(Section):
         own = {"model", "messages", "temperature", "seed", "max_tokens", "stream", "n"}
         clash = sorted(own & set(value))
         if clash:
-            raise ValueError(f"{clash} cannot be set here; they have keys of their own or are fixed")
+            raise ValueError(
+                f"{clash} cannot be set here; they have keys of their own or are fixed"
+            )
         return value
 
 

@@ -6,15 +6,17 @@ only then moved to its place. What cannot be recorded is not published.
 
 from __future__ import annotations
 
+import contextlib
+import posixpath
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nes_spark.config import Config
-from nes_spark.errors import ConfigError, EstimationError, InputError
+from nes_spark.errors import ConfigError, EstimationError, InfrastructureError, InputError
 from nes_spark.logs import LOGGER, Progress
-from nes_spark.pipeline import STAGES, Context, Stage
+from nes_spark.pipeline import INPUT, STAGES, Context, Stage
 from nes_spark.store import Store, input_fingerprint
 
 if TYPE_CHECKING:
@@ -114,25 +116,7 @@ def run(config: Config, spark: SparkSession | None = None, force: bool = False) 
     InfrastructureError
         When Spark, a disk, MLflow or an endpoint failed.
     """
-    if not config.input.path:
-        raise ConfigError(
-            "input.path: is missing; set it in the configuration or give --input PATH"
-        )
-    from nes_spark.session import get_session
-    from nes_spark.swapping import load_secret
-
-    session = spark or get_session(config.spark)
-    store = Store(
-        Path(config.output.directory, config.period or ALL_PERIODS)
-        if "://" not in config.output.directory
-        else f"{config.output.directory}/{config.period or ALL_PERIODS}"
-    )
-    store.prepare()
-    with store.lock():
-        secret = load_secret(config.seed, store.local_path("sealed") if store.is_local else None)
-        paths = [p for p in (config.input.path, config.input.metadata_table) if p]
-        context = Context(session, config, store, secret, "")
-        context.input_fingerprint = input_fingerprint(session, paths)
+    with open_run(config, spark) as context:
         progress = Progress(len(STAGES) + 1)
         ran = _run_stages(context, progress, force)
         from nes_spark.publication import publish
@@ -140,21 +124,102 @@ def run(config: Config, spark: SparkSession | None = None, force: bool = False) 
         return publish(context, progress, force or ran > 0)
 
 
+@contextlib.contextmanager
+def open_run(config: Config, spark: SparkSession | None = None) -> Iterator[Context]:
+    """Open the run folder of a configuration: session, store, lock, secret seed, input digest.
+
+    Parameters
+    ----------
+    config : Config
+        ``input.path`` must be set.
+    spark : pyspark.sql.SparkSession, optional
+        A session to use; one is started otherwise.
+
+    Yields
+    ------
+    Context
+        For stages; the folder is locked while it is open.
+    """
+    if not config.input.path:
+        raise ConfigError("input.path: is missing; set it or give --input PATH")
+    from nes_spark.session import get_session
+    from nes_spark.swapping import load_secret
+
+    session = spark or get_session(config.spark)
+    store = Store(posixpath.join(config.output.directory, config.period or ALL_PERIODS))
+    store.prepare()
+    with store.lock():
+        secret = load_secret(config.seed, store.local_path("sealed") if store.is_local else None)
+        paths = [p for p in (config.input.path, config.input.metadata_table) if p]
+        yield Context(session, config, store, secret, input_fingerprint(session, paths))
+
+
+def run_stage(config: Config, name: str, spark: SparkSession | None = None) -> str:
+    """Bring one stage up to date; the stages before it must have run.
+
+    Parameters
+    ----------
+    config : Config
+        As for :func:`run`.
+    name : str
+        A stage of :data:`nes_spark.pipeline.STAGES`, or ``release`` for the last step.
+    spark : pyspark.sql.SparkSession, optional
+        A session to use; one is started otherwise.
+
+    Returns
+    -------
+    str
+        What was done, in a line or, for ``release``, in a short table.
+
+    Raises
+    ------
+    ConfigError
+        When there is no such stage.
+    InfrastructureError
+        When a stage before it has not finished.
+    """
+    stages = {stage.name: stage for stage in STAGES}
+    if name != "release" and name not in stages:
+        raise ConfigError(f"no stage {name!r}; the stages are {[*stages, 'release']}")
+    with open_run(config, spark) as context:
+        progress = Progress(1)
+        if name == "release":
+            from nes_spark.publication import publish
+
+            return str(publish(context, progress, False))
+        stage = stages[name]
+        for needed in stage.needs:
+            if needed != INPUT and context.store.manifest(needed) is None:
+                before = next(s.name for s in STAGES if needed in s.gives)
+                raise InfrastructureError(
+                    f"stage {name} needs {needed}, which is not there; run stage {before} first"
+                )
+        progress.start(stage.name, stage.what)
+        _advance(context, stage, progress, force=False)
+        rows = {n: found.rows for n in stage.gives if (found := context.store.manifest(n))}
+        return f"{name}: " + ", ".join(f"{count:,} {n}" for n, count in rows.items())
+
+
 def _run_stages(context: Context, progress: Progress, force: bool) -> int:
     """Bring every stage up to date; return how many had to run."""
     ran = 0
     for stage in STAGES:
         progress.start(stage.name, stage.what)
-        key = stage.key(context)
-        if not force and stage.is_current(context, key):
-            _report_stage(context, stage, progress, 0.0, "up to date")
-            continue
-        started = time.perf_counter()
-        stage.execute(context, key)
-        ran += 1
-        _report_stage(context, stage, progress, time.perf_counter() - started, "")
-        _examine(context, stage)
+        ran += _advance(context, stage, progress, force)
     return ran
+
+
+def _advance(context: Context, stage: Stage, progress: Progress, force: bool) -> bool:
+    """Run one stage unless its output is up to date; return whether it ran."""
+    key = stage.key(context)
+    if not force and stage.is_current(context, key):
+        _report_stage(context, stage, progress, 0.0, "up to date")
+        return False
+    started = time.perf_counter()
+    stage.execute(context, key)
+    _report_stage(context, stage, progress, time.perf_counter() - started, "")
+    _examine(context, stage)
+    return True
 
 
 def _report_stage(
