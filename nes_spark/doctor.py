@@ -1,0 +1,162 @@
+"""Check what a run needs before the night it is needed: versions, models, MLflow, disk, modes."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import shutil
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from nes_spark.config import Config, load_config
+from nes_spark.errors import NesError
+from nes_spark.session import MIN_JAVA, get_session, java_version
+
+MIN_FREE_BYTES = 2 << 30
+OWNER_ONLY = 0o077
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One check: its name, whether it is fine, and a line that says what was found or to do."""
+
+    name: str
+    ok: bool
+    detail: str
+
+    def __str__(self) -> str:
+        return f"{'ok  ' if self.ok else 'FAIL'}  {self.name:<12} {self.detail}"
+
+
+def examine(output: Path, conf: str | None = None) -> list[Finding]:
+    """Run all checks.
+
+    Parameters
+    ----------
+    output : pathlib.Path
+        Output folder whose disk and sealed folders are looked at; need not exist.
+    conf : str, optional
+        Configuration whose recogniser, embedder and tracking server are tried.
+
+    Returns
+    -------
+    list of Finding
+        A failed check never hides the later ones.
+    """
+    config = Config()
+    findings = []
+    if conf is not None:
+        try:
+            config = load_config(conf)
+            findings.append(Finding("configuration", True, conf))
+        except NesError as error:
+            findings.append(Finding("configuration", False, str(error)))
+    checks: list[tuple[str, Callable[[], str]]] = [
+        ("Python", _python),
+        ("Java", _java),
+        ("packages", _packages),
+        ("Spark", lambda: _spark(config)),
+        ("recogniser", lambda: _recognizer(config)),
+        ("embedder", lambda: _embedder(config)),
+        ("MLflow", lambda: _mlflow(config, output)),
+        ("disk", lambda: _disk(output)),
+    ]
+    for name, check in checks:
+        try:
+            findings.append(Finding(name, True, check()))
+        except Exception as error:
+            first = (str(error).splitlines() or [type(error).__name__])[0]
+            findings.append(Finding(name, False, first))
+    findings += _modes(output)
+    return findings
+
+
+def _python() -> str:
+    if sys.version_info < (3, 10):
+        raise NesError(f"Python {sys.version.split()[0]} is too old; use 3.10 or later")
+    return f"{sys.version.split()[0]} at {sys.executable}"
+
+
+def _java() -> str:
+    found = java_version()
+    if found is None or found < MIN_JAVA:
+        raise NesError(f"found {found or 'none'}; install Java {MIN_JAVA} or set JAVA_HOME")
+    return f"{found}"
+
+
+def _packages() -> str:
+    names = ("nes_spark", "pyspark", "pandas", "numpy", "pyarrow", "spacy", "mlflow")
+    return ", ".join(f"{name} {importlib.metadata.version(name)}" for name in names)
+
+
+def _spark(config: Config) -> str:
+    spark = get_session(config.spark)
+
+    def interpreter(batches: Iterator) -> Iterator:
+        import pandas as pd
+
+        for _ in batches:
+            yield pd.DataFrame({"version": [".".join(map(str, sys.version_info[:2]))]})
+
+    found = spark.range(1).mapInPandas(interpreter, "version string").collect()[0]["version"]
+    here = ".".join(map(str, sys.version_info[:2]))
+    if found != here:
+        raise NesError(f"workers run Python {found}, the driver {here}; set PYSPARK_PYTHON")
+    return f"{spark.version}, workers run the driver's Python"
+
+
+def _recognizer(config: Config) -> str:
+    from nes_spark.entities import load_recognizer
+
+    recognize = load_recognizer(config.entities.recognizer, config.entities)
+    found = recognize(["Good morning from Vienna."])
+    return f"{config.entities.recognizer} works ({len(found[0])} entity in a test sentence)"
+
+
+def _embedder(config: Config) -> str:
+    from nes_spark.embedding import load_embedder
+
+    if config.embedding.model == "lsa":
+        return "lsa is fitted in the job"
+    if config.embedding.model.startswith("openai:"):
+        if not os.environ.get(config.embedding.api_key_env):
+            raise NesError(f"{config.embedding.api_key_env} is not set")
+        return f"{config.embedding.model}: key is set (no request was made)"
+    embedder = load_embedder(config.embedding)
+    return f"{embedder.model_id}, {embedder.dimension} dimensions"
+
+
+def _mlflow(config: Config, output: Path) -> str:
+    from nes_spark.tracking import Tracker
+
+    if not config.tracking.enabled:
+        return "off"
+    tracker = Tracker(config.tracking.uri, config.tracking.experiment, output)
+    return f"experiment {config.tracking.experiment!r} is reachable ({tracker.experiment_id})"
+
+
+def _disk(output: Path) -> str:
+    place = output.absolute()
+    while not place.exists():
+        place = place.parent
+    if not os.access(place, os.W_OK):
+        raise NesError(f"{place} cannot be written")
+    free = shutil.disk_usage(place).free
+    if free < MIN_FREE_BYTES:
+        raise NesError(f"{free / 2**30:.1f} GiB free at {place}; runs want at least 2 GiB")
+    return f"{free / 2**30:.0f} GiB free at {place}"
+
+
+def _modes(output: Path) -> list[Finding]:
+    """Sealed folders and everything in them must be closed to others."""
+    findings = []
+    for sealed in sorted(output.glob("**/sealed")):
+        files = [sealed, *sorted(sealed.rglob("*"))]
+        opened = [p.name for p in files if stat.S_IMODE(p.stat().st_mode) & OWNER_ONLY]
+        fix = f"run chmod -R go-rwx {sealed}"
+        detail = f"{sealed}: {', '.join(opened)} open to others; {fix}" if opened else str(sealed)
+        findings.append(Finding("sealed", not opened, detail))
+    return findings
