@@ -1,0 +1,136 @@
+"""Static token vectors: the bundled embedder, pure NumPy and a tokenizer at run time.
+
+A text's vector is the sum of the vectors of its word pieces and of the known pairs of neighbouring
+pieces, scaled to norm 1. The vectors are distilled from a sentence encoder by
+:mod:`nes_spark.embedding.distill`; the model card lies beside them. Sums of 8-bit integers are exact
+(:mod:`nes_spark.embedding.vectors`), so that a text has one vector, to the bit, everywhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nes_spark.embedding.base import Vectors, clean
+from nes_spark.embedding.vectors import TokenSums, unit_integer_rows
+from nes_spark.errors import InputError
+
+#: Folder of the model that comes with the package.
+BUNDLED = Path(__file__).parent / "models" / "static-en"
+
+#: Texts and characters handled at a time: bounds memory and does not change any result.
+_BLOCK_TEXTS = 1024
+_BLOCK_CHARACTERS = 1_000_000
+
+
+class StaticEmbedder:
+    """Static token vectors in a folder.
+
+    Parameters
+    ----------
+    folder : str or pathlib.Path
+        ``model.json`` (format, name), ``tokenizer.json``, ``vectors.npy`` (int8, one row a token,
+        then one row a pair; rows of special and unknown tokens are zero) and ``pairs.npy`` (int64,
+        sorted: first token id times the number of tokens plus second token id).
+
+    Raises
+    ------
+    InputError
+        When the folder holds no such model or its files do not fit together.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        from tokenizers import Tokenizer
+
+        folder = Path(folder)
+        try:
+            header = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+            vectors = np.load(folder / "vectors.npy", allow_pickle=False)
+            self._pairs = np.load(folder / "pairs.npy", allow_pickle=False)
+            definition = (folder / "tokenizer.json").read_text(encoding="utf-8")
+            self._tokenizer = Tokenizer.from_str(definition)
+        except Exception as error:
+            reason = type(error).__name__
+            raise InputError(f"{folder}: no usable static embedding model ({reason})") from None
+        self._tokens = self._tokenizer.get_vocab_size()
+        if vectors.dtype != np.int8 or vectors.shape[0] != self._tokens + len(self._pairs):
+            raise InputError(f"{folder}: vectors and vocabulary of the model do not fit together")
+        self._tokenizer.no_padding()
+        self._tokenizer.no_truncation()
+        self._sums = TokenSums(vectors)
+        digest = hashlib.sha256(definition.encode())
+        digest.update(vectors.tobytes())
+        digest.update(self._pairs.tobytes())
+        self.digest = digest.hexdigest()
+        self._name = str(header.get("name", folder.name))
+        # Fast encoding leaves out character offsets, which nobody needs here.
+        self._encode: Any = getattr(
+            self._tokenizer, "encode_batch_fast", self._tokenizer.encode_batch
+        )
+
+    @property
+    def model_id(self) -> str:
+        """``<name>-<dimension>:<digest of the weights>``."""
+        return f"{self._name}-{self.dimension}:{self.digest[:12]}"
+
+    @property
+    def dimension(self) -> int:
+        """Length of the vectors."""
+        return self._sums.dimension
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return float32 rows of norm 1, shape ``(len(texts), dimension)``.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            Of any length; nothing is cut off.
+
+        Returns
+        -------
+        ndarray of float32
+            Each row depends on its own text only, to the bit. A text without a known token has the
+            first basis vector.
+        """
+        out = np.empty((len(texts), self.dimension), dtype=np.float32)
+        start = 0
+        while start < len(texts):
+            stop, size = start, 0
+            while stop < len(texts) and stop - start < _BLOCK_TEXTS and size < _BLOCK_CHARACTERS:
+                size += len(texts[stop])
+                stop += 1
+            out[start:stop] = unit_integer_rows(self._embed([clean(t) for t in texts[start:stop]]))
+            start = stop
+        return out
+
+    def _embed(self, texts: list[str]) -> NDArray[np.float64]:
+        lists = [e.ids for e in self._encode(texts, add_special_tokens=False)]
+        lengths = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
+        bounds = np.concatenate([[0], np.cumsum(lengths)])
+        ids = np.fromiter(chain.from_iterable(lists), dtype=np.int32, count=int(bounds[-1]))
+        sums = self._sums.sums(ids, np.ones(len(ids), np.int32), bounds.astype(np.int32))
+        if len(self._pairs) and len(ids) > 1:
+            keys = ids[:-1].astype(np.int64) * self._tokens + ids[1:]
+            at = np.minimum(np.searchsorted(self._pairs, keys), len(self._pairs) - 1)
+            known = self._pairs[at] == keys
+            owner = np.repeat(np.arange(len(lists)), lengths)
+            known &= owner[:-1] == owner[1:]
+            rows = (self._tokens + at[known]).astype(np.int32)
+            found = np.bincount(owner[:-1][known], minlength=len(lists))
+            ends = np.concatenate([[0], np.cumsum(found)]).astype(np.int32)
+            sums += self._sums.sums(rows, np.ones(len(rows), np.int32), ends)
+        return sums
+
+
+@lru_cache(maxsize=1)
+def load_bundled() -> StaticEmbedder:
+    """Return the model that comes with the package, loaded once per process."""
+    return StaticEmbedder(BUNDLED)
