@@ -285,7 +285,17 @@ class SwappingConfig(Section):
 class RiskConfig(Section):
     """Ewens-Pitman risk (paper, section 2.4)."""
 
-    population: list[float] = Field(default_factory=lambda: [1e20], min_length=1)
+    population: list[float] = Field(
+        default_factory=lambda: [1e20],
+        min_length=1,
+        description="units N of the population table; at least the number of chunks",
+    )
+    on_failure: Literal["stop", "skip"] = Field(
+        "stop",
+        description="when a table or a mixture setting cannot be scored (no sample uniques, no "
+        "convergence, DU with a denominator that is not positive): stop, or go on without it and "
+        "say so",
+    )
 
     @field_validator("population", mode="before")
     @classmethod
@@ -297,7 +307,21 @@ class RiskConfig(Section):
     def _range(cls, value: list[float]) -> list[float]:
         if not all(1 <= v <= 1e30 for v in value):
             raise ValueError(f"every entry must be from 1 to 1e30, got {value}")
+        if len(set(value)) < len(value):
+            raise ValueError(f"no entry may be repeated, got {value}")
         return value
+
+
+class UtilityConfig(Section):
+    """Utility beyond the mixture, off by default; shown beside DU, never part of it."""
+
+    total_variation: bool = Field(
+        False, description="distance between the distributions of each category before and after"
+    )
+    tasks: list[str] = Field(
+        default_factory=list,
+        description="dotted paths of utility tasks, e.g. nes_spark.utility.sentiment.Sentiment",
+    )
 
 
 class ChoiceConfig(Section):
@@ -310,6 +334,10 @@ class ChoiceConfig(Section):
     combination: list[str] | None = Field(None, description="J, rule max_rate")
     setting: str | None = Field(None, description="mixture setting; default: the first of the grid")
     population: float | None = Field(None, description="N; default: the first of the list")
+    per_draw: bool = Field(
+        False,
+        description="decide on the seed too: every draw is a candidate of its own, not the average",
+    )
 
     @model_validator(mode="after")
     def _rule(self) -> ChoiceConfig:
@@ -530,6 +558,7 @@ class Config(Section):
     releases: ReleasesConfig = Field(default_factory=ReleasesConfig)
     swapping: SwappingConfig = Field(default_factory=SwappingConfig)
     risk: RiskConfig = Field(default_factory=RiskConfig)
+    utility: UtilityConfig = Field(default_factory=UtilityConfig)
     choice: ChoiceConfig = Field(default_factory=ChoiceConfig)
     gates: GatesConfig = Field(default_factory=GatesConfig)
     seed: SeedConfig = Field(default_factory=SeedConfig)

@@ -215,6 +215,13 @@ RISK_FITS = Table(
         Column("alpha_se", "double", "standard error of alpha", True),
         Column("log_likelihood", "double", "log of the exchangeable partition probability", True),
         Column("converged", "boolean", "whether the maximum was found"),
+        Column("theta_low", "double", "95% profile-likelihood interval of theta", True),
+        Column("theta_high", "double", "its upper end", True),
+        Column("alpha_low", "double", "95% profile-likelihood interval of alpha", True),
+        Column("alpha_high", "double", "its upper end", True),
+        Column("expected", "array<double>", "expected s_1..s_5 at the estimates", True),
+        Column("fit_p_value", "double", "chi-square of s_1..s_5 and rest; null: untestable", True),
+        Column("warning", "string", "what to know before relying on the fit; empty for nothing"),
         Column("reason", "string", "why there is no estimate; empty where there is one"),
         Column("sizes", "map<bigint,bigint>", "frequency of frequencies: size -> number of cells"),
     ),
@@ -242,28 +249,31 @@ SCORES = Table(
         Column("log_f_post", "double", "the same after, under the pre-swap labels"),
         Column("DR", "double", "disclosure risk"),
         Column("DU", "double", "data utility"),
+        Column("DU_above_one", "boolean", "the swaps raised the likelihood: an extreme case"),
     ),
     ("setting", "population", "combination", "draw", "n_swaps"),
 )
 
 CANDIDATES = Table(
     "candidates",
-    "One candidate release, averaged over draws.",
+    "One candidate release, averaged over draws (one draw, where the seed is decided too).",
     (
         Column("setting", "string", "mixture setting"),
         Column("population", "double", "population size N"),
         Column("combination", "string", "swapped categories; '' for the release without swaps"),
         Column("n_swaps", "int", "swaps; 0 for the release without swaps"),
         Column("r", "double", "swap rate"),
+        Column("draw", "int", "the draw, where the seed is decided too; null for averages", True),
         Column("draws", "int", "draws that reached this number of swaps"),
         Column("DR", "double", "mean disclosure risk"),
         Column("DR_se", "double", "its standard error; null for one draw", True),
         Column("DU", "double", "mean data utility"),
         Column("DU_se", "double", "its standard error; null for one draw", True),
+        Column("DU_above_one", "boolean", "mean DU above 1: look at it before choosing"),
         Column("on_frontier", "boolean", "not dominated within its setting and population"),
         Column("chosen", "boolean", "the release that was chosen"),
     ),
-    ("setting", "population", "combination", "n_swaps"),
+    ("setting", "population", "combination", "n_swaps", "draw"),
 )
 
 STATUS = Table(
@@ -319,8 +329,15 @@ PARTNER_GUESSES = Table(
         Column("candidates", "int", "chunks it could have exchanged entities with"),
         Column("swapped", "boolean", "whether it was swapped in truth"),
         Column("rank", "int", "place of the true partner; null when not swapped", True),
-        Column("matched", "boolean", "whether the adversary undoes this pair, knowing the rate"),
         Column("correct", "boolean", "whether the answer is the true partner"),
+        Column(
+            "match",
+            "string",
+            "chunk it is paired with when the adversary undoes as many swaps as the rate says; "
+            "null when left alone",
+            True,
+        ),
+        Column("match_correct", "boolean", "whether that pair is a true swap"),
     ),
     ("draw", "chunk_id"),
 )

@@ -9,6 +9,8 @@ from nes_spark.risk.ewens_pitman import (
     fit_ewens_pitman,
     simulate_partition,
 )
+from nes_spark.risk.measure import disclosure_risk
+from nes_spark.risk.tables import goodness_table, p_hat_table
 from nes_spark.risk.uniques import expected_uniques, log_expected_uniques, unique_proportion
 
 __all__ = [
@@ -17,9 +19,12 @@ __all__ = [
     "Interval",
     "PHat",
     "StandardErrors",
+    "disclosure_risk",
     "expected_uniques",
     "fit_ewens_pitman",
+    "goodness_table",
     "log_expected_uniques",
+    "p_hat_table",
     "simulate_partition",
     "unique_proportion",
 ]

@@ -562,7 +562,7 @@ class EwensPitmanFit:
         )
 
     def _expected_cells(self) -> float:
-        r"""E(K) = theta/alpha (P - 1), P = (theta+alpha)^{n up} / theta^{n up}; Ewens at alpha 0."""
+        """E(K) = theta/alpha (P - 1), P = (theta+alpha)_n / (theta)_n in rising factorials."""
         theta, alpha, n = self.theta, self.alpha, self.n
         if alpha == 0.0:
             return theta * (log_sum(theta, 1.0, n).d_a + 1 / theta)

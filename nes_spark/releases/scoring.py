@@ -1,0 +1,167 @@
+"""Scores of one sequence of swaps, and candidates from scores: the kernels behind the stages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from nes_spark.errors import EstimationError
+from nes_spark.releases.frontier import pareto_frontier
+from nes_spark.risk.measure import disclosure_risk, swapped_uniques
+from nes_spark.schemas import CANDIDATES, SCORES
+from nes_spark.utility.measure import data_utility, log_likelihood_changes
+
+
+@dataclass(frozen=True)
+class RiskFigures:
+    """What DR needs of one combination: sizes, estimates, and p-hat by population size."""
+
+    n: int
+    s1: int
+    theta: float
+    alpha: float
+    p_hat: tuple[tuple[float, float], ...]
+
+
+def score_sequence(swapped: pd.DataFrame, figures: RiskFigures, log_f_pre: float) -> pd.DataFrame:
+    """Score every prefix of one sequence of swaps.
+
+    Parameters
+    ----------
+    swapped : pandas.DataFrame
+        Two rows a swap, in any order: ``order, chunk_id, pre, post, unique``: log density of the
+        chunk before any swap and of the text the swap made of it, both under the chunk's own
+        component, and whether the chunk is a sample unique of the pre-swap z_J.
+    figures : RiskFigures
+        Of the combination.
+    log_f_pre : float
+        Log-likelihood of all chunks before.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns of table ``scores`` after ``draw``, one row a population size and number of swaps.
+
+    Raises
+    ------
+    EstimationError
+        ``incomplete_swaps`` when a swap has not two rows or a log density is missing.
+    """
+    rows = swapped.sort_values(["order", "chunk_id"], kind="mergesort")
+    orders = rows["order"].to_numpy()
+    swaps = len(rows) // 2
+    complete = (
+        len(rows) == 2 * swaps
+        and (orders[0::2] == orders[1::2]).all()
+        and (orders[0::2] == np.arange(1, swaps + 1)).all()
+        and np.isfinite(rows[["pre", "post"]].to_numpy(float)).all()
+    )
+    if not complete:
+        raise EstimationError(
+            "a sequence of swaps is incomplete: an order or a log density is missing",
+            "incomplete_swaps",
+        )
+    ids = rows["chunk_id"].to_numpy().reshape(-1, 2)
+    uniques = swapped_uniques(ids, rows["unique"].to_numpy(bool).reshape(-1, 2))
+    changes = log_likelihood_changes(
+        ids,
+        rows["pre"].to_numpy(float).reshape(-1, 2),
+        rows["post"].to_numpy(float).reshape(-1, 2),
+    )
+    post = log_f_pre + changes
+    utility = data_utility(post, log_f_pre)
+    number = np.arange(1, swaps + 1)
+    parts = [
+        pd.DataFrame(
+            {
+                "population": population,
+                "n_swaps": number,
+                "r": 2 * number / figures.n,
+                "n": figures.n,
+                "s1": figures.s1,
+                "swapped_uniques": uniques,
+                "theta": figures.theta,
+                "alpha": figures.alpha,
+                "p_hat": p_hat,
+                "p_hat_clipped": min(max(p_hat, 0.0), 1.0),
+                "log_f_pre": log_f_pre,
+                "log_f_post": post,
+                "DR": disclosure_risk(uniques, figures.s1, p_hat),
+                "DU": utility,
+                "DU_above_one": utility > 1,
+            }
+        )
+        for population, p_hat in figures.p_hat
+    ]
+    columns = [c for c in SCORES.names if c not in ("setting", "combination", "draw")]
+    return pd.concat(parts, ignore_index=True)[columns]
+
+
+def average(scores: pd.DataFrame) -> pd.DataFrame:
+    """Average over draws, with standard errors (paper, equation MCintegration).
+
+    Parameters
+    ----------
+    scores : pandas.DataFrame
+        Rows of table ``scores`` of one setting and population, in any order.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``combination, n_swaps, r, draws, DR, DR_se, DU, DU_se`` sorted by combination and n_swaps.
+        A number of swaps that only some draws reached is averaged over those; the standard error
+        is the standard deviation over sqrt(draws), missing for a single draw.
+    """
+    # a fixed order makes the sums the same however the rows arrived
+    rows = scores.sort_values(["combination", "n_swaps", "draw"], kind="mergesort")
+    groups = rows.groupby(["combination", "n_swaps"], sort=True)
+    found = groups.agg(
+        r=("r", "first"), draws=("draw", "size"), DR=("DR", "mean"), DU=("DU", "mean")
+    )
+    for name in ("DR", "DU"):
+        found[f"{name}_se"] = groups[name].std(ddof=1) / np.sqrt(found["draws"])
+    found = found.reset_index()
+    return found[["combination", "n_swaps", "r", "draws", "DR", "DR_se", "DU", "DU_se"]]
+
+
+def candidates_of(setting: str, population: float, averages: pd.DataFrame) -> pd.DataFrame:
+    """Add the release without swaps and mark the frontier of one setting and population.
+
+    Parameters
+    ----------
+    setting : str
+        Mixture setting.
+    population : float
+        Population size N.
+    averages : pandas.DataFrame
+        From :func:`average`, optionally with a column ``draw``; may be empty.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Rows of table ``candidates``: first r = 0 with DR = DU = 1 and no error, then the others by
+        combination, number of swaps and draw.
+    """
+    frame = averages.assign(draw=averages.get("draw"))
+    frame = frame.sort_values(["combination", "n_swaps", "draw"], kind="mergesort")
+    nothing = {
+        "combination": "",
+        "n_swaps": 0,
+        "r": 0.0,
+        "draw": None,
+        "draws": max(1, int(frame["draws"].max())) if len(frame) else 1,
+        "DR": 1.0,
+        "DR_se": 0.0,
+        "DU": 1.0,
+        "DU_se": 0.0,
+    }
+    rows = [nothing, *frame.to_dict("records")]
+    whole = pd.DataFrame(rows).assign(setting=setting, population=population, chosen=False)
+    whole["DU_above_one"] = whole["DU"] > 1
+    whole["on_frontier"] = pareto_frontier(whole["DR"], whole["DU"])
+    whole["draw"] = whole["draw"].astype("Int32")
+    for name in ("DR_se", "DU_se"):
+        whole[name] = whole[name].astype(float)
+    return whole[CANDIDATES.names]

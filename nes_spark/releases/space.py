@@ -1,0 +1,210 @@
+"""The candidate release space (paper, section 2.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal
+
+from nes_spark.errors import parameter_error
+
+if TYPE_CHECKING:
+    from nes_spark.config import MixtureConfig, ReleasesConfig, RiskConfig
+
+Status = Literal["S", "F", "C", "U"]
+
+#: What each status of a category means.
+STATUSES: Mapping[str, str] = MappingProxyType(
+    {"S": "swapped", "F": "fixed", "C": "must change", "U": "unconstrained"}
+)
+
+
+@dataclass(frozen=True)
+class Release:
+    """One release R = (r, NEC_1..NEC_p, C, seed).
+
+    Attributes
+    ----------
+    r : float
+        Swap rate 2 x swaps / n, in [0, 1].
+    statuses : mapping of str to str
+        Category -> S (swapped), F (fixed), C (must change) or U (none of these), in configured
+        order.
+    constraints : mapping of str to object
+        Optional constraints that are on, by name; the two of the paper (different metadata, same
+        component) always hold.
+    seed_fingerprint : str
+        Fingerprint of the secret seed, never the seed; empty where the release is an average over
+        draws.
+
+    Raises
+    ------
+    ValueError
+        When r is outside [0, 1], a status is unknown, or r and the statuses disagree: swaps
+        need a category to swap.
+    """
+
+    r: float
+    statuses: Mapping[str, str]
+    constraints: Mapping[str, object] = field(default_factory=dict)
+    seed_fingerprint: str = ""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.r <= 1:
+            raise parameter_error("Release", "r", "a number in [0, 1]", self.r)
+        for status in self.statuses.values():
+            if status not in STATUSES:
+                raise parameter_error("Release", "statuses", "S, F, C or U throughout", status)
+        if self.r > 0 and not self.combination:
+            raise parameter_error("Release", "statuses", "S for a category when r > 0", "none")
+
+    @property
+    def combination(self) -> tuple[str, ...]:
+        """J: the swapped categories, in configured order."""
+        return tuple(c for c, status in self.statuses.items() if status == "S")
+
+    @property
+    def name(self) -> str:
+        """J joined with "+", as in the tables."""
+        return "+".join(self.combination)
+
+
+def combinations_of(releases: ReleasesConfig) -> list[tuple[str, ...]]:
+    """List the combinations J of a configuration.
+
+    Returns
+    -------
+    list of tuple of str
+        Either exactly ``releases.combinations``, or all subsets of ``releases.swap`` of the sizes
+        in ``releases.sizes``, smaller ones first. Categories within a J are in the order of
+        ``releases.swap`` (those that are not in it follow as given); none is listed twice.
+    """
+    rank = {category: i for i, category in enumerate(releases.swap)}
+    if releases.combinations is not None:
+        wanted = [
+            tuple(sorted(dict.fromkeys(j), key=lambda c: rank.get(c, len(rank))))
+            for j in releases.combinations
+        ]
+    else:
+        wanted = [
+            j for size in sorted(set(releases.sizes)) for j in combinations(releases.swap, size)
+        ]
+    return list(dict.fromkeys(wanted))
+
+
+def statuses_of(
+    categories: list[str], combination: tuple[str, ...], releases: ReleasesConfig
+) -> dict[str, str]:
+    """Return the status S, F, C or U of every category when ``combination`` is swapped.
+
+    Parameters
+    ----------
+    categories : list of str
+        All categories, in configured order.
+    combination : tuple of str
+        J.
+    releases : ReleasesConfig
+        What is fixed and what must change.
+    """
+    return {
+        category: "S"
+        if category in combination
+        else "C"
+        if category in releases.must_change
+        else "F"
+        if category in releases.fixed
+        else "U"
+        for category in categories
+    }
+
+
+def releases_of(
+    categories: list[str], releases: ReleasesConfig, n: int, seed_fingerprint: str = ""
+) -> list[Release]:
+    """Enumerate the candidate releases for a corpus of n chunks.
+
+    Parameters
+    ----------
+    categories : list of str
+        All categories, in configured order.
+    releases : ReleasesConfig
+        The space.
+    n : int
+        Chunks; more than n // 2 swaps are not possible in one round and not listed.
+    seed_fingerprint : str, optional
+        Put into each release.
+
+    Returns
+    -------
+    list of Release
+        The release without swaps, then every J with 1, 2, .. swaps.
+    """
+    constraints = {
+        name: value
+        for name, value in releases.constraints.model_dump().items()
+        if value not in (None, [])
+    }
+    found = [Release(0.0, statuses_of(categories, (), releases), constraints, seed_fingerprint)]
+    for combination in combinations_of(releases):
+        statuses = statuses_of(categories, combination, releases)
+        found += [
+            Release(2 * swaps / n, statuses, constraints, seed_fingerprint)
+            for swaps in range(1, min(releases.max_swaps, n // 2) + 1)
+        ]
+    return found
+
+
+def describe_space(
+    releases: ReleasesConfig, mixture: MixtureConfig, risk: RiskConfig, per_draw: bool = False
+) -> str:
+    """Say how large the release space is, before any work starts.
+
+    Parameters
+    ----------
+    releases, mixture, risk : ReleasesConfig, MixtureConfig, RiskConfig
+        Sections of a configuration.
+    per_draw : bool, optional
+        Whether the seed is decided on too (``choice.per_draw``).
+
+    Returns
+    -------
+    str
+        A few lines for a person. Where every pair that is wanted exists, the numbers are exact; a
+        combination that runs out of valid swaps has fewer.
+    """
+    js = combinations_of(releases)
+    settings = len(mixture.family) * len(mixture.n_components) * len(mixture.min_weight)
+    populations = len(risk.population)
+    seeds = releases.draws if per_draw else 1
+    each = len(js) * releases.max_swaps * seeds
+    grid = settings * populations
+    sequences = settings * len(js) * releases.draws
+    parts = [
+        f"{len(js)} combinations of categories ({_sizes(js)})",
+        f"1 to {releases.max_swaps} swaps",
+    ]
+    if per_draw:
+        parts.append(f"{releases.draws} seeds")
+    lines = [
+        f"release space: {' x '.join(parts)} = {each:,} candidate releases and the one without "
+        f"swaps, in each of {grid} setting(s) ({settings} mixture(s) x {populations} population "
+        f"size(s)): {grid * (each + 1):,} in all",
+        f"work: {sequences:,} sequence(s) of swaps ({releases.draws} draw(s) each), at most "
+        f"{2 * releases.max_swaps * sequences:,} swapped texts to embed; population sizes cost "
+        "nothing extra",
+    ]
+    fixed = ", ".join(releases.fixed) or "none"
+    changed = ", ".join(releases.must_change) or "none"
+    on = [k for k, v in releases.constraints.model_dump().items() if v not in (None, [])]
+    lines.append(
+        f"swappable (S): {', '.join(dict.fromkeys(c for j in js for c in j))}; must change (C): "
+        f"{changed}; fixed (F): {fixed}; constraints: {', '.join(on) or 'none beyond the two'}"
+    )
+    return "\n".join(lines)
+
+
+def _sizes(js: list[tuple[str, ...]]) -> str:
+    sizes = sorted({len(j) for j in js})
+    return ", ".join(f"{sum(len(j) == s for j in js)} of size {s}" for s in sizes)

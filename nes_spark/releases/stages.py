@@ -1,0 +1,267 @@
+"""Spark: score every prefix of every sequence of swaps, and make candidates of the scores."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from nes_spark.errors import EstimationError, NesError
+from nes_spark.releases.scoring import RiskFigures, average, candidates_of, score_sequence
+from nes_spark.risk.stages import sample_uniques
+from nes_spark.risk.uniques import unique_proportion
+from nes_spark.schemas import CANDIDATES, SCORES
+from nes_spark.utility.measure import DECIMALS, check_denominator
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from pyspark.sql import DataFrame
+
+LOGGER = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Unscored:
+    """A mixture setting (combination empty) or a combination (setting empty) without a score."""
+
+    setting: str
+    combination: str
+    reason: str
+    message: str
+
+
+def log_likelihoods(assignments: DataFrame) -> DataFrame:
+    """Sum the log densities of the chunks before swapping, per setting.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        ``setting, n, log_f_pre, n_bad``. The sum is exact (decimals of 1e-9), so it does not depend
+        on partitioning. ``n_bad`` counts densities that are not finite, which are left out.
+    """
+    from pyspark.sql import functions as F
+
+    value = F.col("log_density")
+    usable = value.isNotNull() & ~F.isnan(value) & (F.abs(value) < 1e10)
+    # 11 + 9 digits a chunk leave 10 digits, 1e10 chunks, for the sum
+    exact = F.when(usable, value).cast(f"decimal(20,{DECIMALS})")
+    return assignments.groupBy("setting").agg(
+        F.count(F.lit(1)).alias("n"),
+        F.coalesce(F.sum(exact).cast("double"), F.lit(0.0)).alias("log_f_pre"),
+        F.count(F.when(~usable, 1)).alias("n_bad"),
+    )
+
+
+def _risk_figures(
+    risk_fits: DataFrame, combinations: set[str], populations: Sequence[float]
+) -> tuple[dict[str, RiskFigures], list[Unscored]]:
+    figures: dict[str, RiskFigures] = {}
+    failures = []
+    fields = ("combination", "n", "s1", "theta", "alpha", "converged", "reason", "warning")
+    for row in risk_fits.select(*fields).collect():
+        if row["combination"] not in combinations:
+            continue
+        if row["reason"] or not row["converged"]:
+            reason = row["reason"] or "not_converged"
+            message = f"no risk estimate for {row['combination']}: {row['warning'] or reason}"
+            failures.append(Unscored("", row["combination"], reason, message))
+            continue
+        small = [N for N in populations if row["n"] > N]
+        if small:
+            raise EstimationError(
+                f"risk.population: {min(small):g} is smaller than the {row['n']} chunks; give the "
+                "size of the population they come from",
+                "population_too_small",
+            )
+        theta, alpha, s1, n = row["theta"], row["alpha"], row["s1"], row["n"]
+        figures[row["combination"]] = RiskFigures(
+            n,
+            s1,
+            theta,
+            alpha,
+            tuple((float(N), unique_proportion(theta, alpha, s1, n, N)) for N in populations),
+        )
+    missing = sorted(combinations - set(figures) - {f.combination for f in failures})
+    if missing:
+        raise NesError(f"no risk fit for the combinations {missing}")
+    return figures, failures
+
+
+def unscored(swaps: DataFrame, assignments: DataFrame, risk_fits: DataFrame) -> list[Unscored]:
+    """List settings and combinations with swaps that cannot be scored, each with its reason.
+
+    Parameters
+    ----------
+    swaps, assignments, risk_fits : pyspark.sql.DataFrame
+        Tables of the run. Combinations that have no swap are not looked at: they cannot be chosen.
+
+    Returns
+    -------
+    list of Unscored
+        Empty when all can be scored.
+    """
+    pairs = swaps.select("setting", "combination").distinct().collect()
+    _, failures = _risk_figures(risk_fits, {p["combination"] for p in pairs}, ())
+    _, more = _denominators(assignments, {p["setting"] for p in pairs})
+    return failures + more
+
+
+def _denominators(
+    assignments: DataFrame, settings: set[str]
+) -> tuple[dict[str, tuple[int, float]], list[Unscored]]:
+    totals: dict[str, tuple[int, float]] = {}
+    failures = []
+    for row in log_likelihoods(assignments).collect():
+        if row["setting"] not in settings:
+            continue
+        try:
+            if row["n_bad"]:
+                raise EstimationError(
+                    f"{row['n_bad']} chunks have no finite log density under mixture "
+                    f"{row['setting']}",
+                    "density_not_finite",
+                )
+            check_denominator(row["log_f_pre"], row["setting"])
+        except EstimationError as error:
+            failures.append(Unscored(row["setting"], "", error.reason, str(error)))
+        else:
+            totals[row["setting"]] = (row["n"], row["log_f_pre"])
+    return totals, failures
+
+
+def score(
+    swaps: DataFrame,
+    cells: DataFrame,
+    assignments: DataFrame,
+    post_log_density: DataFrame,
+    risk_fits: DataFrame,
+    populations: Sequence[float],
+    on_failure: Literal["stop", "skip"] = "stop",
+) -> DataFrame:
+    """Score disclosure risk and data utility after every swap of every sequence.
+
+    Sequences (setting, combination, draw) are scored in parallel, each in one pass by prefix sums;
+    all population sizes come out of the same pass.
+
+    Parameters
+    ----------
+    swaps, cells, assignments, risk_fits : pyspark.sql.DataFrame
+        Tables of the run. Sample uniques are those of the pre-swap ``cells``.
+    post_log_density : pyspark.sql.DataFrame
+        Table ``post_density``: ``setting, combination, draw, order, chunk_id, log_density`` of
+        every swapped chunk under the component of the chunk before.
+    populations : sequence of float
+        Population sizes N.
+    on_failure : {"stop", "skip"}, optional
+        What to do about a combination without a risk estimate or a setting whose denominator of DU
+        is not positive: raise its error, or leave it out and log a warning (see :func:`unscored`).
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        Table ``scores``.
+
+    Raises
+    ------
+    EstimationError
+        With the ``reason`` of the first failure; also when a population is smaller than the sample.
+    NesError
+        When tables disagree on the number of chunks.
+    """
+    from pyspark.sql import functions as F
+
+    pairs = swaps.select("setting", "combination").distinct().collect()
+    combinations = {p["combination"] for p in pairs}
+    figures, failures = _risk_figures(risk_fits, combinations, populations)
+    totals, more = _denominators(assignments, {p["setting"] for p in pairs})
+    for failure in failures + more:
+        if on_failure == "stop":
+            raise EstimationError(failure.message, failure.reason)
+        LOGGER.warning("not scored: %s", failure.message)
+    for setting, (n, _) in totals.items():
+        for combination, figure in figures.items():
+            if figure.n != n:
+                raise NesError(
+                    f"mixture {setting} assigns {n} chunks, the table of {combination} counts "
+                    f"{figure.n}; the tables are not of one run"
+                )
+    ready = swaps.where(
+        F.col("setting").isin(*sorted(totals)) & F.col("combination").isin(*sorted(figures))
+    )
+    key = ["setting", "combination", "draw", "order"]
+    sides = ready.select(*key, F.explode(F.array("chunk_a", "chunk_b")).alias("chunk_id"))
+    uniques = sample_uniques(cells, [c.split("+") for c in sorted(figures)])
+    swapped = (
+        sides.join(uniques.withColumn("unique", F.lit(True)), ["combination", "chunk_id"], "left")
+        .join(
+            assignments.select("setting", "chunk_id", F.col("log_density").alias("pre")),
+            ["setting", "chunk_id"],
+            "left",
+        )
+        .join(
+            post_log_density.select(*key, "chunk_id", F.col("log_density").alias("post")),
+            [*key, "chunk_id"],
+            "left",
+        )
+        .select(*key, "chunk_id", "pre", "post", F.coalesce("unique", F.lit(False)).alias("unique"))
+    )
+    log_f_pre = {setting: total for setting, (_, total) in totals.items()}
+
+    def sequence(names: tuple[str, str, int], frame: pd.DataFrame) -> pd.DataFrame:
+        setting, combination, draw = names
+        scores = score_sequence(frame, figures[combination], log_f_pre[setting])
+        return scores.assign(setting=setting, combination=combination, draw=draw)[SCORES.names]
+
+    return swapped.groupBy("setting", "combination", "draw").applyInPandas(sequence, SCORES.ddl)
+
+
+def summarize(
+    scores: DataFrame,
+    settings: Sequence[str] = (),
+    populations: Sequence[float] = (),
+    per_draw: bool = False,
+) -> DataFrame:
+    """Average scores over draws and mark the frontier of each setting and population.
+
+    Parameters
+    ----------
+    scores : pyspark.sql.DataFrame
+        Table ``scores``.
+    settings, populations : sequences, optional
+        Settings and population sizes that must have the release without swaps although nothing was
+        scored for them.
+    per_draw : bool, optional
+        Keep every draw as a candidate of its own: the seed becomes part of the decision.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        Table ``candidates``. Every setting and population has the release r = 0 with (1, 1).
+    """
+    from pyspark.sql import functions as F
+
+    columns = "setting string, population double, combination string, n_swaps int, r double, "
+    columns += "draw int, draws int, DR double, DR_se double, DU double, DU_se double"
+
+    def averages(names: tuple[str, float, str], frame: pd.DataFrame) -> pd.DataFrame:
+        setting, population, _ = names
+        if per_draw:
+            found = frame.assign(draws=1, DR_se=None, DU_se=None)
+        else:
+            found = average(frame).assign(draw=None)
+        found = found.assign(setting=setting, population=population)
+        return found[[c.split()[0] for c in columns.split(", ")]]
+
+    means = scores.groupBy("setting", "population", "combination").applyInPandas(averages, columns)
+    wanted = [(s, float(N)) for s in settings for N in populations]
+    if wanted:
+        # a marker row keeps a setting alive that has no scores
+        base = scores.sparkSession.createDataFrame(wanted, "setting string, population double")
+        empty = [F.lit(None).cast(c.split()[1]).alias(c.split()[0]) for c in columns.split(", ")]
+        means = means.unionByName(base.select("setting", "population", *empty[2:]))
+
+    def frontier(names: tuple[str, float], frame: pd.DataFrame) -> pd.DataFrame:
+        return candidates_of(*names, frame[frame["combination"].notna()])
+
+    return means.groupBy("setting", "population").applyInPandas(frontier, CANDIDATES.ddl)

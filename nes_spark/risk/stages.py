@@ -1,0 +1,164 @@
+"""Spark: frequencies of frequencies of every table z_J in one pass, and their fits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from nes_spark.risk.tables import fit_row
+from nes_spark.schemas import RISK_FITS
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from pyspark.sql import Column, DataFrame
+
+Combinations = Sequence[Sequence[str]]
+
+
+def _exploded(cells: DataFrame, combinations: Combinations, values: Column) -> DataFrame:
+    """One row a chunk and combination: combination, cell (array of its categories' values)."""
+    from pyspark.sql import functions as F
+
+    tables = [
+        F.struct(
+            F.lit("+".join(combination)).alias("combination"),
+            # a missing value is a value
+            F.array(*(F.coalesce(values[c], F.lit("")) for c in combination)).alias("cell"),
+        )
+        for combination in combinations
+    ]
+    return cells.select("chunk_id", F.explode(F.array(*tables)).alias("t")).select(
+        "chunk_id", "t.combination", "t.cell"
+    )
+
+
+def _counted(cells: DataFrame, combinations: Combinations, values: Column) -> DataFrame:
+    """One row a cell: combination, size, and the smallest chunk_id in it."""
+    from pyspark.sql import functions as F
+
+    return (
+        _exploded(cells, combinations, values)
+        .groupBy("combination", "cell")
+        .agg(F.count(F.lit(1)).alias("size"), F.min("chunk_id").alias("chunk_id"))
+    )
+
+
+def frequencies(cells: DataFrame, combinations: Combinations) -> DataFrame:
+    """Count cells by size for every combination, in one pass over ``cells``.
+
+    Parameters
+    ----------
+    cells : pyspark.sql.DataFrame
+        Table ``cells``.
+    combinations : sequence of sequences of str
+        The J: categories each, any number of them.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        ``combination, size, cells``: s_size of z_J. At most sqrt(2 n) rows a combination.
+    """
+    from pyspark.sql import functions as F
+
+    counted = _counted(cells, combinations, F.col("cell"))
+    return counted.groupBy("combination", "size").agg(F.count(F.lit(1)).alias("cells"))
+
+
+def sample_uniques(cells: DataFrame, combinations: Combinations) -> DataFrame:
+    """List the sample uniques of every combination.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        ``combination, chunk_id``: chunks alone in their cell of z_J.
+    """
+    from pyspark.sql import functions as F
+
+    counted = _counted(cells, combinations, F.col("cell"))
+    return counted.where("size = 1").select("combination", "chunk_id")
+
+
+def fit_risk(cells: DataFrame, combinations: Combinations) -> DataFrame:
+    """Fit the Ewens-Pitman model to z_J for every combination.
+
+    Parameters
+    ----------
+    cells : pyspark.sql.DataFrame
+        Table ``cells``; read once.
+    combinations : sequence of sequences of str
+        The J, categories in configured order.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        Table ``risk_fits``, one row a combination. A table that has no estimate is a row with its
+        ``reason``, ``converged`` false and null estimates.
+    """
+    from pyspark.sql import functions as F
+
+    names = ["+".join(combination) for combination in combinations]
+    wanted = cells.sparkSession.createDataFrame([(name,) for name in names], "combination string")
+    tables = (
+        frequencies(cells, combinations)
+        .groupBy("combination")
+        .agg(F.sort_array(F.collect_list(F.struct("size", "cells"))).alias("sizes"))
+    )
+    # an empty corpus has no frequencies: its combinations are rows with a reason all the same
+    complete = wanted.join(tables, "combination", "left").select(
+        "combination",
+        F.col("sizes.size").alias("size"),
+        F.col("sizes.cells").alias("cells"),
+    )
+
+    def fit(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        import pandas as pd
+
+        for batch in batches:
+            rows = []
+            for name, size, number in batch.to_numpy().tolist():
+                pairs = () if size is None else zip(size, number, strict=True)
+                rows.append(fit_row(name, {int(j): int(s) for j, s in pairs}))
+            yield pd.DataFrame(rows, columns=RISK_FITS.names)
+
+    return complete.repartition(max(1, len(names)), "combination").mapInPandas(fit, RISK_FITS.ddl)
+
+
+def recoding_effect(cells: DataFrame, combinations: Combinations) -> DataFrame:
+    """Compare every z_J before and after recoding (``entities.recoding``).
+
+    Parameters
+    ----------
+    cells : pyspark.sql.DataFrame
+        Table ``cells``: ``entities`` hold the entities as recognised, ``cell`` the recoded values.
+    combinations : sequence of sequences of str
+        The J.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        ``combination, n, k_without, k_with, s1_without, s1_with``: cells and sample uniques without
+        and with recoding. Combinations of an empty corpus have no row.
+    """
+    from pyspark.sql import functions as F
+
+    plain = F.transform_values("entities", lambda _, v: F.array_join(v, " & "))
+    without = (
+        _counted(cells, combinations, plain)
+        .groupBy("combination")
+        .agg(
+            F.sum("size").alias("n"),
+            F.count(F.lit(1)).alias("k_without"),
+            F.count(F.when(F.col("size") == 1, 1)).alias("s1_without"),
+        )
+    )
+    recoded = (
+        _counted(cells, combinations, F.col("cell"))
+        .groupBy("combination")
+        .agg(
+            F.count(F.lit(1)).alias("k_with"),
+            F.count(F.when(F.col("size") == 1, 1)).alias("s1_with"),
+        )
+    )
+    return without.join(recoded, "combination").select(
+        "combination", "n", "k_without", "k_with", "s1_without", "s1_with"
+    )

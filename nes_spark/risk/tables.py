@@ -1,0 +1,165 @@
+"""Rows of the risk table, and what a report shows of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from nes_spark.errors import EstimationError
+from nes_spark.risk.ewens_pitman import EwensPitmanFit, fit_ewens_pitman
+from nes_spark.schemas import RISK_FITS
+
+
+def fit_row(combination: str, sizes: Mapping[int, int]) -> dict[str, Any]:
+    """Fit one table and return its row of ``risk_fits``; a failure is a row with its reason.
+
+    Parameters
+    ----------
+    combination : str
+        Categories joined with "+".
+    sizes : mapping of int to int
+        Frequencies of frequencies.
+
+    Returns
+    -------
+    dict
+        Keys as in :data:`nes_spark.schemas.RISK_FITS`; None where there is no estimate.
+    """
+    row: dict[str, Any] = dict.fromkeys(RISK_FITS.names)
+    row |= {
+        "combination": combination,
+        "n": sum(j * s for j, s in sizes.items()),
+        "k": sum(sizes.values()),
+        "s1": sizes.get(1, 0),
+        "converged": False,
+        "warning": "",
+        "reason": "",
+        "sizes": dict(sizes),
+    }
+    try:
+        fit = fit_ewens_pitman(sizes)
+    except EstimationError as error:
+        row["reason"] = error.reason
+        row["warning"] = str(error)
+        return row
+    quality = fit.goodness_of_fit()
+    row |= {
+        "theta": fit.theta,
+        "alpha": fit.alpha,
+        "theta_se": fit.standard_errors.theta,
+        "alpha_se": None if fit.boundary else fit.standard_errors.alpha,
+        "log_likelihood": fit.log_likelihood,
+        "converged": fit.converged,
+        "theta_low": fit.theta_interval.low,
+        "theta_high": fit.theta_interval.high,
+        "alpha_low": fit.alpha_interval.low,
+        "alpha_high": fit.alpha_interval.high,
+        "expected": [float(e) for e in quality.expected],
+        "fit_p_value": None if math.isnan(quality.p_value) else quality.p_value,
+        "warning": quality.warning,
+    }
+    return row
+
+
+def _sizes(value: Any) -> dict[int, int]:
+    """Read a map column: pandas gives a dict, or a list of pairs when it comes from Parquet."""
+    pairs = value.items() if isinstance(value, Mapping) else value
+    return {int(j): int(s) for j, s in pairs}
+
+
+def fit_of(row: Mapping[Any, Any]) -> EwensPitmanFit:
+    """Return the fit of one row of ``risk_fits`` (fitted again from its sizes).
+
+    Raises
+    ------
+    EstimationError
+        With the row's reason, when it has no estimate.
+    """
+    return fit_ewens_pitman(_sizes(row["sizes"]))
+
+
+def p_hat_table(risk_fits: pd.DataFrame, populations: Sequence[float]) -> pd.DataFrame:
+    """Return p-hat with its interval for every fitted combination and population size.
+
+    Parameters
+    ----------
+    risk_fits : pandas.DataFrame
+        Table ``risk_fits``.
+    populations : sequence of float
+        Population sizes N.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``combination, population, population_uniques, p_hat`` (unclipped), ``p_low, p_high`` (95%
+        profile likelihood), ``p_hat_clipped, was_clipped``. Combinations without an estimate have
+        no row here; their reason is in ``risk_fits``.
+    """
+    rows = []
+    for record in risk_fits.to_dict("records"):
+        if record["reason"]:
+            continue
+        fit = fit_of(record)
+        for population in populations:
+            p = fit.p_hat(population)
+            rows.append(
+                (
+                    record["combination"],
+                    float(population),
+                    fit.population_uniques(population),
+                    float(p),
+                    *p.interval,
+                    p.clipped,
+                    p.was_clipped,
+                )
+            )
+    return pd.DataFrame(
+        rows,
+        columns=[
+            "combination",
+            "population",
+            "population_uniques",
+            "p_hat",
+            "p_low",
+            "p_high",
+            "p_hat_clipped",
+            "was_clipped",
+        ],
+    )
+
+
+def goodness_table(risk_fits: pd.DataFrame) -> pd.DataFrame:
+    """Return observed and expected s_1..s_5 for every fitted combination.
+
+    Parameters
+    ----------
+    risk_fits : pandas.DataFrame
+        Table ``risk_fits``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``combination, size, observed, expected, fit_p_value, warning``.
+    """
+    rows = []
+    for record in risk_fits.to_dict("records"):
+        if record["reason"]:
+            continue
+        sizes = _sizes(record["sizes"])
+        for size, expected in enumerate(record["expected"], start=1):
+            rows.append(
+                (
+                    record["combination"],
+                    size,
+                    sizes.get(size, 0),
+                    float(expected),
+                    record["fit_p_value"],
+                    record["warning"],
+                )
+            )
+    return pd.DataFrame(
+        rows, columns=["combination", "size", "observed", "expected", "fit_p_value", "warning"]
+    )
