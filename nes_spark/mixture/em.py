@@ -1,0 +1,455 @@
+"""The EM algorithm for mixtures on the sphere: one pass, one state machine, every family.
+
+:func:`block_statistics` turns a block of vectors into sufficient statistics for any number of
+mixtures at once; :class:`Run` consumes the summed statistics of one mixture, decides what to
+evaluate next, and knows when it is done. Where the blocks live (memory, Spark partitions) is none
+of their business: the same two parts make the in-memory and the distributed fit. The derivation of
+the update is in :mod:`nes_spark.mixture.families`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nes_spark.mixture.families import FAMILIES, MAX_RADIUS, Array
+
+#: From this concentration on, points very near the mean get their distance computed directly.
+_SHARP = 0.999
+_NEAR = 1e-5
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """The parameters of one mixture with K components in d dimensions.
+
+    Attributes
+    ----------
+    family : str
+        ``"pkb"``, ``"spcauchy"`` or ``"vmf"``.
+    log_weights : ndarray of shape (K,)
+        Logs of the mixture weights, which sum to one.
+    means : ndarray of shape (K, d)
+        Unit vectors.
+    concentrations : ndarray of shape (K,)
+        rho in [0, 1), or kappa >= 0 for ``vmf``.
+    """
+
+    family: str
+    log_weights: Array
+    means: Array
+    concentrations: Array
+
+    @property
+    def n_components(self) -> int:
+        """Number of components K."""
+        return len(self.log_weights)
+
+    def keep(self, which: NDArray[np.bool_]) -> Parameters:
+        """Return the mixture of the chosen components with renormalised weights."""
+        log_weights = self.log_weights[which]
+        return Parameters(
+            self.family,
+            log_weights - _log_sum(log_weights),
+            self.means[which],
+            self.concentrations[which],
+        )
+
+
+@dataclass
+class Statistics:
+    """Sufficient statistics of one pass for one mixture; they add up over blocks.
+
+    Attributes
+    ----------
+    log_likelihood, classification : float
+        Sums over the points of log sum_k pi_k f_k and of max_k log pi_k f_k.
+    mass, weight : ndarray of shape (K,)
+        N = sum b and W = sum w.
+    direction : ndarray of shape (K, d)
+        S = sum w x.
+    """
+
+    log_likelihood: float
+    classification: float
+    mass: Array
+    weight: Array
+    direction: Array
+
+    def add(self, other: Statistics) -> None:
+        """Add the statistics of another block to these."""
+        self.log_likelihood += other.log_likelihood
+        self.classification += other.classification
+        self.mass += other.mass
+        self.weight += other.weight
+        self.direction += other.direction
+
+
+def _log_sum(values: Array) -> float:
+    top = float(values.max())
+    return top + float(np.log(np.exp(values - top).sum()))
+
+
+def _deficits(cosine: Array, block: Array, parameters: Parameters) -> Array:
+    """Turn mu'x (K, n) into 1 - mu'x in place, exact also for points next to a sharp component.
+
+    A matrix product leaves an error of some 1e-16 in 1 - mu'x, which is all there is to see at a
+    distance of 1e-8. For components that sharp, ||x - mu||^2 / 2 is formed where it is that small.
+    """
+    deficit = np.subtract(1.0, cosine, out=cosine)
+    if parameters.family != "vmf":
+        for k in np.flatnonzero(parameters.concentrations > _SHARP):
+            near = np.flatnonzero(deficit[k] < _NEAR)
+            for start in range(0, len(near), 1024):
+                rows = near[start : start + 1024]
+                offset = block[rows] - parameters.means[k]
+                deficit[k, rows] = 0.5 * np.einsum("ij,ij->i", offset, offset)
+    np.maximum(deficit, 0.0, out=deficit)
+    return deficit
+
+
+def component_log_densities(block: Array, parameters: Parameters) -> Array:
+    """Return log f_k(x_i) relative to the uniform distribution, shape (K, n).
+
+    Parameters
+    ----------
+    block : ndarray of shape (n, d)
+        Unit vectors in double precision.
+    parameters : Parameters
+    """
+    deficit = _deficits(parameters.means @ block.T, block, parameters)
+    family = FAMILIES[parameters.family]
+    return family.log_density(deficit, parameters.concentrations, block.shape[1])[0]
+
+
+def block_statistics(block: Array, mixtures: Sequence[Parameters]) -> list[Statistics]:
+    """Return the statistics of a block for several mixtures: one E-step each.
+
+    Parameters
+    ----------
+    block : ndarray of shape (n, d)
+        Unit vectors in double precision; a few hundred rows stay in cache.
+    mixtures : sequence of Parameters
+
+    Returns
+    -------
+    list of Statistics
+        In the order of ``mixtures``.
+    """
+    d = block.shape[1]
+    sizes = [m.n_components for m in mixtures]
+    ends = np.cumsum(sizes)
+    # one product for all mixtures: the block is read from memory once
+    cosine = np.concatenate([m.means for m in mixtures]) @ block.T
+    factors = np.empty_like(cosine)
+    partial = []
+    for m, size, end in zip(mixtures, sizes, ends, strict=True):
+        rows = slice(end - size, end)
+        deficit = _deficits(cosine[rows], block, m)
+        b, u = FAMILIES[m.family].log_density(deficit, m.concentrations, d)
+        b += m.log_weights[:, None]
+        top = b.max(axis=0)
+        b -= top
+        np.exp(b, out=b)
+        total = b.sum(axis=0)
+        b /= total
+        likelihood = top + np.log(total)
+        w = b if u is None else np.divide(b, u, out=u)
+        factors[rows] = w
+        mass = b.sum(axis=1)
+        weight = mass if u is None else w.sum(axis=1)
+        partial.append((float(likelihood.sum()), float(top.sum()), mass, weight))
+    direction = factors @ block
+    return [
+        Statistics(likelihood, top_sum, mass, weight.copy(), direction[end - size : end].copy())
+        for (likelihood, top_sum, mass, weight), size, end in zip(partial, sizes, ends, strict=True)
+    ]
+
+
+def maximise(statistics: Statistics, present: Parameters, max_radius: float) -> Parameters:
+    """Return the parameters that maximise the surrogate of the statistics (M-step).
+
+    A component without any mass keeps its mean and concentration and gets weight zero.
+    """
+    d = present.means.shape[1]
+    length = np.sqrt(np.einsum("kj,kj->k", statistics.direction, statistics.direction))
+    known = (length > 0.0) & np.isfinite(length) & (statistics.mass > 0.0)
+    scale = np.where(known, length, 1.0)[:, None]
+    means = np.where(known[:, None], statistics.direction / scale, present.means)
+    concentrations = FAMILIES[present.family].update(
+        statistics.mass, statistics.weight, length, d, max_radius
+    )
+    with np.errstate(divide="ignore"):
+        log_weights = np.log(statistics.mass / statistics.mass.sum())
+    return Parameters(present.family, log_weights, means, concentrations)
+
+
+@dataclass(frozen=True)
+class Removal:
+    """A component that was taken out of a mixture.
+
+    Attributes
+    ----------
+    component : int
+        Its position at the start of the restart, from 0.
+    n_pass : int
+        After how many passes over the data; 0 before the first.
+    weight : float
+        Its weight at that time.
+    log_likelihood : float or None
+        Log-likelihood of the mixture that still had it; None before the first pass.
+    reason : str
+        ``"weight"`` (below the smallest weight allowed), ``"no_distinct_point"`` (fewer distinct
+        points than components were asked for) or ``"documents"`` (too few documents in it).
+    """
+
+    component: int
+    n_pass: int
+    weight: float
+    log_likelihood: float | None
+    reason: str
+
+
+class _Anderson:
+    """Anderson acceleration of a fixed-point map, type II with a relative ridge.
+
+    The least-squares problem uses the metric of the complete-data information, in which an EM map
+    is close to self-adjoint, so that few remembered steps go far. (Walker and Ni 2011; Henderson
+    and Varadhan 2019 for the EM algorithm.)
+    """
+
+    def __init__(self, depth: int) -> None:
+        self.depth = depth
+        self.reset()
+
+    def reset(self) -> None:
+        self.images: list[Array] = []
+        self.residuals: list[Array] = []
+
+    def propose(self, position: Array, image: Array, metric: Array) -> Array | None:
+        """Return the extrapolated position, or None when there is nothing to extrapolate from."""
+        self.images = [*self.images[-self.depth :], image]
+        self.residuals = [*self.residuals[-self.depth :], image - position]
+        if len(self.images) < 2:
+            return None
+        difference = np.diff(np.stack(self.residuals), axis=0)
+        moved = np.diff(np.stack(self.images), axis=0)
+        scaled = difference * metric
+        gram = scaled @ scaled.T
+        target = scaled @ (self.residuals[-1] * metric)
+        ridge = 1e-10 * float(np.trace(gram)) / len(gram)
+        if not np.isfinite(ridge) or ridge <= 0.0:
+            return None
+        try:
+            gamma = np.linalg.solve(gram + ridge * np.eye(len(gram)), target)
+        except np.linalg.LinAlgError:
+            return None
+        return image - gamma @ moved
+
+
+@dataclass
+class Run:
+    """One EM fit from one start: a state machine that is fed statistics.
+
+    Evaluate ``trial`` on all data, hand the summed statistics to :meth:`advance`, repeat while
+    ``active``. A plain EM step never lowers the likelihood; an accelerated step is kept only when
+    it does not, and otherwise the plain step that it replaced is taken. The fit has converged when
+    a plain EM step gains at most ``tol`` relative to the log-likelihood (and never because a limit
+    was reached).
+
+    Attributes
+    ----------
+    trial : Parameters
+        What to evaluate next.
+    accepted : Parameters
+        The best so far; its log-likelihood is the last entry of ``history``.
+    history : list of float
+        Log-likelihood after each accepted step since the last removal; it does not fall.
+    earlier : list of list of float
+        The histories of the stretches before each removal.
+    removed : list of Removal
+    """
+
+    trial: Parameters
+    min_weight: float = 0.0
+    max_iter: int = 500
+    tol: float = 1e-6
+    depth: int = 6
+    max_radius: float = MAX_RADIUS
+    name: str = "seeded"
+    removed: list[Removal] = field(default_factory=list)
+    history: list[float] = field(default_factory=list)
+    earlier: list[list[float]] = field(default_factory=list)
+    n_passes: int = 0
+    n_rejected: int = 0
+    active: bool = True
+    converged: bool = False
+    classification: float = np.nan
+    initial: float | None = None
+
+    def __post_init__(self) -> None:
+        self.labels = np.arange(self.trial.n_components)
+        self.accepted = self.trial
+        self._value: float | None = None
+        self._plain = True
+        self._image = self.trial
+        self._memory = _Anderson(self.depth)
+        self.trial = self._without_light(self.trial)
+
+    @property
+    def log_likelihood(self) -> float:
+        """Log-likelihood of ``accepted``."""
+        return float("nan") if self._value is None else self._value
+
+    @property
+    def n_iter(self) -> int:
+        """Accepted steps since the last removal; the length of ``history``."""
+        return len(self.history)
+
+    def _without_light(self, parameters: Parameters) -> Parameters:
+        """Remove components below the smallest weight, at most that much weight at a time.
+
+        Components without any weight always go. Removing the lightest first leaves its points to
+        the others, which may lift them above the bound.
+        """
+        weights = np.exp(parameters.log_weights)
+        order = np.argsort(weights, kind="stable")
+        gone = (weights[order] == 0.0) | (np.cumsum(weights[order]) < self.min_weight)
+        if not gone[0] and weights[order[0]] < self.min_weight:
+            gone[0] = True
+        gone[-1] = False
+        if not gone.any():
+            return parameters
+        return self._remove(parameters, order[gone], "weight")
+
+    def _remove(self, parameters: Parameters, which: NDArray[np.intp], reason: str) -> Parameters:
+        weights = np.exp(parameters.log_weights)
+        for k in which:
+            self.removed.append(
+                Removal(int(self.labels[k]), self.n_passes, float(weights[k]), self._value, reason)
+            )
+        keep = np.ones(parameters.n_components, dtype=bool)
+        keep[which] = False
+        self.labels = self.labels[keep]
+        if self.history:
+            self.earlier.append(self.history)
+        self.history = []
+        self._value = None
+        self._memory.reset()
+        return parameters.keep(keep)
+
+    def drop(self, which: Sequence[int], reason: str) -> None:
+        """Remove components of the accepted mixture and go on from there."""
+        self.trial = self._remove(self.accepted, np.asarray(which, dtype=np.intp), reason)
+        self._plain, self.active, self.converged = True, True, False
+
+    def _gain_is_small(self, before: float, after: float) -> bool:
+        return after - before <= self.tol * max(min(abs(before), abs(after)), 1.0)
+
+    def _accept(self, value: float, statistics: Statistics) -> None:
+        self.accepted, self._value = self.trial, value
+        self.classification = statistics.classification
+
+    def advance(self, statistics: Statistics) -> None:
+        """Take the statistics of ``trial`` over all data and choose the next trial."""
+        self.n_passes += 1
+        value, before = statistics.log_likelihood, self._value
+        small = False
+        if before is None:
+            self._accept(value, statistics)
+            if self.initial is None:
+                self.initial = value
+        elif not value >= before:
+            if not self._plain:
+                # an extrapolation that went wrong: take the EM step that it replaced
+                self.n_rejected += 1
+                self._memory.reset()
+                self.trial, self._plain = self._image, True
+                self.active = self.n_passes <= self.max_iter
+                return
+            # a plain step cannot fall but by rounding: nothing is left to gain, stay where we are
+            self.history.append(before)
+            self.converged = self._gain_is_small(value, before)
+            self.active = False
+            return
+        else:
+            small = self._gain_is_small(before, value)
+            self.history.append(value)
+            self._accept(value, statistics)
+            if small and self._plain:
+                self.converged, self.active = True, False
+                return
+        if self.n_passes > self.max_iter:
+            self.active = False
+            return
+        self._image = maximise(statistics, self.accepted, self.max_radius)
+        count = self._image.n_components
+        self.trial = self._image = self._without_light(self._image)
+        self._plain = True
+        if count == self._image.n_components and self.depth > 0:
+            proposal = self._accelerated(statistics)
+            # a small gain of an accelerated step proves nothing: let a plain step confirm it
+            if proposal is not None and not small:
+                self.trial, self._plain = proposal, False
+
+    def _coordinates(self, parameters: Parameters, d: int) -> Array:
+        radius = FAMILIES[parameters.family].radius(parameters.concentrations, d)
+        return np.concatenate(
+            [parameters.log_weights, (radius[:, None] * parameters.means).ravel()]
+        )
+
+    def _accelerated(self, statistics: Statistics) -> Parameters | None:
+        present, image = self.accepted, self._image
+        k, d = present.means.shape
+        family = FAMILIES[present.family]
+        if not (np.isfinite(present.log_weights).all() and np.isfinite(image.log_weights).all()):
+            return None
+        stiffness = family.stiffness(statistics.mass, statistics.weight, present.concentrations, d)
+        metric = np.sqrt(np.concatenate([statistics.mass, np.repeat(stiffness, d)]))
+        metric /= metric.max()
+        goal = self._memory.propose(
+            self._coordinates(present, d), self._coordinates(image, d), metric
+        )
+        if goal is None or not np.isfinite(goal).all():
+            return None
+        log_weights = goal[:k] - _log_sum(goal[:k])
+        position = goal[k:].reshape(k, d)
+        radius = np.sqrt(np.einsum("kj,kj->k", position, position))
+        # where the extrapolation left the ball, the component takes the plain step
+        outside = radius >= self.max_radius
+        usable = (radius > 0.0) & ~outside
+        if np.exp(log_weights.min()) < self.min_weight:
+            return None
+        means = np.where(
+            usable[:, None], position / np.where(usable, radius, 1.0)[:, None], image.means
+        )
+        concentrations = np.where(
+            usable,
+            family.from_radius(np.where(usable, radius, 0.0), d),
+            np.where(outside, image.concentrations, 0.0),
+        )
+        return replace(present, log_weights=log_weights, means=means, concentrations=concentrations)
+
+
+Evaluator = Callable[[list[Parameters]], list[Statistics]]
+
+
+def run_all(runs: Sequence[Run], evaluate: Evaluator) -> None:
+    """Advance all runs together until none is active: one pass over the data serves all of them.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+        Any settings and restarts, of the same data.
+    evaluate : callable
+        Takes a list of parameters and returns their statistics over all data.
+    """
+    while True:
+        active = [run for run in runs if run.active]
+        if not active:
+            return
+        for run, statistics in zip(active, evaluate([r.trial for r in active]), strict=True):
+            run.advance(statistics)

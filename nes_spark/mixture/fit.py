@@ -1,0 +1,303 @@
+"""Fitting a mixture to vectors in memory, and what any fit shares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from nes_spark.errors import EstimationError, parameter_error
+from nes_spark.mixture.em import (
+    Parameters,
+    Run,
+    Statistics,
+    block_statistics,
+    run_all,
+)
+from nes_spark.mixture.families import FAMILIES, MAX_RADIUS, Array
+from nes_spark.mixture.initial import generator, sample_size, start
+from nes_spark.mixture.model import MixtureModel, Restart
+from nes_spark.mixture.vectors import UnitVectors
+
+#: Steps that the acceleration remembers.
+ACCELERATION_DEPTH = 6
+
+
+@dataclass(frozen=True)
+class MixtureSetting:
+    """One mixture to fit.
+
+    Attributes
+    ----------
+    family : str
+        ``"pkb"``, ``"spcauchy"`` or ``"vmf"``.
+    n_components : int
+        Components K at the start.
+    min_weight : float
+        Components whose weight falls below are removed.
+    """
+
+    family: str
+    n_components: int
+    min_weight: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """Name in tables and files, e.g. ``pkb-K10-eps0.001``.
+
+        Examples
+        --------
+        >>> MixtureSetting("pkb", 10, 1e-10).name
+        'pkb-K10-eps1e-10'
+        """
+        return f"{self.family}-K{self.n_components}-eps{self.min_weight:g}"
+
+
+def check_options(
+    owner: str,
+    family: str,
+    n_components: int,
+    min_weight: float,
+    n_init: int,
+    max_iter: int,
+    tol: float,
+) -> None:
+    """Refuse options outside their ranges with a message that names them."""
+    if family not in FAMILIES:
+        raise parameter_error(owner, "family", f"one of {sorted(FAMILIES)}", family)
+    for name, value in (("n_components", n_components), ("n_init", n_init), ("max_iter", max_iter)):
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+            raise parameter_error(owner, name, "an integer of at least 1", value)
+    if not 0.0 <= min_weight < 1.0:
+        raise parameter_error(owner, "min_weight", "a number in [0, 1)", min_weight)
+    if not (tol > 0.0 and np.isfinite(tol)):
+        raise parameter_error(owner, "tol", "a positive number", tol)
+
+
+def begin(
+    setting: MixtureSetting,
+    sample: Array,
+    n_init: int,
+    max_iter: int,
+    tol: float,
+    seed: int | str | bytes,
+    warm_start: MixtureModel | None = None,
+    depth: int = ACCELERATION_DEPTH,
+    max_radius: float = MAX_RADIUS,
+) -> list[Run]:
+    """Return the runs of one setting, ready to be advanced.
+
+    Parameters
+    ----------
+    setting : MixtureSetting
+    sample : ndarray of shape (m, d)
+        Vectors that the starts are chosen from, in double precision.
+    n_init, max_iter, tol, seed
+        As in :func:`fit_mixture`.
+    warm_start : MixtureModel, optional
+        An earlier model, the start of one more run.
+    depth : int, optional
+        Steps remembered by the acceleration; 0 for plain EM.
+    max_radius : float, optional
+        Ceiling of the concentration.
+
+    Returns
+    -------
+    list of Run
+    """
+    runs = []
+    options = {
+        "min_weight": setting.min_weight,
+        "max_iter": max_iter,
+        "tol": tol,
+        "depth": depth,
+        "max_radius": max_radius,
+    }
+    if warm_start is not None:
+        if warm_start.family != setting.family or warm_start.dimension != sample.shape[1]:
+            raise parameter_error(
+                "fit_mixture",
+                "warm_start",
+                f"a {setting.family} model in {sample.shape[1]} dimensions",
+                f"{warm_start.family} in {warm_start.dimension} dimensions",
+            )
+        runs.append(Run(warm_start.parameters, name="warm", **options))  # type: ignore[arg-type]
+    for restart in range(n_init):
+        rng = generator(seed, "mixture start", setting.family, setting.n_components, restart)
+        parameters, removed = start(sample, setting.family, setting.n_components, max_radius, rng)
+        runs.append(
+            Run(parameters, name=f"seed-{restart}", removed=removed, **options)  # type: ignore[arg-type]
+        )
+    return runs
+
+
+def capped(parameters: Parameters, max_radius: float) -> tuple[int, ...]:
+    """Return the components at the ceiling of the concentration."""
+    d = parameters.means.shape[1]
+    radius = FAMILIES[parameters.family].radius(parameters.concentrations, d)
+    return tuple(int(k) for k in np.flatnonzero(1.0 - radius <= 1.01 * (1.0 - max_radius)))
+
+
+def finish(setting: MixtureSetting, runs: Sequence[Run], n: int) -> MixtureModel:
+    """Return the model of the run with the greatest likelihood; all runs are reported in it.
+
+    Raises
+    ------
+    EstimationError
+        When no run came to a finite likelihood.
+    """
+    restarts = tuple(
+        Restart(
+            run.name,
+            run.log_likelihood,
+            run.accepted.n_components,
+            run.converged,
+            run.n_iter,
+            run.n_passes,
+            run.n_rejected,
+            len(run.removed),
+            len(capped(run.accepted, run.max_radius)),
+        )
+        for run in runs
+    )
+    values = np.array([r.log_likelihood for r in restarts])
+    if not np.isfinite(values).any():
+        raise EstimationError(
+            f"mixture {setting.name}: no restart came to a finite likelihood", "mixture_not_finite"
+        )
+    best = int(np.nanargmax(values))
+    run = runs[best]
+    parameters = run.accepted
+    weights = np.exp(parameters.log_weights)
+    return MixtureModel(
+        family=setting.family,
+        weights=weights / weights.sum(),
+        means=parameters.means,
+        concentrations=parameters.concentrations,
+        converged=run.converged,
+        n_iter=run.n_iter,
+        history=np.array(run.history, dtype=np.float64),
+        log_likelihood=run.log_likelihood,
+        initial_log_likelihood=float("nan") if run.initial is None else run.initial,
+        classification_log_likelihood=run.classification,
+        n=n,
+        n_passes=run.n_passes,
+        n_components_asked=setting.n_components,
+        min_weight=setting.min_weight,
+        tol=run.tol,
+        max_iter=run.max_iter,
+        max_radius=run.max_radius,
+        removed=tuple(run.removed),
+        earlier_histories=tuple(np.array(h, dtype=np.float64) for h in run.earlier),
+        capped=capped(parameters, run.max_radius),
+        restarts=restarts,
+        best_restart=best,
+    )
+
+
+def in_memory_pass(data: UnitVectors, mixtures: list[Parameters]) -> list[Statistics]:
+    """Return the statistics of several mixtures over all vectors in memory."""
+    totals: list[Statistics] | None = None
+    for _, block in data.blocks():
+        statistics = block_statistics(block, mixtures)
+        if totals is None:
+            totals = statistics
+        else:
+            for total, part in zip(totals, statistics, strict=True):
+                total.add(part)
+    if totals is None:
+        raise EstimationError("a mixture needs at least one vector", "no_vectors")
+    return totals
+
+
+def fit_mixture(
+    X: ArrayLike,
+    family: str,
+    n_components: int,
+    min_weight: float = 0.0,
+    n_init: int = 1,
+    max_iter: int = 500,
+    tol: float = 1e-6,
+    seed: int | str | bytes = 0,
+    *,
+    warm_start: MixtureModel | None = None,
+    accelerate: bool = True,
+    max_radius: float = MAX_RADIUS,
+) -> MixtureModel:
+    """Fit a mixture on the unit sphere by maximum likelihood (paper, section 2.2.3).
+
+    Parameters
+    ----------
+    X : array_like of shape (n, d)
+        Unit vectors, d >= 2, single or double precision. All arithmetic is in double precision.
+    family : str
+        ``"pkb"`` (Poisson kernel), ``"spcauchy"`` (spherical Cauchy) or ``"vmf"`` (von
+        Mises-Fisher).
+    n_components : int
+        Number of components K; fewer are returned when some are removed.
+    min_weight : float, optional
+        Components whose weight falls below are removed, the rest renormalised. Recorded in
+        ``removed``.
+    n_init : int, optional
+        Restarts from different k-means++ seeds; the best likelihood is kept.
+    max_iter : int, optional
+        Most EM iterations (passes over the data after the first) of a restart.
+    tol : float, optional
+        A restart has converged when a plain EM step gains at most ``tol`` times the log-likelihood
+        (``tol`` itself where the log-likelihood is below one).
+    seed : int, str or bytes, optional
+        Seed of the starts.
+    warm_start : MixtureModel, optional
+        An earlier model of the same family and dimension: the start of one more restart.
+    accelerate : bool, optional
+        Whether to extrapolate between EM steps (Anderson acceleration, kept only when the
+        likelihood does not fall).
+    max_radius : float, optional
+        Ceiling of the concentration: of rho, or of A_d(kappa) for ``vmf``.
+
+    Returns
+    -------
+    MixtureModel
+
+    Raises
+    ------
+    ValueError
+        For options outside their ranges, and for rows that are not finite unit vectors; their
+        numbers are in the message.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> angles = np.concatenate([np.linspace(0, 0.3, 20), np.linspace(2, 2.3, 20)])
+    >>> model = fit_mixture(np.column_stack([np.cos(angles), np.sin(angles)]), "pkb", 2)
+    >>> model.converged, model.weights.round(2).tolist()
+    (True, [0.5, 0.5])
+    """
+    check_options("fit_mixture", family, n_components, min_weight, n_init, max_iter, tol)
+    if not 0.0 < max_radius <= MAX_RADIUS:
+        raise parameter_error("fit_mixture", "max_radius", f"in (0, {MAX_RADIUS}]", max_radius)
+    data = UnitVectors(X, "fit_mixture")
+    if data.n == 0:
+        raise parameter_error("fit_mixture", "X", "at least one row", "none")
+    size = sample_size(n_components)
+    rows: Any = slice(None)
+    if data.n > size:
+        rng = generator(seed, "mixture sample rows")
+        rows = np.sort(rng.choice(data.n, size=size, replace=False))
+    setting = MixtureSetting(family, int(n_components), float(min_weight))
+    runs = begin(
+        setting,
+        data.take(rows),
+        n_init,
+        max_iter,
+        tol,
+        seed,
+        warm_start,
+        ACCELERATION_DEPTH if accelerate else 0,
+        max_radius,
+    )
+    run_all(runs, lambda mixtures: in_memory_pass(data, mixtures))
+    return finish(setting, runs, data.n)
