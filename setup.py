@@ -17,6 +17,8 @@ setup(
     packages=find_packages(include=["nes_spark", "nes_spark.*"]),
     include_package_data=True,
     package_data={
+        "nes_spark.demo": ["calls.jsonl", "demo.yaml", "material/*.txt"],
+        "nes_spark.report": ["templates/*"],
         "nes_spark.embedding": ["models/*/*"],
     },
     install_requires=[
