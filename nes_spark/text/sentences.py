@@ -1,0 +1,148 @@
+"""Sentence boundaries in written and transcribed English.
+
+A rule-based splitter in one pass over the text. It needs no model, so that chunk boundaries depend
+on nothing but the text and the embedding, and it keeps offsets: the spans tile the document.
+"""
+
+from __future__ import annotations
+
+import re
+
+#: Longer "sentences" are cut: a text without punctuation must not become one giant sentence.
+MAX_WORDS = 120
+#: The same for characters, which also cuts a token without any white space.
+MAX_CHARACTERS = 2_000
+
+#: Never end a sentence: a name or a number follows.
+_OPENING = frozenset(
+    "mr mrs ms mx dr prof rev hon st mt ft gen col capt lt sgt sen rep gov pres messrs mme mlle "
+    "vs v cf e.g i.e eg ie viz al no nos nr art fig figs eq sec ch vol pp p approx ca est resp "
+    "incl excl avg max min dept univ assn".split()
+)
+#: May end a sentence or stand inside one: they end it before a word that starts sentences.
+_EITHER = frozenset(
+    "inc corp co ltd llc plc lp llp l.p s.a s.a.s s.p.a n.v b.v a.g a/s bros jr sr esq ph.d m.d "
+    "u.s u.s.a u.k u.n e.u d.c a.m p.m etc jan feb mar apr jun jul aug sep sept oct nov dec ave "
+    "blvd rd bn mn mm tn m k yr yrs hr hrs sq".split()
+)
+_STARTERS = frozenset(
+    "The This That These Those There They Then Their We We're We've We'll We'd Our Ours I I'm I've "
+    "I'll I'd It It's Its He She His Her You Your In On At As And But So For From If To With When "
+    "While What Where Which Who Why How After Before During Despite Although Though Because Since "
+    "Also Additionally Now Next Finally First Second Third Lastly Turning Looking Moving Let Let's "
+    "Please Thank Thanks Today Good Great Okay OK Yes No Not Well However Overall Our By Over Under "
+    "Within Both All Each Some Many Most Any Is Are Was Were Do Does Did Can Could Should Would "
+    "Will Here Net Total Again Once Of Hello Hi Welcome Regarding Excluding Including".split()
+)
+
+# A run of end marks with what closes behind it, then white space, which belongs to the sentence
+# that it ends. The lookbehind keeps long runs of marks linear.
+_BOUNDARY = re.compile(
+    r"""(?P<paragraph>\n[^\S\n]*\n\s*)|(?<![.!?…。！？])[.!?…。！？]+["'”’»)\]]*\s+"""
+)
+_LAST_TOKEN = re.compile(r"""[^\s"'“”‘’«»()\[\]]+$""")
+_NEXT_TOKEN = re.compile(r"""["'“‘«(\[]*([^\s,;:!?"”)\]]+)""")
+_INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]$")
+_SPACE = re.compile(r"\s+")
+
+
+def _ends_sentence(text: str, begin: int, match: re.Match[str], cased: bool) -> bool:
+    """Whether the end marks of `match` close a sentence that begins at `begin`."""
+    following = _NEXT_TOKEN.match(text, match.end())
+    if following is None:
+        return True
+    word = following.group(1)
+    first = word[0]
+    if cased and first.islower():
+        return False
+    if text[match.start()] != "." or text.startswith("..", match.start()):
+        return True
+    # Only the tail is looked at: a slice of the whole sentence would cost quadratic time.
+    previous = _LAST_TOKEN.search(text[max(begin, match.start() - 40) : match.start()])
+    if previous is None:
+        return True
+    token = previous.group()
+    lowered = token.lower()
+    if lowered in _OPENING:
+        # "No." before a digit is "number", before a word it is an answer.
+        return lowered in ("no", "est", "max", "min", "art", "p", "v") and not first.isdigit()
+    ambiguous = lowered in _EITHER and not (lowered in ("m", "k", "mar", "dec") and token.islower())
+    if ambiguous or (_INITIALS.match(token) and token[0].isupper() and token != "I"):
+        return word.rstrip(".") in _STARTERS
+    return True
+
+
+def _capped(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """Cut ``[start, end)`` into pieces within the limits, at a comma or white space if there is one."""
+    if end - start <= MAX_CHARACTERS and text.count(" ", start, end) < MAX_WORDS:
+        return [(start, end)]
+    pieces = []
+    while start < end:
+        stop, words, comma, space = end, 0, -1, -1
+        for gap in _SPACE.finditer(text, start, min(end, start + MAX_CHARACTERS + 1)):
+            if gap.start() == start or gap.end() >= end:
+                continue
+            words += 1
+            space = gap.end()
+            if words >= MAX_WORDS // 2 and text[gap.start() - 1] in ",;:":
+                comma = gap.end()
+            if words == MAX_WORDS:
+                break
+        if words == MAX_WORDS or end - start > MAX_CHARACTERS:
+            stop = max(comma, space if comma < 0 else -1)
+            if stop < 0:
+                stop = min(end, start + MAX_CHARACTERS)
+        pieces.append((start, stop))
+        start = stop
+    return pieces
+
+
+def split_sentences(text: str) -> list[tuple[int, int]]:
+    """Return the sentences of a text as spans that tile it.
+
+    Parameters
+    ----------
+    text : str
+        Any text; line breaks inside a paragraph are white space, an empty line ends a sentence.
+
+    Returns
+    -------
+    list of (int, int)
+        Half-open offsets in code points. The first span starts at 0, each next one where the one
+        before ends, the last one ends at ``len(text)``: white space belongs to the sentence before
+        it. Empty for an empty text. No span has more than :data:`MAX_WORDS` words or
+        :data:`MAX_CHARACTERS` characters. Time is linear in the length of the text.
+
+    Notes
+    -----
+    A full stop does not end a sentence after a title or an abbreviation ("Mr.", "Inc.", "U.S.") or
+    an initial, unless a word follows that commonly starts sentences, and no mark ends one before a
+    lower-case letter (except in a text without any capital letter). Decimal points have no white
+    space behind them and are never candidates.
+
+    Examples
+    --------
+    >>> text = "Acme Inc. sold $4.2 billion in the U.S. last year. <inaudible> Thanks."
+    >>> [text[a:b] for a, b in split_sentences(text)]
+    ['Acme Inc. sold $4.2 billion in the U.S. last year. ', '<inaudible> Thanks.']
+    """
+    if not text:
+        return []
+    cased = not text.islower()
+    spans: list[tuple[int, int]] = []
+    start = 0
+    for match in _BOUNDARY.finditer(text):
+        if match.end() >= len(text):
+            break
+        if not text[start : min(match.start() + 1, start + 64)].strip():
+            continue
+        # White space behind a mark may hold an empty line, which always ends a sentence.
+        if (
+            match.lastgroup == "paragraph"
+            or match.group().count("\n") > 1
+            or _ends_sentence(text, start, match, cased)
+        ):
+            spans.extend(_capped(text, start, match.end()))
+            start = match.end()
+    spans.extend(_capped(text, start, len(text)))
+    return spans
