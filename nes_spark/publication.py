@@ -7,14 +7,14 @@ owner cannot undo; the release is moved to its place last, after the record of i
 from __future__ import annotations
 
 import time
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from nes_spark.config import Config
 from nes_spark.errors import EstimationError, GateRefused
-from nes_spark.logs import LOGGER, Progress
+from nes_spark.logs import Progress
 from nes_spark.releases.publishing import Gate
 from nes_spark.schemas import TABLES
 from nes_spark.store import code_version, combine
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from pyspark.sql import DataFrame
 
+    from nes_spark.audit.summary import AdversaryResult, PartnerResult
     from nes_spark.pipeline import Context
+    from nes_spark.report import ReportData
     from nes_spark.runner import RunResult
 
 #: Sections that decide what is published although no table depends on them.
@@ -225,7 +227,7 @@ def publish(context: Context, progress: Progress, changed: bool) -> RunResult:
     figures = corpus_figures(
         documents, context.table("quarantine"), chunks, context.table("mentions")
     )
-    audit = _audit(context, choice, rewritten)
+    audit = _audit(context, choice, key)
     gates = _gates(context, choice, assembled, model, audit)
     passed = all(gate.passed for gate in gates)
 
@@ -236,17 +238,17 @@ def publish(context: Context, progress: Progress, changed: bool) -> RunResult:
         "name": config.name,
         "period": config.period,
         "method": "named entity swapping",
-        "categories": _statuses_of_categories(config, combination),
+        "categories": statuses_of_categories(config, combination),
         "choice": {k: v for k, v in choice.items() if k not in ("candidates", "on_frontier")},
         "candidates": {"scored": choice["candidates"], "on_frontier": choice["on_frontier"]},
         "documents": figures["documents"],
         "chunks": figures["chunks"],
         "chunk_status": statuses,
         "gates": [asdict(gate) for gate in gates],
-        "audit": audit["record"],
+        "audit": audit.record,
         "files": files,
         "seed_fingerprint": seed_fingerprint(context.secret),
-        "configuration": config.fingerprint(*_release_sections()),
+        "configuration": config.fingerprint(*release_sections()),
         "code": code_version(),
     }
     store.write_json(record, "release.tmp", "release.json")
@@ -293,7 +295,7 @@ def publish(context: Context, progress: Progress, changed: bool) -> RunResult:
         "mlflow_run_id": run_id,
         "seconds": seconds,
         "statuses": statuses,
-        "audit": audit["record"],
+        "audit": audit.record,
         "name": config.name,
         "period": config.period,
     }
@@ -306,7 +308,7 @@ def publish(context: Context, progress: Progress, changed: bool) -> RunResult:
     return RunResult(store.root, "published", figures, choice, gates, report, run_id, seconds)
 
 
-def _release_sections() -> list[str]:
+def release_sections() -> list[str]:
     """Sections that decide what a release holds (not where it goes or how it is shown)."""
     return [
         name
@@ -315,7 +317,7 @@ def _release_sections() -> list[str]:
     ]
 
 
-def _statuses_of_categories(config: Config, combination: tuple[str, ...]) -> dict[str, str]:
+def statuses_of_categories(config: Config, combination: tuple[str, ...]) -> dict[str, str]:
     """S, F, C or U of every category (paper, section 2.3)."""
     releases = config.releases
     return {
@@ -335,7 +337,7 @@ def _gates(
     choice: dict[str, Any],
     assembled: DataFrame,
     model: Any,
-    audit: dict[str, Any],
+    audit: Audit,
 ) -> list[Gate]:
     from nes_spark.text.stages import find_leaks
 
@@ -389,7 +391,7 @@ def _gates(
         )
     )
     if bounds.max_linkage_accuracy is not None:
-        found = audit.get("linkage_accuracy")
+        found = audit.accuracy
         gates.append(
             Gate(
                 "linkage adversary",
@@ -410,7 +412,7 @@ def _track(
     choice: dict[str, Any],
     statuses: dict[str, int],
     gates: list[Gate],
-    audit: dict[str, Any],
+    audit: Audit,
     seconds: dict[str, float],
     report: Path,
     model: Any,
@@ -426,7 +428,7 @@ def _track(
     passed = all(gate.passed for gate in gates)
     tags = {
         "period": config.period or "all",
-        "configuration": config.fingerprint(*_release_sections())[:12],
+        "configuration": config.fingerprint(*release_sections())[:12],
         "seed": seed_fingerprint(context.secret),
         "code": code_version(),
         "combination": choice["combination"] or "none",
@@ -461,7 +463,7 @@ def _track(
                 },
                 **{f"chunks/{status}": value for status, value in statuses.items()},
                 **{f"seconds/{stage}": value for stage, value in seconds.items()},
-                **audit["metrics"],
+                **audit.metrics,
             }
         )
         tracked.curves(mine)
@@ -485,13 +487,183 @@ def _track(
         return tracked.run_id
 
 
-def _audit(context: Context, choice: dict[str, Any], rewritten: DataFrame) -> dict[str, Any]:
-    """Attack the chosen release without a network; see :mod:`nes_spark.audit`."""
-    return {"record": None, "metrics": {}, "results": None}
+@dataclass(frozen=True)
+class Audit:
+    """What the adversaries that need no network reached (:mod:`nes_spark.audit`).
+
+    Attributes
+    ----------
+    results : list of AdversaryResult
+        One an adversary; empty where the audit is off or nothing was swapped.
+    partners : PartnerResult or None
+        How often the adversary who knows of swapping found the true partner.
+    accuracy : float or None
+        Accuracy after swapping that the gate looks at.
+    """
+
+    results: list[AdversaryResult]
+    partners: PartnerResult | None
+    accuracy: float | None
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """For release.json and the report."""
+        found: dict[str, Any] = {"adversaries": [r.to_dict() for r in self.results]}
+        if self.partners is not None:
+            found["swap_aware"] = self.partners.to_dict()
+        return found
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        """For MLflow."""
+        from nes_spark.audit.summary import audit_metrics
+
+        return audit_metrics(self.results, self.partners)
 
 
-def _report_data(*args: Any) -> Any:
-    raise NotImplementedError
+def _audit(context: Context, choice: dict[str, Any], key: str) -> Audit:
+    """Let the adversaries that need no network attack the chosen release."""
+    from pyspark.sql import functions as F
+
+    from nes_spark.audit.stages import (
+        final_rewrites,
+        linkage_attack,
+        summarize_audit,
+        summarize_partner_guesses,
+        swap_aware_attack,
+        text_attack,
+    )
+    from nes_spark.audit.summary import gate_accuracy
+
+    config, store = context.config, context.store
+    if not config.audit.linkage or not choice["combination"]:
+        return Audit([], None, None)
+    cells = context.table("cells")
+    hidden = tuple(config.releases.must_change)
+    attacked = final_rewrites(
+        context.table("rewrites"), choice["setting"], choice["combination"], choice["n_swaps"]
+    )
+    predictions = linkage_attack(cells, attacked, config.audit, hidden).unionByName(
+        text_attack(context.table("chunks"), context.table("mentions"), attacked, config.audit)
+    )
+    store.write_table("predictions", predictions, key)
+    components = (
+        context.table("assignments")
+        .where(F.col("setting") == choice["setting"])
+        .select("chunk_id", "component")
+    )
+    guesses = swap_aware_attack(
+        cells, attacked, choice["combination"].split("+"), config.audit, components, hidden
+    )
+    store.write_table("partner_guesses", guesses, key)
+    results = summarize_audit(context.table("predictions"), config.audit)
+    partners = summarize_partner_guesses(context.table("partner_guesses"))
+    return Audit(results, partners, gate_accuracy(results, config.audit.gate_models))
 
 
-_ = LOGGER
+def _report_data(
+    context: Context,
+    figures: dict[str, Any],
+    candidates: pd.DataFrame,
+    choice: dict[str, Any],
+    components: pd.DataFrame,
+    statuses: dict[str, int],
+    gates: list[Gate],
+    audit: Audit,
+    seconds: dict[str, float],
+    rewritten: DataFrame,
+) -> ReportData:
+    from nes_spark.report import ReportData
+    from nes_spark.risk import p_hat_table
+    from nes_spark.swapping import seed_fingerprint
+
+    config, store = context.config, context.store
+    fits = store.read_pandas("risk_fits")
+    exchanged: list[tuple[str, str, str, int]] = []
+    examples: list[Any] = []
+    if config.report.examples:
+        exchanged, examples = _examples(context, rewritten)
+    combination = tuple(c for c in choice["combination"].split("+") if c)
+    line = (config.choice.slope, config.choice.offset) if config.choice.rule == "line" else None
+    embedder = store.manifest("embedder")
+    return ReportData(
+        name=config.name,
+        period=config.period,
+        figures=figures,
+        candidates=candidates,
+        choice=choice,
+        categories=statuses_of_categories(config, combination),
+        risk_fits=fits,
+        p_hats=p_hat_table(fits, config.risk.population),
+        components=components,
+        statuses=statuses,
+        gates=gates,
+        seconds=seconds,
+        rows={name: found.rows for name in TABLES if (found := store.manifest(name))},
+        provenance={
+            "configuration": config.fingerprint(*release_sections())[:12],
+            "seed fingerprint": seed_fingerprint(context.secret),
+            "code": code_version(),
+            "recogniser": config.entities.recognizer,
+            "embedding model": str((embedder.details if embedder else {}).get("model_id")),
+            "mixture": choice["setting"],
+        },
+        key_location=store.path("sealed"),
+        key_encrypted=config.ledger.encrypt,
+        audit=[r.to_dict() for r in audit.results],
+        secret_name=config.input.columns.metadata.replace("_", " "),
+        choice_line=line,
+        exchanged=exchanged,
+        examples=examples,
+    )
+
+
+MAX_EXAMPLES = 12
+
+
+def _examples(
+    context: Context, rewritten: DataFrame
+) -> tuple[list[tuple[str, str, str, int]], list[Any]]:
+    """Entities exchanged most often and some pairs of chunks; only where examples are allowed."""
+    from pyspark.sql import functions as F
+
+    from nes_spark.report import Example, ExampleSide, edits_of
+
+    counted = (
+        rewritten.select(F.explode("edits").alias("e"))
+        .where("e.old_entity <> '' AND e.new_entity <> ''")
+        .groupBy("e.category", "e.old_entity", "e.new_entity")
+        .count()
+        .orderBy(F.col("count").desc(), "category", "old_entity", "new_entity")
+        .limit(20)
+        .collect()
+    )
+    exchanged = [
+        (row["category"], row["old_entity"], row["new_entity"], int(row["count"]))
+        for row in counted
+    ]
+    pairs = rewritten.where("chunk_id < partner_id").orderBy("order").limit(MAX_EXAMPLES)
+    partners = rewritten.select(
+        F.col("chunk_id").alias("partner_id"), F.col("edits").alias("partner_edits")
+    )
+    texts = context.table("chunks").select("chunk_id", "text")
+    shown = (
+        pairs.select("order", "chunk_id", "partner_id", "edits")
+        .join(partners, "partner_id")
+        .join(texts.withColumnRenamed("text", "first"), "chunk_id")
+        .join(
+            texts.select(F.col("chunk_id").alias("partner_id"), F.col("text").alias("second")),
+            "partner_id",
+        )
+        .orderBy("order")
+        .collect()
+    )
+    examples = [
+        Example(
+            0,
+            ExampleSide(row["first"], edits_of(e.asDict() for e in row["edits"])),
+            ExampleSide(row["second"], edits_of(e.asDict() for e in row["partner_edits"])),
+        )
+        for row in shown
+    ]
+    return exchanged, examples
