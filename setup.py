@@ -20,6 +20,7 @@ setup(
         "nes_spark.demo": ["calls.jsonl", "demo.yaml", "material/*.txt"],
         "nes_spark.report": ["templates/*"],
         "nes_spark.embedding": ["models/*/*"],
+        "nes_spark.entities": ["data/*.txt", "models/*.md", "models/*/*", "models/*/*/*"],
     },
     install_requires=[
         "pyspark>=3.5.3,<5",

@@ -61,7 +61,9 @@ class InputConfig(Section):
     format: Literal["auto", "jsonl", "parquet", "csv", "text"] = "auto"
     columns: ColumnsConfig = Field(default_factory=lambda: ColumnsConfig(text="text"))
     metadata_table: str | None = Field(
-        None, description="format text: CSV or JSON Lines with one row a file (column 'file')"
+        None,
+        description="format text: CSV, JSON Lines or Parquet with one row a file; its column 'file' "
+        "holds the file's path inside the folder",
     )
     encoding: Literal["utf-8"] = "utf-8"
     max_characters: int = Field(2_000_000, ge=1, description="a longer document is quarantined")
@@ -74,6 +76,9 @@ class PresentationConfig(Section):
     method: Literal["earnings_call", "none"] = "earnings_call"
     require_questions: bool = Field(
         False, description="quarantine a call in which no question session was found"
+    )
+    drop_operator: bool = Field(
+        True, description="leave out the operator's turns before the questions too"
     )
 
 
@@ -158,6 +163,10 @@ class EntitiesConfig(Section):
     corpus_consistency: bool = Field(
         True, description="a form takes the category it has in most chunks of the corpus"
     )
+    consistent_categories: list[str] = Field(
+        default_factory=lambda: ["Organization", "Person"],
+        description="categories that vote and change under corpus_consistency",
+    )
     recoding: dict[str, dict[str, list[str]]] = Field(
         default_factory=dict, description="category -> class -> entities merged into it in cells"
     )
@@ -202,6 +211,14 @@ class EmbeddingConfig(Section):
                 f"'sentence-transformers:<name or path>', got {value!r}"
             )
         return value
+
+    @model_validator(mode="after")
+    def _dimension(self) -> EmbeddingConfig:
+        if self.dimension is not None and self.model.partition(":")[0] not in ("lsa", "openai"):
+            raise ValueError(
+                f"'dimension' is for lsa and openai; {self.model!r} has a length of its own"
+            )
+        return self
 
 
 Family = Literal["pkb", "spcauchy", "vmf"]

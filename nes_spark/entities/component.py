@@ -1,0 +1,64 @@
+"""The spaCy component ``nes_rules``: rules and word lists that travel inside the bundled pipeline."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.util import filter_spans
+
+from nes_spark.entities.names import BUCKETS, CLASSES, Lexicon, NameClassifier
+from nes_spark.entities.rules import Rules
+
+
+class RulesComponent:
+    """Replaces ``doc.ents`` by what :class:`nes_spark.entities.rules.Rules` makes of them."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.set_content(Lexicon(), np.zeros((BUCKETS, len(CLASSES)), dtype=np.float16))
+
+    def set_content(self, lexicon: Lexicon, weights: Any) -> None:
+        """Take word lists and classifier weights of shape (BUCKETS, len(CLASSES))."""
+        self._stored = weights
+        self.rules = Rules(lexicon, NameClassifier(weights))
+
+    def __call__(self, doc: Doc) -> Doc:
+        recognized = [(e.start_char, e.end_char, e.label_) for e in doc.ents]
+        spans = []
+        for start, end, label in self.rules(doc.text, recognized):
+            span = doc.char_span(start, end, label=label, alignment_mode="expand")
+            if span is not None:
+                spans.append(span)
+        doc.ents = filter_spans(spans)
+        return doc
+
+    def to_disk(self, path: str | Path, exclude: Iterable[str] = ()) -> None:
+        """Write word lists (JSON) and the non-zero weights (compressed) into a folder."""
+        folder = Path(path)
+        folder.mkdir(parents=True, exist_ok=True)
+        content = json.dumps(self.rules.lexicon.to_dict(), ensure_ascii=False)
+        (folder / "lexicon.json").write_text(content, encoding="utf-8")
+        rows = np.flatnonzero(np.any(self._stored != 0, axis=1)).astype(np.int32)
+        np.savez_compressed(folder / "names.npz", rows=rows, weights=self._stored[rows])
+
+    def from_disk(self, path: str | Path, exclude: Iterable[str] = ()) -> RulesComponent:
+        """Read what :meth:`to_disk` wrote."""
+        folder = Path(path)
+        lexicon = json.loads((folder / "lexicon.json").read_text(encoding="utf-8"))
+        with np.load(folder / "names.npz", allow_pickle=False) as stored:
+            weights = np.zeros((BUCKETS, len(CLASSES)), dtype=np.float16)
+            weights[stored["rows"]] = stored["weights"]
+        self.set_content(Lexicon.from_dict(lexicon), weights)
+        return self
+
+
+@Language.factory("nes_rules", retokenizes=False)
+def make_rules(nlp: Language, name: str) -> RulesComponent:
+    """Make the component; its content comes with ``from_disk``."""
+    return RulesComponent(name)

@@ -1,0 +1,119 @@
+"""Corrections of machine-made labels, and lists of names, read from package data.
+
+A list file has sections ``[LABEL]`` with forms separated by ``;``; lines starting with ``#`` are
+comments. Training only, except for :func:`read_lists`, which the rules use as well.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nes_spark.entities.training import Annotated
+
+DATA = Path(__file__).parent / "data"
+
+
+def read_lists(name: str) -> dict[str, list[str]]:
+    """Return section -> forms of a list file in the package's data folder."""
+    sections: dict[str, list[str]] = {}
+    current: list[str] = []
+    for line in (DATA / name).read_text(encoding="utf-8").splitlines():
+        line = line.strip()
+        if not line or line.startswith("#"):
+            continue
+        if line.startswith("[") and line.endswith("]"):
+            current = sections.setdefault(line[1:-1], [])
+        else:
+            current.extend(form.strip() for form in line.split(";") if form.strip())
+    return sections
+
+
+def forms_pattern(forms: Iterable[str]) -> re.Pattern[str]:
+    """Compile a pattern that finds any of the forms as whole words, the longest first."""
+    ordered = sorted(set(forms), key=lambda f: (-len(f), f))
+    return re.compile(r"(?<![\w&])(?:" + "|".join(map(re.escape, ordered)) + r")(?![\w&])")
+
+
+def _name_like(surface: str, not_names: frozenset[str]) -> bool:
+    words = surface.split()
+    return (
+        2 <= len(words) <= 4
+        and all(re.fullmatch(r"[A-Z][\w'’.-]*", w) for w in words)
+        and surface not in not_names
+        and not any(w in not_names for w in words)
+    )
+
+
+def correct(texts: Sequence[Annotated], source: str = "earnings21") -> list[Annotated]:
+    """Return the texts with the labels of one source corrected.
+
+    Forms of ``corrections.txt`` win over the machine's spans. A machine-made PERSON of several
+    capitalised words stays, and so do single words of such names; every other machine-made span
+    becomes a span of unknown label.
+
+    Parameters
+    ----------
+    texts : sequence of Annotated
+        Training texts of all sources.
+    source : str
+        The source whose labels were made by machine.
+
+    Returns
+    -------
+    list of Annotated
+        The same texts in the same order; those of other sources are unchanged.
+    """
+    lists = read_lists("corrections.txt")
+    label_of: dict[str, str] = {}
+    for label, forms in lists.items():
+        for form in forms:
+            label_of.setdefault(form, label)
+    pattern = forms_pattern(label_of)
+    not_names = frozenset(f for f, label in label_of.items() if label not in ("PERSON", "LOC"))
+    name_words: set[str] = set()
+    for text in texts:
+        if text.source != source:
+            continue
+        for start, end, label in text.ents:
+            if label == "PERSON" and _name_like(text.text[start:end], not_names):
+                name_words.update(text.text[start:end].split())
+    name_words -= not_names
+    return [
+        _corrected(text, pattern, label_of, not_names, name_words)
+        if text.source == source
+        else text
+        for text in texts
+    ]
+
+
+def _corrected(
+    text: Annotated,
+    pattern: re.Pattern[str],
+    label_of: dict[str, str],
+    not_names: frozenset[str],
+    name_words: set[str],
+) -> Annotated:
+    found: list[tuple[int, int, str]] = []
+    for start, end, label in text.ents:
+        surface = text.text[start:end]
+        if label == "PERSON" and _name_like(surface, not_names):
+            found.append((start, end, "PERSON"))
+    for match in pattern.finditer(text.text):
+        if not any(s < match.end() and match.start() < e for s, e, _ in found):
+            found.append((match.start(), match.end(), label_of[match.group()]))
+    unknown = list(text.missing)
+    for start, end, label in text.ents:
+        if any(s < end and start < e for s, e, _ in found):
+            continue
+        if label == "PERSON" and text.text[start:end] in name_words:
+            found.append((start, end, "PERSON"))
+        else:
+            unknown.append((start, end))
+    unknown = [(s, e) for s, e in unknown if not any(a < e and s < b for a, b, _ in found)]
+    ents = tuple(sorted(f for f in found if f[2] != "NOT"))
+    return replace(text, ents=ents, missing=tuple(sorted(unknown)))

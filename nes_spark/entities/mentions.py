@@ -1,0 +1,132 @@
+"""What a mention is, what a placeholder is, and how raw spans become clean, disjoint mentions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+#: A placeholder: a short bracketed phrase on one line, for example ``[Company Name]``.
+PLACEHOLDER = re.compile(r"\[[^\[\]\n]{1,80}\]")
+
+_LEADING = re.compile(
+    r"(?:[\s\"'“”‘’`,.;:!?()\[\]{}<>/\\*•–—-]+|(?:the|The|THE|a|an|A|An|our|Our|their|Their|its|Its|his|her|"
+    r"this|This|that|That|and|And|of|Of|with|from|for|to|by|at)\s+)"
+)
+_TRAILING = re.compile(
+    r"(?:[\s\"“”`,;:!?()\[\]{}<>/\\*•–—-]+|['’]s?|(?<=[a-z]{2})\.+|\s(?:and|or|of|with|from|for|to|by|at|the|in))$"
+)
+_LEGAL_DOT = re.compile(r"\b(?:Inc|Corp|Co|Ltd|Cos|Bros|Jr|Sr|St|No|Mt|Ft|Dr)\.$")
+
+
+@dataclass(frozen=True)
+class Mention:
+    """One named entity in a text.
+
+    Attributes
+    ----------
+    start, end : int
+        Half-open offsets in code points of the text: ``surface == text[start:end]``.
+    category : str
+        One of the configured categories, for example ``"Organization"``.
+    surface : str
+        The characters of the mention, possessive 's excluded.
+    entity : str
+        Canonical name; empty until mentions are linked.
+    """
+
+    start: int
+    end: int
+    category: str
+    surface: str
+    entity: str = ""
+
+
+def is_placeholder(span: str) -> bool:
+    """Return whether a string is a placeholder such as ``[Company Name]`` or ``[Executive 1]``.
+
+    Examples
+    --------
+    >>> is_placeholder("[Executive 1]"), is_placeholder("Executive 1")
+    (True, False)
+    """
+    return PLACEHOLDER.fullmatch(span.strip()) is not None
+
+
+def placeholder_spans(text: str) -> list[tuple[int, int]]:
+    """Return the half-open offsets of all placeholders in a text."""
+    if "[" not in text:
+        return []
+    return [match.span() for match in PLACEHOLDER.finditer(text)]
+
+
+def trim(text: str, start: int, end: int) -> tuple[int, int]:
+    """Cut articles, punctuation, white space and a possessive 's off both ends of a span.
+
+    Returns
+    -------
+    tuple of int
+        The new offsets; equal when nothing is left.
+    """
+    while start < end:
+        match = _LEADING.match(text, start, end)
+        if match is None or match.end() == start:
+            break
+        start = match.end()
+    while start < end:
+        surface = text[start:end]
+        match = _TRAILING.search(surface)
+        if match is None or match.start() == len(surface):
+            break
+        if match.group().startswith(".") and _LEGAL_DOT.search(surface):
+            break
+        if match.group()[0] in ")]" and surface.count("(") == surface.count(")") > 0:
+            break
+        end = start + match.start()
+    return start, max(start, end)
+
+
+def disjoint(
+    text: str, spans: Iterable[tuple[int, int, str]], blocked: Sequence[tuple[int, int]] = ()
+) -> list[tuple[int, int, str]]:
+    """Return clean spans that overlap neither each other nor a blocked stretch.
+
+    A span that reaches over a blocked stretch (a placeholder) is broken into what is left of it on
+    both sides. Of overlapping spans the longest wins, then the first, then the smaller label.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+    spans : iterable of (start, end, label)
+        Raw spans.
+    blocked : sequence of (start, end)
+        Stretches that no span may touch.
+
+    Returns
+    -------
+    list of (start, end, label)
+        Sorted by start.
+    """
+    pieces: list[tuple[int, int, str]] = []
+    for start, end, label in spans:
+        parts = [(start, end)]
+        for low, high in blocked:
+            parts = [
+                part
+                for s, e in parts
+                for part in (
+                    [(s, e)] if e <= low or s >= high else [(s, min(e, low)), (max(s, high), e)]
+                )
+                if part[0] < part[1]
+            ]
+        for s, e in parts:
+            s, e = trim(text, s, e)
+            if s < e and any(c.isalnum() for c in text[s:e]):
+                pieces.append((s, e, label))
+    pieces.sort(key=lambda p: (p[0] - p[1], p[0], p[2]))
+    kept: list[tuple[int, int, str]] = []
+    for piece in pieces:
+        if not any(s < piece[1] and piece[0] < e for s, e, _ in kept):
+            kept.append(piece)
+    return sorted(kept)

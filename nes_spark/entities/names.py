@@ -1,0 +1,311 @@
+"""Find spans that look like proper names, and say what they are from words and context.
+
+A maximum-entropy classifier over a span, its context and word lists. It is the second opinion beside
+the neural recogniser, which sees too few products: it judges every span that is written like a name,
+also those that the recogniser passed over.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: Classes in the order of the classifier's columns; O is "no entity".
+CLASSES = ("O", "ORG", "PERSON", "LOC", "EVENT", "PRODUCT")
+BUCKETS = 1 << 17
+
+_TOKEN = re.compile(r"[^\W_](?:[\w&'’./+\-]*[\w+])?|&")
+_TITLES = frozenset(
+    "Mr Mrs Ms Miss Mister Dr Doctor Sir Madam Prof Professor President Chairman Chairwoman Chair CEO CFO COO CTO "
+    "CIO CMO CRO EVP SVP VP AVP Chief Executive Financial Operating Officer Vice Senior Director Managing "
+    "Head Manager Treasurer Secretary Controller Counsel Governor Senator Analyst Operator".split()
+)
+_MONTHS = frozenset(
+    "January February March April May June July August September October November December Jan Feb Mar "
+    "Apr Jun Jul Aug Sep Sept Oct Nov Dec Monday Tuesday Wednesday Thursday Friday Saturday Sunday Q1 Q2 "
+    "Q3 Q4 H1 H2 1Q 2Q 3Q 4Q FY FY20 FY21 FY22 FY19 Q Year".split()
+)
+_FUNCTION = frozenset(
+    "I I'm I'll I've I'd I’m I’ll I’ve I’d And But So The We Our It As In On This That For With Thank Thanks "
+    "Good You Your At To Yes Okay OK Well If Now Also When Then There They These Those Of Or By From An A What How "
+    "Can Could Please Let Just All Additionally Finally However Overall While Hi Hello Right Great Sure No Not "
+    "First Second Third Fourth Next Looking Moving Turning Given During Because Although Since After Before Both "
+    "Again Maybe Is Are Was Were Do Does Did Have Has Had He She His Her My Me Us Its It's That's There's We're We've "
+    "We'll You're They're Let's Don't Uh Um Ah Oh Eh Er Hey Like Even Only Any Some Most Many More Much Other Another Each "
+    "Every Such Which Who Whose Where Why Would Should Will May Might Must Shall Be Been Being Here Yeah Yep "
+    "Bye Goodbye Very Too Still Yet Once Despite Through Across Between Within Without Under Over Above "
+    "Than Though Whether Until Unless Per Via Per Plus Up Down Out Off About Around Same One Two Three Four Five Six Seven "
+    "Eight Nine Ten Starting Regarding Concerning Based Due Following Including Excluding Speaking Sorry Actually "
+    "Obviously Basically Clearly Therefore Hence Thus Moreover Furthermore Meanwhile Likewise Similarly Specifically "
+    "Importantly Currently Recently Historically Sequentially Year-on-year Gotcha Wow Ladies Gentlemen Afternoon Morning "
+    "Evening Everyone Everybody Today Tomorrow Yesterday Welcome Congrats Congratulations Take Go Coming Going "
+    "Apologies Excuse Perfect Excellent Fantastic Correct Exactly Absolutely Understood Certainly Definitely Slide Page".split()
+)
+_SENTENCE_BREAK = re.compile(r"[.?!…:;]$|[.?!…]['\"”’)]$|\n|>$")
+
+
+@dataclass
+class Lexicon:
+    """Word lists that features and rules look into.
+
+    Attributes
+    ----------
+    given : frozenset of str
+        Given names; ``ambiguous`` those that are common words or places too.
+    places, organizations, products, events : frozenset of str
+        Names of the gazetteers.
+    jargon : frozenset of str
+        Forms that are never an entity.
+    common : frozenset of str
+        Words that are usual in lower case.
+    """
+
+    given: frozenset[str] = frozenset()
+    ambiguous: frozenset[str] = frozenset()
+    places: frozenset[str] = frozenset()
+    organizations: frozenset[str] = frozenset()
+    products: frozenset[str] = frozenset()
+    events: frozenset[str] = frozenset()
+    jargon: frozenset[str] = frozenset()
+    common: frozenset[str] = frozenset()
+
+    FIELDS = (
+        "given",
+        "ambiguous",
+        "places",
+        "organizations",
+        "products",
+        "events",
+        "jargon",
+        "common",
+    )
+
+    def to_dict(self) -> dict[str, list[str]]:
+        """Return the lists, sorted, for a JSON file."""
+        return {name: sorted(getattr(self, name)) for name in self.FIELDS}
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Sequence[str]]) -> Lexicon:
+        """Build from what :meth:`to_dict` returned."""
+        return cls(**{name: frozenset(content[name]) for name in cls.FIELDS})
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words of a text with their offsets, once for all spans of it."""
+
+    text: str
+    words: list[str]
+    starts: list[int]
+    ends: list[int]
+    initial: list[bool] = field(repr=False)
+
+    @classmethod
+    def of(cls, text: str) -> Words:
+        """Split a text."""
+        words: list[str] = []
+        starts: list[int] = []
+        ends: list[int] = []
+        initial: list[bool] = []
+        at = 0
+        for match in _TOKEN.finditer(text):
+            start, end = match.span()
+            word = match.group()
+            for suffix in ("'s", "’s"):
+                if word.endswith(suffix) and len(word) > 2:
+                    word, end = word[:-2], end - 2
+            gap = text[at:start].strip()
+            initial.append(at == 0 or bool(gap and _SENTENCE_BREAK.search(gap)))
+            words.append(word)
+            starts.append(start)
+            ends.append(end)
+            at = end
+        return cls(text, words, starts, ends, initial)
+
+
+def is_name_word(word: str) -> bool:
+    """Return whether a word is written like a part of a name (capital, or a capital inside)."""
+    return word[0].isupper() or (
+        len(word) > 2 and word[0].isalpha() and not word.islower() and "-" not in word[:2]
+    )
+
+
+def candidate_spans(words: Words, lexicon: Lexicon) -> list[tuple[int, int]]:
+    """Return word ranges ``(first, last + 1)`` that are written like proper names.
+
+    Adjacent name words joined by a single space (or "&"), numbers after them included; titles split
+    a range; function words and months at its ends are cut off.
+    """
+    found: list[tuple[int, int]] = []
+    n = len(words.words)
+    i = 0
+    text = words.text
+    while i < n:
+        word = words.words[i]
+        if not is_name_word(word) or word in _TITLES or word in _FUNCTION or word in _MONTHS:
+            i += 1
+            continue
+        j = i + 1
+        while j < n and text[words.ends[j - 1] : words.starts[j]] == " ":
+            nxt = words.words[j]
+            if nxt in _TITLES or nxt in _MONTHS or nxt in _FUNCTION:
+                break
+            if nxt == "&" and j + 1 < n and is_name_word(words.words[j + 1]):
+                j += 2
+                continue
+            if is_name_word(nxt) or (nxt[0].isdigit() and len(nxt) <= 5):
+                j += 1
+                continue
+            break
+        first, last = i, j
+        i = j
+        # a capital at the start of a sentence says nothing about a word usual in lower case
+        while (
+            first < last and words.initial[first] and words.words[first].lower() in lexicon.common
+        ):
+            first += 1
+        while (
+            last > first
+            and words.words[last - 1][0].isdigit()
+            and (last - 1 == first or words.words[last - 1].rstrip("%").isdigit() is False)
+        ):
+            last -= 1
+        if first < last and not (last == first + 1 and len(words.words[first]) == 1):
+            found.append((first, last))
+    return found
+
+
+def _shape(word: str) -> str:
+    shape = re.sub(r"[0-9]+", "9", re.sub(r"[a-z]+", "x", re.sub(r"[A-Z]{2,}", "XX", word)))
+    return re.sub(r"[A-Z]", "X", shape)[:8]
+
+
+def features(words: Words, first: int, last: int, lexicon: Lexicon) -> list[str]:
+    """Return the features of the span of words ``[first, last)``."""
+    w = words.words
+    span = w[first:last]
+    low = [x.lower() for x in span]
+    surface = words.text[words.starts[first] : words.ends[last - 1]]
+    n = len(w)
+
+    def word(i: int) -> str:
+        if 0 <= i < n:
+            return "9" if w[i][0].isdigit() else w[i].lower()
+        return "#"
+
+    p1, p2, p3 = word(first - 1), word(first - 2), word(first - 3)
+    n1, n2, n3 = word(last), word(last + 1), word(last + 2)
+    gap_before = words.text[words.ends[first - 1] if first else 0 : words.starts[first]].strip()[
+        -1:
+    ]
+    gap_after = words.text[
+        words.ends[last - 1] : words.starts[last] if last < n else len(words.text)
+    ]
+    after = gap_after.strip()[:1] or ("'s" if gap_after[:2] in ("'s", "’s") else "")
+    if gap_after[:2] in ("'s", "’s"):
+        after = "'s"
+    size = min(last - first, 4)
+    found = [
+        "bias",
+        f"s={surface.lower()}",
+        f"f={low[0]}",
+        f"l={low[-1]}",
+        f"n={size}",
+        f"sh={_shape(span[0])}|{_shape(span[-1]) if size > 1 else ''}",
+        f"sl={_shape(surface)}",
+        f"su={low[-1][-3:]}",
+        f"su4={low[-1][-4:]}",
+        f"fs={low[0][-2:]}",
+        f"pr={low[0][:3]}",
+        f"p1={p1}",
+        f"n1={n1}",
+        f"p2={p2} {p1}",
+        f"n2={n1} {n2}",
+        f"p3={p3} {p2} {p1}",
+        f"n3={n1} {n2} {n3}",
+        f"q2={p2}",
+        f"q3={p3}",
+        f"m2={n2}",
+        f"m3={n3}",
+        f"pn={p1}|{n1}",
+        f"gb={gap_before}",
+        f"ga={after}",
+        f"gan={after}|{n1}",
+        f"gbp={gap_before}|{p1}",
+        f"len={min(len(surface), 12)}",
+    ]
+    if words.initial[first]:
+        found.append("initial")
+        found.append(f"initial|n1={n1}")
+        if size == 1:
+            found.append("initial|1")
+    if any(c.isdigit() for c in surface):
+        found.append("digit")
+        found.append(f"digit|{size}")
+    if surface.isupper():
+        found.append(f"upper|{min(len(surface), 6)}")
+    if size == 1 and any(c.isupper() for c in surface[1:]) and not surface.isupper():
+        found.append("camel")
+    for x in low:
+        found.append(f"w={x}")
+    lists = (
+        ("given", lexicon.given),
+        ("amb", lexicon.ambiguous),
+    )
+    for name, words_of in lists:
+        if span[0] in words_of:
+            found.append(f"{name}|{size}")
+            found.append(f"{name}|{size}|{after}")
+    for name, forms in (
+        ("loc", lexicon.places),
+        ("org", lexicon.organizations),
+        ("prod", lexicon.products),
+        ("ev", lexicon.events),
+        ("jar", lexicon.jargon),
+    ):
+        if surface in forms:
+            found.append(name)
+            found.append(f"{name}|{p1}")
+        elif size > 1:
+            if span[0] in forms:
+                found.append(f"{name}^")
+            if span[-1] in forms:
+                found.append(f"{name}$")
+    unusual = sum(x not in lexicon.common for x in low)
+    found.append(f"unusual|{unusual}|{size}")
+    if unusual == 0:
+        found.append(f"usual|{p1}")
+    window = {word(i) for i in range(first - 6, first)} | {word(i) for i in range(last, last + 6)}
+    for x in window:
+        found.append(f"c={x}")
+    return found
+
+
+def vectorize(found: Sequence[str]) -> NDArray[np.int64]:
+    """Hash features into buckets."""
+    return np.array([zlib.crc32(f.encode()) % BUCKETS for f in found], dtype=np.int64)
+
+
+class NameClassifier:
+    """Multinomial logistic regression over hashed features.
+
+    Parameters
+    ----------
+    weights : ndarray, shape (BUCKETS, len(CLASSES))
+        float16 or float32; kept as float32.
+    """
+
+    def __init__(self, weights: NDArray[np.floating]) -> None:
+        self.weights = np.ascontiguousarray(weights, dtype=np.float32)
+
+    def log_probabilities(self, found: Sequence[str]) -> NDArray[np.float64]:
+        """Return log probabilities of :data:`CLASSES`, shape (6,), for one span's features."""
+        # summed in float64 in feature order: the same features give the same bits
+        scores = self.weights[vectorize(found)].sum(axis=0, dtype=np.float64)
+        top = scores.max()
+        return scores - top - np.log(np.exp(scores - top).sum())
