@@ -1,1 +1,30 @@
+"""Named entity swapping: valid pairs, the exact sampler, what is exchanged, and the text."""
 
+from nes_spark.swapping.exchange import (
+    Exchange,
+    entities_after,
+    name_similarity,
+    plan_exchange,
+)
+from nes_spark.swapping.memory import Swap, sample_swaps
+from nes_spark.swapping.seeds import (
+    Secret,
+    derive_seed,
+    generate_secret,
+    load_secret,
+    seed_fingerprint,
+)
+
+__all__ = [
+    "Exchange",
+    "Secret",
+    "Swap",
+    "derive_seed",
+    "entities_after",
+    "generate_secret",
+    "load_secret",
+    "name_similarity",
+    "plan_exchange",
+    "sample_swaps",
+    "seed_fingerprint",
+]

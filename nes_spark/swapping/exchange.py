@@ -1,0 +1,201 @@
+"""What two swapped chunks give each other: the plan of a swap, on entity names.
+
+For every category in J, let A be the entities that the first chunk can give and the second never
+had, B the other way round (both are non-empty in a valid swap), m = min(|A|, |B|).
+
+``one_to_one`` (paper, section 3.2.2): m of A and m of B change places, the surplus of the longer
+list stays. Entities that both chunks have stay in place. The multiset of entities over the two
+chunks is preserved, for every category.
+
+``cover``: as before, and every entity of the surplus is replaced by one of the partner's, in turn:
+nothing of A stays in the first chunk, nothing of B in the second. The surplus leaves the pair of
+chunks (it is in the ledger only), so the multiset is preserved only where |A| = |B|.
+
+Which entity meets which is random (order of a keyed digest of the names, so it depends on nothing
+but the secret and the ids) or ``similar``: the assignment with the largest total similarity; which
+of a longer list are surplus follows from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from nes_spark.errors import parameter_error
+
+Policy = Literal["one_to_one", "cover"]
+Matching = Literal["random", "similar"]
+Similarity = Callable[[str, str], float]
+#: category -> entities
+Entities = Mapping[str, Collection[str]]
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """One replacement of a plan: in chunk ``side`` ('a' or 'b') entity ``old`` becomes ``new``."""
+
+    side: str
+    category: str
+    old: str
+    new: str
+
+
+def exchangeable(available: Collection[str], partner_history: Collection[str]) -> list[str]:
+    """Return the entities that a chunk can give and the partner never had, sorted."""
+    return sorted(set(available) - set(partner_history))
+
+
+def plan_exchange(
+    available_a: Entities,
+    available_b: Entities,
+    categories: Sequence[str],
+    digest: Callable[..., bytes],
+    *,
+    policy: Policy = "one_to_one",
+    matching: Matching = "random",
+    similarity: Similarity | None = None,
+    history_a: Entities | None = None,
+    history_b: Entities | None = None,
+) -> list[Exchange]:
+    """Decide which entity of one chunk meets which of the other.
+
+    Parameters
+    ----------
+    available_a, available_b : mapping of str to collection of str
+        Entities that each chunk can give, by category.
+    categories : sequence of str
+        J.
+    digest : callable
+        ``digest(*parts) -> bytes``: keyed digest bound to this swap (secret, setting, combination,
+        draw and the two chunk ids).
+    policy, matching : str
+        See the module.
+    similarity : callable, optional
+        ``(name_a, name_b) -> float`` for matching ``similar``; :func:`name_similarity` by default.
+    history_a, history_b : mapping, optional
+        Entities that were ever in each chunk; the available ones when not given.
+
+    Returns
+    -------
+    list of Exchange
+        In the order of categories, sides and pairs.
+
+    Raises
+    ------
+    ValueError
+        For an unknown policy or matching, and when a category has nothing to exchange: then the
+        swap was not valid.
+    """
+    if policy not in ("one_to_one", "cover"):
+        raise parameter_error("plan_exchange", "policy", "'one_to_one' or 'cover'", policy)
+    if matching not in ("random", "similar"):
+        raise parameter_error("plan_exchange", "matching", "'random' or 'similar'", matching)
+    history_a = available_a if history_a is None else history_a
+    history_b = available_b if history_b is None else history_b
+    plan: list[Exchange] = []
+    for category in categories:
+        ours = exchangeable(available_a.get(category, ()), history_b.get(category, ()))
+        theirs = exchangeable(available_b.get(category, ()), history_a.get(category, ()))
+        if not ours or not theirs:
+            raise ValueError(f"Not a valid swap: nothing to exchange in category {category!r}.")
+        # A random order first: it is the matching itself, and it breaks ties of the similar one.
+        ours.sort(key=lambda name: digest("a", category, name))
+        theirs.sort(key=lambda name: digest("b", category, name))
+        pairs = list(zip(range(len(ours)), range(len(theirs)), strict=False))
+        if matching == "similar":
+            measure = similarity or name_similarity
+            table = np.array([[measure(x, y) for y in theirs] for x in ours], dtype=np.float64)
+            rows, columns = linear_sum_assignment(table, maximize=True)
+            pairs = list(zip(rows.tolist(), columns.tolist(), strict=True))
+        plan += [Exchange("a", category, ours[i], theirs[j]) for i, j in pairs]
+        left = [i for i in range(len(ours)) if i not in {i for i, _ in pairs}]
+        if policy == "cover":
+            plan += [
+                Exchange("a", category, ours[i], theirs[k % len(theirs)])
+                for k, i in enumerate(left)
+            ]
+        plan += [Exchange("b", category, theirs[j], ours[i]) for i, j in pairs]
+        left = [j for j in range(len(theirs)) if j not in {j for _, j in pairs}]
+        if policy == "cover":
+            plan += [
+                Exchange("b", category, theirs[j], ours[k % len(ours)]) for k, j in enumerate(left)
+            ]
+    return plan
+
+
+def entities_after(
+    entities: Entities, plan: Iterable[Exchange], side: str
+) -> dict[str, tuple[str, ...]]:
+    """Return the sorted distinct entities of a chunk after a plan: its row of z-tilde.
+
+    Parameters
+    ----------
+    entities : mapping of str to collection of str
+        Entities before, every category.
+    plan : iterable of Exchange
+    side : {'a', 'b'}
+    """
+    moves = {(e.category, e.old): e.new for e in plan if e.side == side}
+    return {
+        category: tuple(sorted({moves.get((category, name), name) for name in names}))
+        for category, names in entities.items()
+    }
+
+
+def name_similarity(first: str, second: str) -> float:
+    """Return how alike two names look, from 0 to 1; symmetric.
+
+    The mean of three parts, each from 0 to 1: the Dice coefficient of their character bigrams
+    (ends of words marked, case ignored), the ratio of their numbers of words, and the Dice
+    coefficient of the bigrams of their shapes (upper case, lower case, digit, other; runs cut to
+    two). It needs no model, so that the choice can be checked by eye.
+    """
+    return (
+        _dice(_bigrams(first.casefold()), _bigrams(second.casefold()))
+        + _ratio(len(first.split()), len(second.split()))
+        + _dice(_bigrams(_shape(first)), _bigrams(_shape(second)))
+    ) / 3.0
+
+
+def _shape(name: str) -> str:
+    out: list[str] = []
+    for character in name:
+        kind = (
+            "9"
+            if character.isdigit()
+            else "A"
+            if character.isupper()
+            else "a"
+            if character.isalpha()
+            else " "
+            if character.isspace()
+            else "."
+        )
+        if out[-2:] != [kind, kind]:
+            out.append(kind)
+    return "".join(out)
+
+
+def _bigrams(text: str) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for word in text.split():
+        marked = f"^{word}$"
+        for i in range(len(marked) - 1):
+            pair = marked[i : i + 2]
+            counts[pair] = counts.get(pair, 0) + 1
+    return counts
+
+
+def _dice(one: dict[str, int], other: dict[str, int]) -> float:
+    total = sum(one.values()) + sum(other.values())
+    if total == 0:
+        return 1.0
+    return 2.0 * sum(min(count, other.get(pair, 0)) for pair, count in one.items()) / total
+
+
+def _ratio(one: int, other: int) -> float:
+    return min(one, other) / max(one, other) if max(one, other) else 1.0

@@ -1,0 +1,384 @@
+"""The eligible chunks of one component, and which pairs of them are valid swaps.
+
+A pair (a, b) is valid for the swapped categories J (paper, sections 2.1 and 2.3; design, section 4)
+when
+
+1. the metadata differ,
+2. both are in the same component (a :class:`Population` is one component),
+3. for every category in J each chunk has an entity that the other has not,
+4. the cells differ in at least one category outside J; else the swap only renames rows,
+5. no chunk is swapped twice in a round (the sampler's part),
+
+and, where asked for, the counts of entities differ by at most a bound, the cosine of the vectors is
+at least a bound, and the covariates are equal (such strata are populations of their own).
+
+In a later round a chunk gives only entities that it had from the start and has not given
+(``available``), and takes only entities that were never in it (``history``). Rule 3 then reads:
+available(a) is not a subset of history(b), nor available(b) of history(a). Two chunks that were
+swapped with each other never are again: under either policy the one with fewer exchangeable
+entities gave them all to the other, so what it has left is a subset of the other's history.
+
+Entities are compared by codes or 64-bit hashes only; no name or text gets here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+#: Cached inclusion lists hold at most this many integers per category.
+_CACHE_INTS = 4_000_000
+
+
+def codes_of(values: Sequence[Hashable] | NDArray[Any]) -> Ints:
+    """Return small integers, equal where the values are equal, numbered by first appearance."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "iufSU":
+        numbers: dict[Hashable, int] = {}
+        return np.fromiter(
+            (numbers.setdefault(v, len(numbers)) for v in values), np.int64, len(values)
+        )
+    _, inverse = np.unique(array, return_inverse=True)
+    return by_first_appearance(inverse.reshape(-1))
+
+
+def by_first_appearance(codes: Ints) -> Ints:
+    """Renumber codes by first appearance, so that they do not depend on hash values."""
+    if not len(codes):
+        return codes.astype(np.int64)
+    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[np.argsort(first, kind="stable")] = np.arange(len(first))
+    return rank[inverse.reshape(-1)]
+
+
+@dataclass(frozen=True)
+class Sets:
+    """Sets of entity codes in compressed rows: row i is ``items[offsets[i]:offsets[i + 1]]``.
+
+    Items are non-negative, sorted and distinct within a row.
+    """
+
+    offsets: Ints
+    items: Ints
+
+    @property
+    def sizes(self) -> Ints:
+        """Number of items in each row."""
+        return np.diff(self.offsets)
+
+    def take(self, rows: Ints) -> Sets:
+        """Return the given rows, in that order."""
+        sizes = self.sizes[rows]
+        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        return Sets(offsets, self.items[_ranges(self.offsets[rows], sizes)])
+
+    def row(self, i: int) -> Ints:
+        """Return the items of one row."""
+        return self.items[self.offsets[i] : self.offsets[i + 1]]
+
+
+def _ranges(starts: Ints, sizes: Ints) -> Ints:
+    """Concatenate ``arange(start, start + size)`` over all rows."""
+    total = int(sizes.sum())
+    ends = np.cumsum(sizes)
+    return np.arange(total, dtype=np.int64) + np.repeat(starts - (ends - sizes), sizes)
+
+
+def make_sets(rows: Ints, values: NDArray[Any], n: int) -> Sets:
+    """Build sets from (row, value) pairs in any order, with repetitions.
+
+    Parameters
+    ----------
+    rows : ndarray of int64, shape (m,)
+        Row of each value, 0 to n - 1.
+    values : ndarray, shape (m,)
+        Names or 64-bit hashes of entities.
+    n : int
+        Number of rows.
+    """
+    distinct, codes = np.unique(values, return_inverse=True)
+    width = max(len(distinct), 1)
+    keys = np.unique(rows.astype(np.int64) * width + codes.reshape(-1))
+    counts = np.bincount(keys // width, minlength=n) if len(keys) else np.zeros(n, dtype=np.int64)
+    return Sets(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), keys % width)
+
+
+def sets_of(collections: Sequence[Collection[Hashable]]) -> Sets:
+    """Build sets from one collection of names or hashes a row; see :func:`make_sets`."""
+    sizes = np.fromiter((len(c) for c in collections), np.int64, len(collections))
+    numbers: dict[Hashable, int] = {}
+    flat = np.fromiter(
+        (numbers.setdefault(v, len(numbers)) for c in collections for v in c),
+        np.int64,
+        int(sizes.sum()),
+    )
+    return make_sets(np.repeat(np.arange(len(sizes)), sizes), flat, len(sizes))
+
+
+def joint_sets(
+    available: Sequence[Collection[Hashable]], history: Sequence[Collection[Hashable]]
+) -> tuple[Sets, Sets]:
+    """Build two families of sets that share their codes."""
+    n = len(available)
+    both = sets_of([*available, *history])
+    return both.take(np.arange(n)), both.take(np.arange(n, 2 * n))
+
+
+def set_codes(*families: Sets) -> Ints:
+    """Return one code a row, equal for rows whose sets are equal in every family.
+
+    Exact (rows of one size are compared item by item), numbered by first appearance.
+    """
+    n = len(families[0].offsets) - 1
+    code = np.zeros(n, dtype=np.int64)
+    for family in families:
+        sizes = family.sizes
+        part = np.zeros(n, dtype=np.int64)
+        used = 0
+        width = int(family.items.max()) + 1 if len(family.items) else 1
+        for size in np.unique(sizes).tolist():
+            (rows,) = np.nonzero(sizes == size)
+            if size == 0:
+                part[rows] = used
+                used += 1
+                continue
+            table = family.items[family.offsets[rows][:, None] + np.arange(size)]
+            if size * width.bit_length() <= 62:  # a row fits one integer
+                packed = table[:, 0].copy()
+                for column in range(1, size):
+                    packed = packed * width + table[:, column]
+                _, inverse = np.unique(packed, return_inverse=True)
+            else:
+                _, inverse = np.unique(table, axis=0, return_inverse=True)
+            part[rows] = used + inverse.reshape(-1)
+            used += int(inverse.max()) + 1
+        code = by_first_appearance(code * max(used, 1) + part)
+    return code
+
+
+class Category:
+    """One swapped category of a population: the distinct values (sets) and which are comparable.
+
+    Parameters
+    ----------
+    available, history : Sets
+        One row a chunk, with shared codes. The same object twice in a first round.
+    """
+
+    def __init__(self, available: Sets, history: Sets) -> None:
+        same = history is available
+        self.code = set_codes(available) if same else set_codes(available, history)
+        self.count = available.sizes
+        _, first = np.unique(self.code, return_index=True)
+        first = first.astype(np.int64)
+        self.n_values = len(first)
+        self.available = available.take(first)
+        self.history = self.available if same else history.take(first)
+        highest = max(
+            (int(s.items.max()) for s in (self.available, self.history) if len(s.items)), default=-1
+        )
+        self._width = highest + 1
+        self._size = self.available.sizes
+        self._keys = self._member_keys(self.history)
+        self._single = bool(same and (self._size == 1).all())
+        self._having_history = self._posting(self.history)
+        self._having_available = self._having_history if same else self._posting(self.available)
+        self._cache: dict[int, Ints] = {}
+        self._cached = 0
+        self._bad = np.zeros(self.n_values, dtype=bool)
+
+    def _member_keys(self, sets: Sets) -> Ints:
+        rows = np.repeat(np.arange(self.n_values), sets.sizes)
+        return rows * max(self._width, 1) + sets.items  # sorted: rows ascend, items sorted
+
+    def _posting(self, sets: Sets) -> Sets:
+        order = np.argsort(sets.items, kind="stable")
+        rows = np.repeat(np.arange(self.n_values), sets.sizes)[order]
+        counts = np.bincount(sets.items, minlength=self._width) if len(sets.items) else np.zeros(0)
+        offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        return Sets(offsets, rows)
+
+    def pairs_exchange(self, a: Ints, b: Ints) -> Mask:
+        """Tell for pairs of chunks whether each has an available entity the other never had."""
+        ca, cb = self.code[a], self.code[b]
+        ok: Mask = ca != cb
+        if self._single:
+            return ok
+        (rows,) = np.nonzero(ok)
+        # Sets of one entity each that differ need no look into the members.
+        return self._give(ca, cb, ok, rows) & self._give(cb, ca, ok, rows)
+
+    def _give(self, giver: Ints, taker: Ints, ok: Mask, rows: Ints) -> Mask:
+        out = ok.copy()
+        if rows.size:
+            g, t = giver[rows], taker[rows]
+            sizes = self._size[g]
+            items = self.available.items[_ranges(self.available.offsets[g], sizes)]
+            keys = np.repeat(t, sizes) * max(self._width, 1) + items
+            at = np.searchsorted(self._keys[:-1], keys)  # keys beyond all compare with the last
+            known = self._keys[at] == keys
+            pair = np.repeat(np.arange(len(rows)), sizes)
+            out[rows] = np.bincount(pair[~known], minlength=len(rows)) > 0
+        return out
+
+    def comparable(self, value: int) -> Ints:
+        """Return the values that cannot be exchanged with this one (itself included)."""
+        found = self._cache.get(value)
+        if found is None:
+            mine = self.available.row(value)
+            size = len(mine)
+            out = [np.array([value])]
+            if size:
+                # value's available entities are all in the other's history
+                holders, hits = self._count(self._having_history, mine)
+                out.append(holders[hits == size])
+            # the other's available entities are all in value's history
+            holders, hits = self._count(self._having_available, self.history.row(value))
+            out.append(holders[hits == self._size[holders]])
+            empty = np.nonzero(self._size == 0)[0]
+            found = np.unique(np.concatenate([*out, empty]))
+            if self._cached + len(found) > _CACHE_INTS:
+                self._cache.clear()
+                self._cached = 0
+            self._cache[value] = found
+            self._cached += len(found)
+        return found
+
+    @staticmethod
+    def _count(posting: Sets, items: Ints) -> tuple[Ints, Ints]:
+        if not len(items):
+            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        lists = np.concatenate([posting.row(int(e)) for e in items])
+        values, hits = np.unique(lists, return_counts=True)
+        return values, hits
+
+    def row_exchanges(self, chunk: int, others: Ints) -> Mask:
+        """Tell for one chunk against others what :meth:`pairs_exchange` tells."""
+        bad = self.comparable(int(self.code[chunk]))
+        self._bad[bad] = True
+        out: Mask = ~self._bad[self.code[others]]
+        self._bad[bad] = False
+        return out
+
+
+class Population:
+    """The chunks of one component that have an entity in every category of J.
+
+    Parameters
+    ----------
+    metadata : sequence, length n
+        Secret of each chunk's document (or a hash of it).
+    outside : sequence, length n
+        One value a chunk, equal for chunks whose cells are equal in all categories outside J.
+    available : sequence of Sets
+        For each category in J, the entities that a chunk can give.
+    history : sequence of Sets, optional
+        For each category in J, the entities that were ever in the chunk; the same as ``available``
+        in a first round.
+    max_count_difference : int, optional
+        Largest allowed difference in the number of (available) entities, for every category in J.
+    vectors : ndarray, shape (n, d), optional
+        Unit vectors; needed for ``min_cosine`` and ``cosine_weight``.
+    min_cosine : float, optional
+        Smallest allowed cosine.
+    cosine_weight : float, optional
+        Exponent g of the clock rate ((1 + cosine) / 2)^g; None for equal rates.
+
+    Notes
+    -----
+    Rows must be in the order of chunk ids: the sampler's streams refer to positions. Memory is
+    about 8 bytes x (6 + 3 |J| + number of entities) a chunk, plus the vectors where needed.
+    """
+
+    def __init__(
+        self,
+        metadata: Sequence[Hashable] | NDArray[Any],
+        outside: Sequence[Hashable] | NDArray[Any],
+        available: Sequence[Sets],
+        history: Sequence[Sets] | None = None,
+        *,
+        max_count_difference: int | None = None,
+        vectors: NDArray[Any] | None = None,
+        min_cosine: float | None = None,
+        cosine_weight: float | None = None,
+    ) -> None:
+        if history is None:
+            history = available
+        self.categories = [Category(a, h) for a, h in zip(available, history, strict=True)]
+        #: Integer codes that must all differ within a valid pair; shape (keys, n).
+        self.keys: list[Ints] = [
+            codes_of(metadata),
+            codes_of(outside),
+            *(c.code for c in self.categories),
+        ]
+        self.n = len(self.keys[0])
+        self.max_count_difference = max_count_difference
+        self.min_cosine = min_cosine
+        self.cosine_weight = cosine_weight
+        self.vectors = vectors
+        if (min_cosine is not None or cosine_weight is not None) and vectors is None:
+            raise ValueError("min_cosine and cosine_weight need the 'vectors' of the chunks.")
+
+    @property
+    def weighted(self) -> bool:
+        """Whether clock rates differ between pairs."""
+        return self.cosine_weight is not None
+
+    def pair_rates(self, a: Ints, b: Ints) -> NDArray[np.float64]:
+        """Return the clock rates of pairs: 0 for invalid ones, else 1, or a weight in (0, 1]."""
+        rate = np.zeros(len(a))
+        ok: Mask = np.ones(len(a), dtype=bool)
+        for key in self.keys:
+            ok &= key[a] != key[b]
+        (rows,) = np.nonzero(ok)
+        for category in self.categories:
+            if not rows.size:
+                return rate
+            rows = rows[category.pairs_exchange(a[rows], b[rows])]
+            if self.max_count_difference is not None:
+                gap = np.abs(category.count[a[rows]] - category.count[b[rows]])
+                rows = rows[gap <= self.max_count_difference]
+        rate[rows] = self._cosine_rates(a[rows], b[rows])
+        return rate
+
+    def row_rates(self, chunk: int, others: Ints) -> NDArray[np.float64]:
+        """Return the clock rates of one chunk with others; see :meth:`pair_rates`."""
+        rate = np.zeros(len(others))
+        ok: Mask = np.ones(len(others), dtype=bool)
+        for key in self.keys[:2]:
+            ok &= key[others] != key[chunk]
+        for category in self.categories:
+            ok &= category.row_exchanges(chunk, others)
+            if self.max_count_difference is not None:
+                gap = np.abs(category.count[others] - category.count[chunk])
+                ok &= gap <= self.max_count_difference
+        (rows,) = np.nonzero(ok)
+        rate[rows] = self._cosine_rates(np.full(len(rows), chunk), others[rows])
+        return rate
+
+    def _cosine_rates(self, a: Ints, b: Ints) -> NDArray[np.float64]:
+        rate = np.ones(len(a))
+        if self.vectors is None or (self.min_cosine is None and self.cosine_weight is None):
+            return rate
+        block = 4096  # pairs at a time: two float64 copies of their vectors are held
+        for start in range(0, len(a), block):
+            part = slice(start, start + block)
+            # einsum sums each row on its own: the value does not depend on the other pairs
+            cosine = np.einsum(
+                "ij,ij->i",
+                self.vectors[a[part]].astype(np.float64),
+                self.vectors[b[part]].astype(np.float64),
+            )
+            if self.cosine_weight is not None:
+                rate[part] = np.clip((1.0 + cosine) / 2.0, 0.0, 1.0) ** self.cosine_weight
+            if self.min_cosine is not None:
+                rate[part] = np.where(cosine >= self.min_cosine, rate[part], 0.0)
+        return rate

@@ -1,0 +1,305 @@
+"""The secret seed and every random number that is drawn from it.
+
+All randomness is a function of ``(secret, purpose, ids)``: keyed BLAKE2b over a length-prefixed
+list of strings gives either a digest (to order things) or the key of a Philox counter generator (to
+draw streams). Nothing depends on row order, partitioning or the number of workers. Streams are
+built from the raw 64-bit output of Philox, not from the distributions of
+``numpy.random.Generator``, which NumPy may change between versions: a release must be reproducible
+after an upgrade.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets as _secrets
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nes_spark.errors import ConfigError, LedgerError
+
+if TYPE_CHECKING:
+    from nes_spark.config import SeedConfig
+
+#: Bytes of a generated seed.
+SEED_BYTES = 32
+#: A shorter seed could be found by trying; see :class:`Secret`.
+MIN_BYTES = 8
+
+_PERSON_DIGEST = b"nes.digest"
+_PERSON_STREAM = b"nes.stream"
+_PERSON_PRINT = b"nes.fingerprint"
+
+
+class Secret(bytes):
+    """The secret seed: bytes whose value never shows in ``repr``, ``str`` or a format string.
+
+    Parameters
+    ----------
+    value : bytes or str or int
+        The seed. Text is taken as UTF-8, an integer as its decimal digits, so that ``7``, ``"7"``
+        and ``b"7"`` are the same seed. Longer seeds than 64 bytes are condensed to 64.
+    origin : str
+        Where it came from, for the log: ``"environment"``, ``"file"``, ``"sealed"``,
+        ``"generated"`` or ``"given"``.
+
+    Raises
+    ------
+    TypeError
+        For any other type.
+    ValueError
+        When the seed is empty.
+    """
+
+    origin: str
+
+    def __new__(cls, value: bytes | str | int, origin: str = "given") -> Secret:
+        """Wrap a seed; see the class."""
+        if isinstance(value, bool) or not isinstance(value, (bytes, str, int)):
+            raise TypeError(
+                "The 'value' parameter of Secret must be bytes, a string or an integer. "
+                f"Got {type(value).__name__} instead."
+            )
+        raw = value if isinstance(value, bytes) else str(value).encode("utf-8")
+        if not raw:
+            raise ValueError("The 'value' parameter of Secret must not be empty.")
+        made = super().__new__(cls, raw if len(raw) <= 64 else hashlib.blake2b(raw).digest())
+        made.origin = origin
+        return made
+
+    def __repr__(self) -> str:
+        return f"Secret(fingerprint={self.fingerprint()!r})"
+
+    def __str__(self) -> str:
+        return repr(self)
+
+    def __format__(self, specification: str) -> str:
+        return format(repr(self), specification)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Secret, (bytes(self), self.origin)
+
+    def fingerprint(self) -> str:
+        """Return 16 hexadecimal digits that tell seeds apart and do not give them away.
+
+        A fingerprint lets anyone *test* a guessed seed: use generated seeds (32 random bytes), not
+        words.
+        """
+        return hashlib.blake2b(
+            b"fingerprint", key=bytes(self), person=_PERSON_PRINT, digest_size=8
+        ).hexdigest()
+
+    def digest(self, *parts: object, size: int = 16) -> bytes:
+        """Return a keyed digest of the parts, for ordering by ids.
+
+        Parameters
+        ----------
+        *parts : object
+            Turned into strings; each is length-prefixed, so ``("ab", "c")`` and ``("a", "bc")``
+            differ.
+        size : int
+            Bytes of the digest, 1 to 64.
+        """
+        return hashlib.blake2b(
+            _encode(parts), key=bytes(self), person=_PERSON_DIGEST, digest_size=size
+        ).digest()
+
+    def stream(self, *parts: object) -> Stream:
+        """Return the random stream that belongs to these parts; see :class:`Stream`."""
+        key = hashlib.blake2b(
+            _encode(parts), key=bytes(self), person=_PERSON_STREAM, digest_size=16
+        ).digest()
+        return Stream(int.from_bytes(key, "little"))
+
+
+def seed_fingerprint(secret: bytes) -> str:
+    """Return the fingerprint of a seed, the only thing of it that may be logged."""
+    return Secret(secret).fingerprint()
+
+
+def derive_seed(secret: bytes, *purpose: object) -> int:
+    """Return a 63-bit integer seed for another random step, from the secret and its purpose.
+
+    It does not lead back to the secret, so it may be given to libraries that keep their seeds.
+    """
+    return int.from_bytes(Secret(secret).digest("seed", *purpose, size=8), "little") >> 1
+
+
+def _encode(parts: Iterable[object]) -> bytes:
+    encoded = bytearray()
+    for part in parts:
+        raw = str(part).encode("utf-8", "surrogatepass")
+        encoded += len(raw).to_bytes(8, "little") + raw
+    return bytes(encoded)
+
+
+class Stream:
+    """A Philox stream with the three draws that the sampler needs.
+
+    Parameters
+    ----------
+    key : int
+        128-bit key.
+    """
+
+    def __init__(self, key: int) -> None:
+        self._bits = np.random.Philox(key=key)
+
+    def raw(self, size: int) -> NDArray[np.uint64]:
+        """Return ``size`` independent uniform 64-bit words."""
+        return np.asarray(self._bits.random_raw(size), dtype=np.uint64)
+
+    def uniform(self, size: int) -> NDArray[np.float64]:
+        """Return ``size`` uniforms on [0, 1) with 53 bits."""
+        return np.asarray((self.raw(size) >> np.uint64(11)) * 2.0**-53)
+
+    def exponential(self, size: int) -> NDArray[np.float64]:
+        """Return ``size`` Exp(1) variables."""
+        return np.asarray(-np.log1p(-self.uniform(size)))
+
+    def below(self, bounds: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return one integer uniform on ``0 .. bound - 1`` for each bound; exact, by rejection.
+
+        Parameters
+        ----------
+        bounds : ndarray of int64
+            All at least 1.
+        """
+        limit = bounds.astype(np.uint64) - np.uint64(1)
+        mask = limit.copy()
+        for shift in (1, 2, 4, 8, 16, 32):
+            mask |= mask >> np.uint64(shift)
+        out = self.raw(len(bounds)) & mask
+        (again,) = np.nonzero(out > limit)
+        while again.size:
+            out[again] = self.raw(again.size) & mask[again]
+            again = again[out[again] > limit[again]]
+        return out.astype(np.int64)
+
+
+def generate_secret() -> str:
+    """Return a new seed: 32 random bytes of the operating system, as 64 hexadecimal digits."""
+    return _secrets.token_hex(SEED_BYTES)
+
+
+def sealed_folder(path: str | Path) -> Path:
+    """Make sure that a folder exists and only its owner can look into it (mode 0700).
+
+    Parameters
+    ----------
+    path : str or pathlib.Path
+        Folder on a local file system; made with its parents when absent, closed to others when
+        open to them.
+
+    Returns
+    -------
+    pathlib.Path
+
+    Raises
+    ------
+    LedgerError
+        When it cannot be made or closed, or when it is a link or not a folder.
+    """
+    folder = Path(path)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        if not folder.exists() and not folder.is_symlink():
+            folder.mkdir(mode=0o700)
+        if folder.is_symlink() or not folder.is_dir():
+            raise LedgerError(
+                f"{folder}: the sealed folder must be a real folder, not a link or file"
+            )
+        if stat.S_IMODE(folder.stat().st_mode) != 0o700:
+            folder.chmod(0o700)
+    except OSError as error:
+        raise LedgerError(f"{folder}: cannot be made or closed: {error.strerror}") from None
+    return folder
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Write a file that only its owner can read (mode 0600), atomically.
+
+    The bytes go to a new file beside it, are forced to disk, and then take the place of ``path``,
+    so that a crash leaves either the old or the new content.
+    """
+    temporary = path.with_name(f".{path.name}.{_secrets.token_hex(4)}.tmp")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def load_secret(config: SeedConfig, sealed: str | Path | None) -> Secret:
+    """Find the secret seed, or make one.
+
+    The order is: the environment variable ``config.env``; the file ``config.file``; the file
+    ``seed`` in the sealed folder; a new seed, written to that file with mode 0600.
+
+    Parameters
+    ----------
+    config : SeedConfig
+    sealed : str or pathlib.Path or None
+        The sealed folder of the run; None where it is not on a local disk, so that no new seed can
+        be kept there.
+
+    Returns
+    -------
+    Secret
+        Its ``origin`` says where it came from.
+
+    Raises
+    ------
+    ConfigError
+        When the seed given is shorter than 8 bytes, when its file cannot be read, or when there is
+        none and no place for a new one.
+    LedgerError
+        When a new seed cannot be stored.
+    """
+    value = os.environ.get(config.env)
+    if value is not None and value.strip():
+        return _checked(value.strip(), f"environment variable {config.env}", "environment")
+    if config.file is not None:
+        return _checked(_read(Path(config.file)), f"seed file {config.file}", "file")
+    if sealed is None:
+        raise ConfigError(
+            f"no secret seed: the run folder is remote, so none is generated; set {config.env} or "
+            "seed.file"
+        )
+    path = Path(sealed) / "seed"
+    if path.exists():
+        return _checked(_read(path), f"seed file {path}", "sealed")
+    made = generate_secret()
+    try:
+        write_private(sealed_folder(sealed) / "seed", f"{made}\n".encode())
+    except OSError as error:
+        raise LedgerError(f"{path}: the new seed cannot be stored: {error.strerror}") from None
+    return Secret(made, "generated")
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: no such seed file; set seed.file to one that exists") from None
+    except (OSError, UnicodeDecodeError):
+        raise ConfigError(f"{path}: the seed file cannot be read as text") from None
+
+
+def _checked(value: str, where: str, origin: str) -> Secret:
+    if len(value.encode()) < MIN_BYTES:
+        raise ConfigError(
+            f"{where}: the seed must have at least {MIN_BYTES} bytes; make one with "
+            "'python -c \"import secrets; print(secrets.token_hex(32))\"'"
+        )
+    return Secret(value, origin)
