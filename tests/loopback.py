@@ -3,8 +3,8 @@
 Used as ``with Loopback(...) as server: ... server.base_url ...``. Works from any process of this
 machine, Spark's Python workers included.
 
-Routes: ``POST /v1/embeddings``, ``POST /v1/chat/completions``, ``GET /v1/models``; more can be added
-with ``server.routes[(method, path)] = function(server, handler, body) -> (status, object)``.
+Routes: ``POST /v1/embeddings``, ``POST /v1/chat/completions``, ``GET /v1/models``; more can be
+added with ``server.routes[(method, path)] = function(server, handler, body) -> (status, object)``.
 """
 
 from __future__ import annotations

@@ -265,9 +265,9 @@ def unit_rows(rows: NDArray[Any]) -> Vectors:
 
 
 def clean(text: str) -> str:
-    """Return ``text`` with lone surrogates replaced: they have no UTF-8 form."""
+    """Return ``text`` with lone surrogates replaced by U+FFFD: they have no UTF-8 form."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        return text.encode("utf-8", "replace").decode("utf-8")
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text

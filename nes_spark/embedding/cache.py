@@ -92,7 +92,7 @@ class VectorCache:
         self._prepare()
 
     def _prepare(self) -> None:
-        """Create the tables; SQLite does not wait by itself while another process switches to WAL."""
+        """Create the tables, waiting while another process does (SQLite does not do so itself)."""
         deadline = time.monotonic() + _BUSY_SECONDS
         while True:
             try:

@@ -92,9 +92,16 @@ class OpenAIEmbedder:
     def dimension(self) -> int:
         """Length of the vectors; costs one short request when neither requested nor known yet."""
         if self._dimension is None:
-            self.embed([_PROBE])
+            self.check()
         assert self._dimension is not None
         return self._dimension
+
+    def check(self) -> None:
+        """Embed one word, so that a wrong key, model or address shows before the work starts.
+
+        The word's vector is kept in the cache like any other. Raises what :meth:`embed` raises.
+        """
+        self.embed([_PROBE])
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return float32 rows of norm 1, shape ``(len(texts), dimension)``.

@@ -77,7 +77,10 @@ def fit_embedder(
     Raises
     ------
     ConfigError
-        When the embedder cannot be loaded here: key or package missing.
+        When the embedder cannot be loaded here (key or package missing), or the endpoint refuses
+        key, model or dimension.
+    InfrastructureError
+        When the endpoint cannot be reached.
     InputError
         When there is too little text to fit on.
     """
@@ -88,7 +91,9 @@ def fit_embedder(
         model = fit_lsa(_sentence_sample(texts, config.lsa_sample), config.dimension)
         return spec_for(config, fitted_path=model.save(root))
     spec = spec_for(config, cache_path=cache_path)
-    load_embedder(spec)
+    embedder = load_embedder(spec)
+    if spec.kind == "openai":
+        embedder.check()  # type: ignore[attr-defined]
     return spec
 
 
