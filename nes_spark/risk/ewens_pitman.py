@@ -41,8 +41,8 @@ from nes_spark.risk.uniques import (
 )
 
 _MAX_ITER = 200
-#: Newton decrement (twice the gain in log-likelihood that is left, in squared standard errors).
-_DECREMENT = 1e-18
+#: Newton decrement (distance to the maximum in squared standard errors) at which one step is left.
+_DECREMENT = 1e-14
 _GRID = np.unique(
     np.concatenate([np.linspace(0.0, 0.95, 20), [0.005, 0.02], 1 - 10.0 ** -np.arange(2, 10)])
 )
@@ -119,9 +119,10 @@ class GoodnessOfFit:
     observed, expected : numpy.ndarray
         s_j and its expectation at the estimates (``log_expected_sizes``).
     statistic, df, p_value : float, int, float
-        Pearson's chi-square over these sizes and the class of larger ones; classes with an expected
-        count below 5 are merged from the right. ``df`` is the number of classes less two fitted
-        parameters; where that leaves none, p_value is ``nan`` and nothing is claimed.
+        Pearson's chi-square over these sizes and the class of larger ones, given the number of
+        cells (expectations scaled to k); classes with an expected count below 5 are merged from the
+        right. ``df`` is the number of classes less two (the total and alpha); where that leaves
+        none, p_value is ``nan`` and nothing is claimed.
     fits : bool
         False when p_value is below 0.01.
     warning : str
@@ -539,9 +540,12 @@ class EwensPitmanFit:
             raise parameter_error("goodness_of_fit", "largest", "a positive integer", largest)
         observed = np.array([self.sizes.get(j, 0) for j in range(1, largest + 1)])
         expected = np.exp(log_expected_sizes(self.theta, self.alpha, self.n, largest))
+        # Given the number of cells: at small theta it varies a lot, and says nothing about the fit.
+        cells = self._expected_cells()
+        scale = self.k / cells
         # the last class takes all larger sizes
         o = [*observed.astype(float), float(self.k - observed.sum())]
-        e = [*expected, max(self._expected_cells() - float(expected.sum()), 0.0)]
+        e = [*(expected * scale), max(cells - float(expected.sum()), 0.0) * scale]
         while len(e) > 1 and e[-1] < 5:
             o[-2:], e[-2:] = [o[-2] + o[-1]], [e[-2] + e[-1]]
         statistic = float(sum((a - b) ** 2 / b for a, b in zip(o, e, strict=True)))
@@ -603,8 +607,10 @@ def _ascend(like: _Likelihood, phi: float, alpha: float) -> tuple[float, float, 
         step = np.zeros(2)
         step[free], newton = _solve(point.hessian[free, free], point.gradient[free])
         decrement = float(point.gradient @ step)
-        if newton and decrement <= _DECREMENT:
-            return phi, alpha, point, iteration
+        if newton and decrement <= _DECREMENT and 0 <= alpha + step[1] < 1:
+            # convergence is quadratic: this last step leaves only rounding errors
+            phi, alpha = phi + step[0], alpha + step[1]
+            return phi, alpha, like.in_logs(phi, alpha), iteration
         # stay below 1, and move the scale by no more than a factor e^4 a step
         length = min(1.0, 4.0 / max(abs(step[0]), 1e-300))
         if step[1] > 0:
