@@ -234,6 +234,11 @@ class MixtureConfig(Section):
     max_iter: int = Field(500, ge=1)
     tol: float = Field(1e-6, gt=0, description="relative gain of the likelihood that ends the fit")
     in_memory_rows: int = Field(200_000, ge=0, description="more rows are fitted on Spark")
+    min_documents: float = Field(
+        0.0,
+        ge=0,
+        description="components with a smaller effective number of documents are removed; 0: none",
+    )
     on_no_convergence: Literal["refuse", "accept"] = Field(
         "refuse", description="what the publication gate does about a fit that did not converge"
     )
@@ -261,10 +266,19 @@ class MixtureConfig(Section):
 class ConstraintsConfig(Section):
     """Optional constraints on valid swaps, each off by default (design, section 4)."""
 
-    min_concentration: float | None = Field(None, ge=0, description="of the component")
-    same_covariates: list[str] = Field(default_factory=list, description="e.g. [sector]")
-    max_count_difference: int | None = Field(None, ge=0, description="entities per category")
-    min_cosine: float | None = Field(None, ge=-1, le=1)
+    min_concentration: float | None = Field(
+        None, ge=0, description="components below this concentration are not swapped in"
+    )
+    same_covariates: list[str] = Field(
+        default_factory=list,
+        description="covariates that must be equal, e.g. [sector]; a missing one equals a missing",
+    )
+    max_count_difference: int | None = Field(
+        None, ge=0, description="largest difference in the number of entities, per category of J"
+    )
+    min_cosine: float | None = Field(
+        None, ge=-1, le=1, description="smallest cosine of the two chunks' vectors"
+    )
 
 
 class ReleasesConfig(Section):
@@ -291,12 +305,32 @@ class ReleasesConfig(Section):
 
 
 class SwappingConfig(Section):
-    """How a swap changes two chunks."""
+    """How pairs are drawn within a component, and how a swap changes two chunks."""
 
-    policy: Literal["one_to_one", "cover"] = "one_to_one"
-    matching: Literal["random", "similar"] = "random"
-    rounds: int = Field(1, ge=1)
+    policy: Literal["one_to_one", "cover"] = Field(
+        "one_to_one", description="what happens when counts differ: surplus stays, or is covered"
+    )
+    matching: Literal["random", "similar"] = Field(
+        "random", description="which entity meets which: at random, or those that look most alike"
+    )
+    rounds: int = Field(
+        1,
+        ge=1,
+        description="when no valid pair is left, begin again for entities not exchanged before",
+    )
+    uniques_first: bool = Field(
+        False, description="pairs of two sample uniques of z_J first, then of one, then the others"
+    )
+    cosine_weight: float | None = Field(
+        None, ge=0, description="draw pairs in proportion to ((1 + cosine) / 2) to this power"
+    )
     mend_articles: bool = Field(True, description="a/an follow the first sound of the new entity")
+    task_chunks: int = Field(
+        1_000_000,
+        ge=1000,
+        description="eligible chunks of one component that a task holds (about 150 bytes each); of "
+        "larger components it loads only as many as the swaps asked for need",
+    )
 
 
 class RiskConfig(Section):
@@ -387,8 +421,11 @@ class SeedConfig(Section):
 class LedgerConfig(Section):
     """The sealed ledger of swaps."""
 
-    encrypt: bool = False
-    key_env: str = Field("NES_SPARK_LEDGER_KEY", description="variable with the encryption key")
+    encrypt: bool = Field(False, description="encrypt the ledger (AES-256-GCM)")
+    key_env: str = Field(
+        "NES_SPARK_LEDGER_KEY",
+        description="environment variable with the key: 32 bytes in base64 or hexadecimal",
+    )
 
 
 class LanguageModelConfig(Section):

@@ -57,6 +57,17 @@ DOCUMENTS = Table(
         Column("n_turns", "int", "speaker turns in the input; 0 when the input was one string"),
         Column("n_turns_kept", "int", "speaker turns in the presentation part"),
         Column("boundary", "string", "code of the rule that ended the presentation part"),
+        Column(
+            "qa_start_turn",
+            "int",
+            "0-based index of the first turn after the presentation; null where no questions follow",
+            True,
+        ),
+        Column(
+            "proposed_aliases",
+            "array<string>",
+            "company names found by frames such as 'we at X' that are not among the identifiers",
+        ),
     ),
     ("document_id",),
 )
@@ -67,7 +78,7 @@ QUARANTINE = Table(
     (
         Column("document_id", "string", "id where it could be read", True),
         Column("position", "string", "where it stood in the input, e.g. calls.jsonl:17"),
-        Column("reason", "string", "code, e.g. empty_text, not_utf8, not_json, missing_metadata"),
+        Column("reason", "string", "code, one of nes_spark.text.reading.REASONS"),
         Column("message", "string", "one line for a person; quotes no text of the document"),
     ),
     ("position",),
@@ -157,17 +168,23 @@ SWAPS = Table(
         Column("draw", "int", "0-based Monte Carlo draw"),
         Column("order", "int", "1-based position in the global sequence of this draw"),
         Column("round", "int", "1-based round; more than 1 only where several rounds are allowed"),
-        Column("time", "double", "time key: ring of the pair's exponential clock"),
+        Column("priority", "int", "0; with sample uniques first 2 minus the uniques of the pair"),
+        Column("time", "double", "ring of the pair's exponential clock; restarts by round, priority"),
         Column("component", "int", "component both chunks belong to"),
         Column("chunk_a", "string", "the smaller chunk_id of the pair"),
         Column("chunk_b", "string", "the larger chunk_id of the pair"),
+        Column(
+            "exchanged",
+            "array<struct<side:string,category:string,old:string,new:string>>",
+            "what becomes of the entities: in chunk 'a' or 'b', entity old is replaced by new",
+        ),
     ),
     ("setting", "combination", "draw", "order"),
 )
 
 REWRITES = Table(
     "rewrites",
-    "The post-swap text of one swapped chunk of a candidate, with its edits. Sealed.",
+    "A swapped chunk as it is after a swap of a candidate, and all edits up to then. Sealed.",
     (
         Column("setting", "string", "mixture setting"),
         Column("combination", "string", "swapped categories"),
@@ -175,13 +192,13 @@ REWRITES = Table(
         Column("order", "int", "swap that produced this text"),
         Column("chunk_id", "string", "chunk"),
         Column("partner_id", "string", "chunk it exchanged entities with"),
-        Column("text", "string", "text after the swap"),
+        Column("text", "string", "text after the swap, must-change categories replaced too"),
         Column("cell", "map<string,string>", "post-swap cell of the chunk (z-tilde)"),
         Column(
             "edits",
             "array<struct<start:int,end:int,old:string,new:string,category:string,"
             "old_entity:string,new_entity:string>>",
-            "replacements in order; offsets in the text before the swap",
+            "all replacements from chunks.text to text, in order; offsets in chunks.text",
         ),
     ),
     ("setting", "combination", "draw", "chunk_id", "order"),
@@ -284,7 +301,8 @@ STATUS = Table(
         Column(
             "status",
             "string",
-            "swapped, unpaired, no_entity, same_metadata_only, alone_in_component, ...",
+            "swapped, unpaired, no_valid_partner, same_metadata_only, alone_in_component, "
+            "low_concentration, no_entity, not_assigned; see nes_spark.swapping.stages.chunk_status",
         ),
     ),
     ("chunk_id",),
