@@ -80,7 +80,7 @@ def without_legal_form(form: str) -> str:
     """Return a company name without its legal form ("Constellium SE" -> "Constellium")."""
     if " " not in form and "," not in form:
         return form
-    from cleanco import custom_basename
+    from cleanco.clean import custom_basename
 
     base = custom_basename(form, _legal_terms(), suffix=True, prefix=False, middle=False)
     base = base.strip(" ,.&-")
