@@ -20,7 +20,8 @@ component of the first two families is, up to constants and with N = sum b,
 
 (A, B) = (1, d/2) for ``pkb`` and (d-1, d-1) for ``spcauchy``. -log is convex, hence above its
 tangent at the present u_i^t: -log u_i >= -log u_i^t - (u_i - u_i^t) / u_i^t. With
-w_i = b_i / u_i^t, W = sum w, S = sum w x this gives the minoriser, equal to Q at the present parameters,
+w_i = b_i / u_i^t, W = sum w, S = sum w x this gives the minoriser, equal to Q at the present
+parameters,
 
     q(mu, rho) = A N log(1 - rho^2) - B [(1 + rho^2) W - 2 rho mu'S] + const.
 
@@ -82,9 +83,6 @@ class Family(Protocol):
 
     def from_radius(self, radius: Array, d: int) -> Array:
         """Return concentrations (K,); the inverse of :meth:`radius`."""
-
-    def stiffness(self, mass: Array, weight: Array, concentrations: Array, d: int) -> Array:
-        """Return the curvature (K,) of the surrogate in the position radius times mean."""
 
     def sample_cosine(
         self, n: int, concentration: float, d: int, rng: np.random.Generator
@@ -157,10 +155,6 @@ class _Rational:
 
     def from_radius(self, radius: Array, d: int) -> Array:
         return radius
-
-    def stiffness(self, mass: Array, weight: Array, concentrations: Array, d: int) -> Array:
-        a, b = self._powers(d)
-        return 2.0 * a * mass / (1.0 - concentrations**2) + 2.0 * b * weight
 
 
 class PoissonKernel(_Rational):
@@ -355,10 +349,6 @@ class VonMisesFisher:
             if done.all():
                 break
         return np.where(r > 0.0, kappa, 0.0)
-
-    def stiffness(self, mass: Array, weight: Array, concentrations: Array, d: int) -> Array:
-        """Return the curvature (K,) in the mean, about N / variance of mu'x."""
-        return mass * (d + concentrations)
 
     def sample_cosine(
         self, n: int, concentration: float, d: int, rng: np.random.Generator

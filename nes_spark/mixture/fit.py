@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from nes_spark.errors import EstimationError, parameter_error
 from nes_spark.mixture.em import (
+    Evaluator,
     Parameters,
     Run,
     Statistics,
     block_statistics,
+    component_log_densities,
     run_all,
 )
 from nes_spark.mixture.families import FAMILIES, MAX_RADIUS, Array
 from nes_spark.mixture.initial import generator, sample_size, start
 from nes_spark.mixture.model import MixtureModel, Restart
 from nes_spark.mixture.vectors import UnitVectors
-
-#: Steps that the acceleration remembers.
-ACCELERATION_DEPTH = 6
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,7 @@ def begin(
     tol: float,
     seed: int | str | bytes,
     warm_start: MixtureModel | None = None,
-    depth: int = ACCELERATION_DEPTH,
+    accelerate: bool = True,
     max_radius: float = MAX_RADIUS,
 ) -> list[Run]:
     """Return the runs of one setting, ready to be advanced.
@@ -99,8 +98,8 @@ def begin(
         As in :func:`fit_mixture`.
     warm_start : MixtureModel, optional
         An earlier model, the start of one more run.
-    depth : int, optional
-        Steps remembered by the acceleration; 0 for plain EM.
+    accelerate : bool, optional
+        False for plain EM.
     max_radius : float, optional
         Ceiling of the concentration.
 
@@ -113,7 +112,7 @@ def begin(
         "min_weight": setting.min_weight,
         "max_iter": max_iter,
         "tol": tol,
-        "depth": depth,
+        "accelerate": accelerate,
         "max_radius": max_radius,
     }
     if warm_start is not None:
@@ -198,6 +197,82 @@ def finish(setting: MixtureSetting, runs: Sequence[Run], n: int) -> MixtureModel
     )
 
 
+def effective_documents(labels: NDArray[Any], documents: NDArray[Any], k: int) -> Array:
+    """Return the effective number of documents of each component, shape (k,).
+
+    It is the inverse Herfindahl index n_k^2 / sum_g n_kg^2 of the chunks n_kg that document g has
+    in the component: 1 when all are from one document, G when G documents share it equally; 0 for a
+    component without chunks.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+        Component of each chunk.
+    documents : ndarray of shape (n,)
+        Document of each chunk, any labels.
+    k : int
+        Number of components.
+    """
+    _, codes = np.unique(documents, return_inverse=True)
+    pairs, counts = np.unique(
+        np.stack([np.asarray(labels, dtype=np.int64), codes.astype(np.int64)]),
+        axis=1,
+        return_counts=True,
+    )
+    total = np.bincount(pairs[0], weights=counts, minlength=k)
+    squares = np.bincount(pairs[0], weights=counts.astype(np.float64) ** 2, minlength=k)
+    return np.where(total > 0, total**2 / np.where(total > 0, squares, 1.0), 0.0)
+
+
+Effective = Callable[[list[Parameters]], list[Array]]
+
+
+def run_to_end(
+    runs: Sequence[Run],
+    evaluate: Evaluator,
+    min_documents: float = 0.0,
+    effective: Effective | None = None,
+) -> None:
+    """Advance runs to their ends, and remove components made of too few documents.
+
+    The penalty on such components is their removal (paper, end of section 2.2.1: discourage chunks
+    of one document from forming a cluster): after a run has ended, components whose effective
+    number of documents is below ``min_documents`` are taken out, and the run goes on without them,
+    until there is none.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+    evaluate : callable
+        See :func:`nes_spark.mixture.em.run_all`.
+    min_documents : float, optional
+        0 for no penalty.
+    effective : callable, optional
+        Takes a list of parameters and returns effective numbers of documents of their components.
+    """
+    run_all(runs, evaluate)
+    open_runs = list(runs) if min_documents > 0 and effective is not None else []
+    while open_runs and effective is not None:
+        again = []
+        found = effective([r.accepted for r in open_runs])
+        for run, numbers in zip(open_runs, found, strict=True):
+            few = numbers < min_documents
+            if few.all():
+                few[int(np.argmax(numbers))] = False
+            if few.any():
+                run.drop([int(k) for k in np.flatnonzero(few)], "documents")
+                again.append(run)
+        run_all(again, evaluate)
+        open_runs = again
+
+
+def most_probable(block: Array, parameters: Parameters) -> NDArray[np.intp]:
+    """Return the most probable component of each row of a block in double precision."""
+    joint = component_log_densities(block, parameters)
+    joint += parameters.log_weights[:, None]
+    return joint.argmax(axis=0)
+
+
 def in_memory_pass(data: UnitVectors, mixtures: list[Parameters]) -> list[Statistics]:
     """Return the statistics of several mixtures over all vectors in memory."""
     totals: list[Statistics] | None = None
@@ -224,6 +299,8 @@ def fit_mixture(
     seed: int | str | bytes = 0,
     *,
     warm_start: MixtureModel | None = None,
+    documents: ArrayLike | None = None,
+    min_documents: float = 0.0,
     accelerate: bool = True,
     max_radius: float = MAX_RADIUS,
 ) -> MixtureModel:
@@ -252,8 +329,13 @@ def fit_mixture(
         Seed of the starts.
     warm_start : MixtureModel, optional
         An earlier model of the same family and dimension: the start of one more restart.
+    documents : array_like of shape (n,), optional
+        Document of each vector, any labels; needed for ``min_documents``.
+    min_documents : float, optional
+        Components whose effective number of documents is below are removed (see
+        :func:`effective_documents`); 0 for no such penalty.
     accelerate : bool, optional
-        Whether to extrapolate between EM steps (Anderson acceleration, kept only when the
+        Whether to extrapolate between EM steps (Nesterov's momentum, kept only when the
         likelihood does not fall).
     max_radius : float, optional
         Ceiling of the concentration: of rho, or of A_d(kappa) for ``vmf``.
@@ -288,6 +370,13 @@ def fit_mixture(
         rng = generator(seed, "mixture sample rows")
         rows = np.sort(rng.choice(data.n, size=size, replace=False))
     setting = MixtureSetting(family, int(n_components), float(min_weight))
+    groups = None
+    if documents is not None:
+        groups = np.asarray(documents)
+        if groups.shape != (data.n,):
+            raise parameter_error("fit_mixture", "documents", f"of shape ({data.n},)", groups.shape)
+    if min_documents > 0 and groups is None:
+        raise parameter_error("fit_mixture", "documents", "given with min_documents", None)
     runs = begin(
         setting,
         data.take(rows),
@@ -296,8 +385,36 @@ def fit_mixture(
         tol,
         seed,
         warm_start,
-        ACCELERATION_DEPTH if accelerate else 0,
+        accelerate,
         max_radius,
     )
-    run_all(runs, lambda mixtures: in_memory_pass(data, mixtures))
+    fit_runs_in_memory(runs, data, min_documents, groups)
     return finish(setting, runs, data.n)
+
+
+def fit_runs_in_memory(
+    runs: Sequence[Run],
+    data: UnitVectors,
+    min_documents: float = 0.0,
+    documents: NDArray[Any] | None = None,
+) -> None:
+    """Advance runs to their ends on vectors in memory; see :func:`run_to_end`."""
+
+    known = np.empty(0) if documents is None else documents
+
+    def effective(mixtures: list[Parameters]) -> list[Array]:
+        labels = np.empty((len(mixtures), data.n), dtype=np.intp)
+        for rows, block in data.blocks():
+            for j, parameters in enumerate(mixtures):
+                labels[j, rows] = most_probable(block, parameters)
+        return [
+            effective_documents(labels[j], known, parameters.n_components)
+            for j, parameters in enumerate(mixtures)
+        ]
+
+    run_to_end(
+        runs,
+        lambda mixtures: in_memory_pass(data, mixtures),
+        min_documents,
+        effective if documents is not None else None,
+    )
