@@ -1,0 +1,160 @@
+"""What a report is made of: small tables and counts, no Spark, and no text unless allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class GateLike(Protocol):
+    """A condition of publication: see :class:`nes_spark.releases.publishing.Gate`."""
+
+    @property
+    def name(self) -> str:
+        """Short name."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether it holds."""
+
+    @property
+    def detail(self) -> str:
+        """One line for a person."""
+
+
+@dataclass(frozen=True)
+class ExampleSide:
+    """One chunk of a swapped pair, before the swap, with what was replaced in it.
+
+    Attributes
+    ----------
+    text : str
+        Chunk after suppression, before the swap.
+    edits : sequence of (int, int, str)
+        Half-open offsets in ``text``, ascending and disjoint, and what stands there afterwards.
+    """
+
+    text: str
+    edits: Sequence[tuple[int, int, str]]
+
+    def pieces(self) -> list[tuple[str, str, str]]:
+        """Return (text, old, new) pieces in order: plain text, or an exchange."""
+        found: list[tuple[str, str, str]] = []
+        done = 0
+        for start, end, new in sorted(self.edits):
+            if start < done or end > len(self.text):
+                raise ValueError("the edits of an example must be disjoint and inside its text")
+            if start > done:
+                found.append((self.text[done:start], "", ""))
+            found.append(("", self.text[start:end], new))
+            done = end
+        if done < len(self.text):
+            found.append((self.text[done:], "", ""))
+        return found
+
+
+@dataclass(frozen=True)
+class Example:
+    """A swapped pair of chunks."""
+
+    component: int
+    first: ExampleSide
+    second: ExampleSide
+
+
+@dataclass(frozen=True)
+class ReportData:
+    """Everything that the report of a run shows.
+
+    Attributes
+    ----------
+    name, period : str, str or None
+        Name of the run and its cross-section; None for all periods.
+    figures : mapping
+        As :func:`nes_spark.figures_stages.corpus_figures` returns it: documents_in, documents,
+        metadata, quarantined (reason -> documents), chunks, words, suppressed, and categories
+        (category -> mentions, entities, chunks).
+    candidates : pandas.DataFrame
+        Table ``candidates`` with all settings and populations.
+    choice : mapping
+        setting, population, combination (joined with "+", empty for no swaps), n_swaps, r, draws,
+        DR, DR_se, DU, DU_se (None for one draw), rule, components.
+    categories : mapping
+        Category -> S, F, C or U (paper, section 2.3), in the configured order.
+    risk_fits : pandas.DataFrame
+        Table ``risk_fits``.
+    p_hats : pandas.DataFrame
+        As :func:`nes_spark.risk.p_hat_table` returns it.
+    components : pandas.DataFrame
+        component, chunks, documents, weight, concentration of the chosen setting.
+    statuses : mapping
+        Status -> chunks (table ``status``).
+    gates : sequence
+        Objects with name, passed, detail.
+    seconds, rows : mapping
+        Output of a stage -> wall time in seconds, and rows.
+    provenance : mapping
+        What the run was made with: label -> value, for example configuration and seed
+        fingerprints, code version, recogniser, embedding model. Never the seed.
+    key_location : str
+        Where the sealed ledger lies.
+    key_encrypted : bool
+        Whether it is encrypted.
+    audit : sequence of mapping
+        One per adversary: model, chunks, documents, draws, pre and post (mean, sd), mcnemar
+        (table, p_value, exact_p_value), drop (drop, low, high), warnings; see
+        :meth:`nes_spark.audit.summary.AdversaryResult.to_dict`.
+    secret_name : str
+        What the metadata is, in the words of the reader: "company name", "hospital".
+    choice_line : tuple of float or None
+        Slope and offset of the line of rule ``line``, drawn into the risk-utility figure.
+    exchanged : sequence of (str, str, str, int)
+        Category, entity, entity it was exchanged with, times. Only when examples are allowed.
+    examples : sequence of Example
+        Only when examples are allowed.
+    """
+
+    name: str
+    figures: Mapping[str, Any]
+    candidates: pd.DataFrame
+    choice: Mapping[str, Any]
+    categories: Mapping[str, str]
+    risk_fits: pd.DataFrame
+    p_hats: pd.DataFrame
+    components: pd.DataFrame
+    statuses: Mapping[str, int]
+    gates: Sequence[GateLike]
+    period: str | None = None
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    rows: Mapping[str, int] = field(default_factory=dict)
+    provenance: Mapping[str, str] = field(default_factory=dict)
+    key_location: str = "sealed"
+    key_encrypted: bool = False
+    audit: Sequence[Mapping[str, Any]] = ()
+    secret_name: str = "metadata"
+    choice_line: tuple[float, float] | None = None
+    exchanged: Sequence[tuple[str, str, str, int]] = ()
+    examples: Sequence[Example] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether all gates hold."""
+        return all(gate.passed for gate in self.gates)
+
+    @property
+    def space(self) -> pd.DataFrame:
+        """Candidates of the chosen setting and population, by combination and swaps."""
+        mine = self.candidates[
+            (self.candidates["setting"] == self.choice["setting"])
+            & (self.candidates["population"] == self.choice["population"])
+        ]
+        return mine.sort_values(["combination", "n_swaps"]).reset_index(drop=True)
+
+
+def edits_of(records: Iterable[Mapping[str, Any]]) -> list[tuple[int, int, str]]:
+    """Turn the ``edits`` of a row of table ``rewrites`` into those of an :class:`ExampleSide`."""
+    return [(int(e["start"]), int(e["end"]), str(e["new"])) for e in records]

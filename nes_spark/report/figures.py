@@ -1,0 +1,351 @@
+"""Figures as SVG, each in a wide and a narrow form, in colours that follow the page's theme.
+
+Matplotlib writes the colours below; :func:`themed` turns them into CSS variables, so that one
+drawing serves light and dark. Ids and hashes are made from the figure's name: the same numbers give
+the same bytes.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: Colour -> CSS variable. Light values; the dark ones are in the style sheet.
+INK = "#1c2430"
+MUTED = "#5b6675"
+GRID = "#d9dfe7"
+PAPER = "#fefefe"
+#: Series colours differ in lightness as well as in hue, and every series has its own marker.
+SERIES = ("#0068a8", "#c44601", "#00805f", "#8a3f9e", "#9a6b00", "#b02a5b", "#3f6f78", "#555555")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+_VARIABLES = {INK: "--ink", MUTED: "--muted", GRID: "--grid", PAPER: "--paper"} | {
+    colour: f"--series-{number}" for number, colour in enumerate(SERIES)
+}
+#: Inches at 72 points: what fits a desktop column, and what fits a phone.
+SIZES = {"wide": (10.0, 5.0), "narrow": (4.7, 4.9)}
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure: its name, what it shows in words, and its two SVG forms."""
+
+    name: str
+    alt: str
+    wide: str
+    narrow: str
+    png: bytes
+
+
+def _style(size: float) -> Any:
+    return {
+        "svg.fonttype": "none",
+        "font.family": "sans-serif",
+        "font.sans-serif": ["DejaVu Sans"],
+        "font.size": size,
+        "axes.edgecolor": MUTED,
+        "axes.labelcolor": INK,
+        "axes.titlecolor": INK,
+        "axes.titlesize": size + 0.5,
+        "axes.titleweight": "bold",
+        "axes.titlelocation": "left",
+        "axes.grid": True,
+        "axes.axisbelow": True,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "grid.color": GRID,
+        "grid.linewidth": 0.8,
+        "text.color": INK,
+        "xtick.color": MUTED,
+        "ytick.color": MUTED,
+        "xtick.labelcolor": INK,
+        "ytick.labelcolor": INK,
+        "legend.frameon": False,
+        "legend.fontsize": size - 0.5,
+        "figure.facecolor": PAPER,
+        "axes.facecolor": PAPER,
+        "savefig.facecolor": PAPER,
+        "figure.dpi": 72,
+    }
+
+
+def themed(svg: str) -> str:
+    """Replace the colours of a figure by CSS variables."""
+    for colour, variable in _VARIABLES.items():
+        svg = svg.replace(colour, f"var({variable})")
+    return svg
+
+
+def _clean(svg: str, name: str, alt: str) -> str:
+    """Make an SVG that can live in a page: unique ids, no prolog, a title for screen readers."""
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.S)
+    # Ids that nothing points to are noise; the others get the figure's name in front.
+    used = set(re.findall(r'(?:url\(#|href="#)([\w-]+)', svg))
+    svg = re.sub(r' id="([\w.-]+)"', lambda m: f' id="{name}-{m[1]}"' if m[1] in used else "", svg)
+    svg = re.sub(r'(url\(#|href="#)([\w-]+)', rf"\g<1>{name}-\2", svg)
+    svg = re.sub(r' (?:width|height)="[\d.]+pt"', "", svg)
+    label = alt.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
+    svg = svg.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
+    # One font for page and figures; sizes and weights stay.
+    family = r"(font: [^'\";]*px) '[^']+'(?:, [^;\"]*)?"
+    svg = re.sub(family, r"\1 system-ui, sans-serif", svg)
+    return svg.strip()
+
+
+def _draw(
+    name: str,
+    alt: str,
+    paint: Callable[[Figure, bool], None],
+    heights: Mapping[str, float] | None = None,
+) -> Drawing:
+    """Draw a figure in both forms; ``paint`` is told whether it is the narrow one."""
+    import matplotlib as mpl
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    made: dict[str, str] = {}
+    png = b""
+    for form, (width, height) in SIZES.items():
+        narrow = form == "narrow"
+        settings = _style(12.0 if not narrow else 12.5) | {"svg.hashsalt": f"{name}-{form}"}
+        with mpl.rc_context(settings):
+            figure = Figure(
+                figsize=(width, (heights or {}).get(form, height)), layout="constrained"
+            )
+            FigureCanvasSVG(figure)
+            paint(figure, narrow)
+            stream = io.StringIO()
+            figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
+            made[form] = _clean(stream.getvalue(), f"{name}-{form}", alt)
+            if not narrow:
+                FigureCanvasAgg(figure)
+                binary = io.BytesIO()
+                figure.savefig(binary, format="png", dpi=110, metadata={"Software": None})
+                png = binary.getvalue()
+    return Drawing(name, alt, made["wide"], made["narrow"], png)
+
+
+def series_of(combinations: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Return combination -> (colour, marker), by position."""
+    return {
+        combination: (SERIES[i % len(SERIES)], MARKERS[i % len(MARKERS)])
+        for i, combination in enumerate(combinations)
+    }
+
+
+def pretty(combination: str) -> str:
+    """Return a combination for a reader: ``Organization + Product``."""
+    return combination.replace("+", " + ") if combination else "no swaps"
+
+
+def _legend(figure: Figure, axes: Axes, narrow: bool) -> None:
+    handles, labels = axes.get_legend_handles_labels()
+    if narrow:
+        figure.legend(handles, labels, loc="outside lower left", ncols=1, handletextpad=0.5)
+    else:
+        figure.legend(handles, labels, loc="outside right upper", handletextpad=0.6)
+
+
+def risk_utility(
+    space: pd.DataFrame, choice: Mapping[str, Any], line: tuple[float, float] | None
+) -> Drawing:
+    """Candidates with data utility across and disclosure risk up (paper, section 2.3).
+
+    Parameters
+    ----------
+    space : pandas.DataFrame
+        Candidates of one setting and population.
+    choice : mapping
+        The chosen release: combination, n_swaps, DR, DU.
+    line : tuple of float or None
+        Slope and offset of the choice's line.
+    """
+    names = [c for c in dict.fromkeys(space["combination"]) if c]
+    frontier = space[space["on_frontier"]].sort_values(["DU", "DR"])
+
+    def paint(figure: Figure, narrow: bool) -> None:
+        axes = figure.add_subplot()
+        axes.plot(
+            frontier["DU"],
+            frontier["DR"],
+            color=INK,
+            linewidth=1.3,
+            linestyle="--",
+            label="frontier",
+            zorder=2,
+        )
+        for name, (colour, marker) in series_of(names).items():
+            mine = space[space["combination"] == name]
+            axes.plot(
+                mine["DU"],
+                mine["DR"],
+                linestyle="none",
+                marker=marker,
+                markersize=5,
+                color=colour,
+                markeredgewidth=0,
+                label=pretty(name),
+                zorder=3,
+            )
+        axes.plot(
+            [1.0], [1.0], marker="o", markersize=8, color=PAPER, markeredgecolor=INK,
+            linestyle="none", label="no swaps", zorder=4, clip_on=False,
+        )  # fmt: skip
+        axes.plot(
+            [choice["DU"]], [choice["DR"]], marker="*", markersize=19, color=INK,
+            markeredgecolor=PAPER, markeredgewidth=1.2, linestyle="none", label="chosen", zorder=6,
+        )  # fmt: skip
+        if line is not None:
+            x0, x1 = axes.get_xlim()
+            y0, y1 = axes.get_ylim()
+            # The indifference line through the chosen release: parallel to the rule's line.
+            shift = float(choice["DR"]) - line[0] * float(choice["DU"])
+            axes.plot(
+                [x0, x1], [shift + line[0] * x0, shift + line[0] * x1],
+                color=MUTED, linewidth=1.0, linestyle=":", label="line of the rule", zorder=1,
+            )  # fmt: skip
+            axes.set_xlim(x0, x1)
+            axes.set_ylim(y0, y1)
+        axes.set_xlabel("Data utility DU (more is better)")
+        axes.set_ylabel("Disclosure risk DR (less is better)")
+        _legend(figure, axes, narrow)
+
+    return _draw(
+        "risk-utility",
+        f"Risk against utility of {len(space)} candidate releases; the chosen one has risk "
+        f"{choice['DR']:.3f} and utility {choice['DU']:.4f}",
+        paint,
+        {"wide": 5.6, "narrow": 6.6},
+    )
+
+
+def against_swaps(space: pd.DataFrame, choice: Mapping[str, Any]) -> Drawing:
+    """DR and DU of every combination against the number of swaps."""
+    names = [c for c in dict.fromkeys(space["combination"]) if c]
+
+    def paint(figure: Figure, narrow: bool) -> None:
+        grid = (2, 1) if narrow else (1, 2)
+        panels = figure.subplots(*grid, sharex=True)
+        for axes, measure, title in zip(
+            panels, ("DR", "DU"), ("Disclosure risk DR", "Data utility DU"), strict=True
+        ):
+            for name, (colour, marker) in series_of(names).items():
+                mine = space[space["combination"] == name].sort_values("n_swaps")
+                axes.plot(
+                    [0, *mine["n_swaps"]],
+                    [1.0, *mine[measure]],
+                    color=colour,
+                    linewidth=1.6,
+                    marker=marker,
+                    markevery=max(1, len(mine) // 6),
+                    markersize=5,
+                    label=pretty(name),
+                )
+            if choice["n_swaps"]:
+                axes.plot(
+                    [choice["n_swaps"]], [choice[measure]], marker="*", markersize=16, color=INK,
+                    markeredgecolor=PAPER, linestyle="none", label="chosen", zorder=5,
+                )  # fmt: skip
+            axes.set_title(title)
+            axes.set_xlim(left=0)
+        panels[-1].set_xlabel("Swaps")
+        if not narrow:
+            panels[0].set_xlabel("Swaps")
+        _legend(figure, panels[0], narrow)
+
+    return _draw(
+        "against-swaps",
+        "Disclosure risk and data utility of each combination against the number of swaps",
+        paint,
+        {"wide": 4.4, "narrow": 8.0},
+    )
+
+
+def bars(
+    name: str,
+    alt: str,
+    labels: Sequence[str],
+    groups: Mapping[str, Sequence[float]],
+    axis: str,
+    form: str = "{:,.0f}",
+) -> Drawing:
+    """Horizontal bars with their values written out; several groups stand below each other.
+
+    Parameters
+    ----------
+    name, alt : str
+        Name of the figure and what it shows.
+    labels : sequence of str
+        One per bar, from the top.
+    groups : mapping
+        Legend label -> values.
+    axis : str
+        Label of the value axis.
+    form : str
+        How a value is written.
+    """
+    count = len(labels) * max(1, len(groups))
+    height = max(1.7, 0.27 * count + 0.12 * len(labels) + 0.8)
+
+    def paint(figure: Figure, narrow: bool) -> None:
+        axes = figure.add_subplot()
+        thick = 0.8 / len(groups)
+        for number, (group, values) in enumerate(groups.items()):
+            places = [i + number * thick for i in range(len(labels))]
+            drawn = axes.barh(
+                places, values, height=thick * 0.9, color=SERIES[number], label=group, align="edge"
+            )
+            axes.bar_label(drawn, [form.format(v) for v in values], padding=3, color=INK)
+        axes.set_yticks([i + 0.4 for i in range(len(labels))], labels)
+        axes.invert_yaxis()
+        axes.grid(axis="y", visible=False)
+        axes.set_xlabel(axis)
+        axes.margins(x=0.16)
+        if len(groups) > 1:
+            figure.legend(loc="outside upper left", ncols=1 if narrow else len(groups))
+
+    extra = 0.25 * len(groups) if len(groups) > 1 else 0.0
+    return _draw(name, alt, paint, {"wide": height + extra / 2, "narrow": height + extra})
+
+
+def audit(results: Sequence[Mapping[str, Any]]) -> Drawing:
+    """Accuracy of every adversary before and after swapping."""
+
+    def paint(figure: Figure, narrow: bool) -> None:
+        axes = figure.add_subplot()
+        for row, result in enumerate(results):
+            before, after = result["pre"]["mean"], result["post"]["mean"]
+            axes.plot([before, after], [row, row], color=MUTED, linewidth=2, zorder=1)
+            for side, value, colour, marker in (
+                ("before swapping", before, SERIES[1], "s"),
+                ("after swapping", after, SERIES[0], "o"),
+            ):
+                sd = result["pre" if marker == "s" else "post"].get("sd")
+                axes.errorbar(
+                    [value], [row], xerr=[sd] if sd else None, marker=marker, markersize=9,
+                    color=colour, linestyle="none", capsize=3,
+                    label=side if row == 0 else "_nolegend_",
+                )  # fmt: skip
+        axes.set_yticks(range(len(results)), [str(r["model"]) for r in results])
+        axes.set_ylim(len(results) - 0.4, -0.6)
+        axes.set_xlim(0, 1)
+        axes.grid(axis="y", visible=False)
+        axes.set_xlabel("Share of chunks identified")
+        figure.legend(loc="outside upper left", ncols=1 if narrow else 2)
+
+    height = 1.6 + 0.5 * len(results)
+    return _draw(
+        "audit",
+        "Accuracy of each adversary before and after swapping",
+        paint,
+        {"wide": height, "narrow": height + 0.4},
+    )

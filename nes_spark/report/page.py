@@ -1,0 +1,326 @@
+"""Build the report page: one HTML file that needs nothing beside it."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nes_spark.report.data import ReportData
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+    from nes_spark.report.figures import Drawing
+
+#: What each status of a category means (paper, section 2.3).
+CATEGORY_WORDS = {
+    "S": ("exchanged", "names of this kind change places with those of a similar text"),
+    "F": ("kept", "names of this kind stay as they are in every text"),
+    "C": ("replaced", "every name of this kind is replaced by a placeholder, in every text"),
+    "U": ("free", "not part of the chosen release: names of this kind stay as they are"),
+}
+
+STATUS_WORDS = {
+    "swapped": "Exchanged names with a chunk of another document.",
+    "unpaired": "Could have been swapped, but was not drawn or found no partner left.",
+    "no_entity": "Holds no name of the categories that are exchanged.",
+    "same_metadata_only": "All chunks like it are of the same source, so nothing would be gained.",
+    "alone_in_component": "No other chunk is similar enough: it is alone in its component.",
+    "no_valid_partner": "No chunk of its component makes a valid exchange with it.",
+    "concentration_too_low": "Its component is too mixed to exchange names within it.",
+}
+
+REASON_WORDS = {
+    "empty_text": "The document has no text.",
+    "not_utf8": "The text is not valid UTF-8.",
+    "not_json": "The line is not valid JSON.",
+    "missing_metadata": "The column that holds the secret is empty.",
+    "missing_id": "The document has no id.",
+    "duplicate_id": "Another document has the same id; the first one was kept.",
+    "too_long": "The text is longer than the configuration allows.",
+    "too_short": "The part that would be used is shorter than the configuration asks for.",
+    "no_presentation": "No presentation part was found.",
+    "no_questions": "No question session was found, and the configuration asks for one.",
+}
+
+STAGE_WORDS = {
+    "documents": "reading",
+    "chunks": "cutting into chunks",
+    "mentions": "finding names",
+    "cells": "counting combinations",
+    "embeddings": "embedding",
+    "embedder": "fitting the embedder",
+    "mixture": "fitting the mixture",
+    "assignments": "assigning components",
+    "swaps": "drawing swaps",
+    "rewrites": "rewriting texts",
+    "risk_fits": "fitting the risk model",
+    "scores": "scoring",
+    "candidates": "comparing candidates",
+}
+
+#: Most rows of a table that are shown at once; the rest can be unfolded.
+SHOWN = 12
+MAX_EXAMPLES = 12
+MAX_EXCHANGED = 25
+
+
+def missing(value: Any) -> bool:
+    """Whether a value is None, NaN or infinite."""
+    return value is None or (isinstance(value, float) and not math.isfinite(value))
+
+
+def number(value: Any, digits: int = 0) -> str:
+    """Write a number with thousands separators; a missing one is a dash."""
+    return "–" if missing(value) else f"{float(value):,.{digits}f}"
+
+
+def percent(value: Any, digits: int = 1) -> str:
+    """Write a share as a percentage."""
+    return "–" if missing(value) else f"{100 * float(value):.{digits}f}%"
+
+
+def significant(value: Any, digits: int = 3) -> str:
+    """Write a number with significant digits."""
+    if missing(value):
+        return "–"
+    return power(value) if abs(float(value)) >= 1e6 else f"{float(value):.{digits}g}"
+
+
+def power(value: Any) -> str:
+    """Write a large number as a power of ten: 1e+20 is 10²⁰."""
+    if missing(value):
+        return "–"
+    value = float(value)
+    if abs(value) < 1e6:
+        return f"{value:,.0f}"
+    mantissa, exponent = f"{value:.2e}".split("e")
+    raised = str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    mantissa = mantissa.rstrip("0").rstrip(".")
+    return f"10{raised}" if mantissa == "1" else f"{mantissa} × 10{raised}"
+
+
+def p_value(value: Any) -> str:
+    """Write a p-value; tiny ones as an upper bound."""
+    if missing(value):
+        return "–"
+    return "< 0.001" if float(value) < 0.001 else f"= {float(value):.3f}"
+
+
+def interval(low: Any, high: Any, digits: int = 3) -> str:
+    """Write an interval."""
+    if missing(low) or missing(high):
+        return "–"
+    return f"{significant(low, digits)} to {significant(high, digits)}"
+
+
+def duration(value: Any) -> str:
+    """Write seconds for a reader."""
+    if missing(value):
+        return "–"
+    seconds = float(value)
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+
+
+def plain(code: str) -> str:
+    """Turn a code into words: ``no_entity`` is ``no entity``."""
+    return code.replace("_", " ")
+
+
+@lru_cache(maxsize=1)
+def environment() -> Environment:
+    """Return the template environment; everything that is not markup is escaped."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    from nes_spark.report.figures import pretty
+
+    made = Environment(
+        loader=PackageLoader("nes_spark.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {
+        "number": number,
+        "percent": percent,
+        "significant": significant,
+        "power": power,
+        "p_value": p_value,
+        "duration": duration,
+        "plain": plain,
+        "pretty": pretty,
+    }
+    made.globals |= {"interval": interval, "missing": missing}
+    return made
+
+
+def stylesheet() -> str:
+    """Return the style sheet of all pages."""
+    loader = environment().loader
+    assert loader is not None
+    return loader.get_source(environment(), "style.css")[0]
+
+
+def _figures(data: ReportData) -> dict[str, Drawing]:
+    from nes_spark.report import figures
+
+    space = data.space
+    categories = data.figures["categories"]
+    names = [c for c in data.categories if c in categories]
+    drawn = [figures.risk_utility(space, data.choice, data.choice_line)]
+    if (space["n_swaps"] > 0).any():
+        drawn.append(figures.against_swaps(space, data.choice))
+    if names:
+        drawn.append(
+            figures.bars(
+                "categories",
+                "Mentions and distinct entities per category",
+                names,
+                {
+                    "mentions": [categories[c]["mentions"] for c in names],
+                    "distinct entities": [categories[c]["entities"] for c in names],
+                },
+                "Count",
+            )
+        )
+    components = data.components.sort_values("component")
+    drawn.append(
+        figures.bars(
+            "components",
+            "Chunks in each component of the mixture",
+            [f"{int(c)}" for c in components["component"]],
+            {"chunks": [float(n) for n in components["chunks"]]},
+            "Chunks",
+        )
+    )
+    statuses = sorted(data.statuses.items(), key=lambda item: (-item[1], item[0]))
+    if statuses:
+        drawn.append(
+            figures.bars(
+                "statuses",
+                "What became of the chunks",
+                [plain(s) for s, _ in statuses],
+                {"chunks": [float(n) for _, n in statuses]},
+                "Chunks",
+            )
+        )
+    if data.audit:
+        drawn.append(figures.audit(data.audit))
+    return {drawing.name: drawing for drawing in drawn}
+
+
+def _risk_rows(data: ReportData) -> list[dict[str, Any]]:
+    """One row a combination: what was seen, what was estimated, and p-hat at the chosen N."""
+    rows = []
+    population = data.choice["population"]
+    for fit in data.risk_fits.to_dict("records"):
+        row = {str(key): value for key, value in fit.items()}
+        found = data.p_hats[
+            (data.p_hats["combination"] == fit["combination"])
+            & (data.p_hats["population"] == population)
+        ]
+        row["p"] = found.iloc[0].to_dict() if len(found) else None
+        row["chosen"] = fit["combination"] == data.choice["combination"]
+        rows.append(row)
+    return rows
+
+
+def _setting_rows(data: ReportData) -> list[dict[str, Any]]:
+    """One row per mixture setting and population: how far each could go."""
+    rows = []
+    for (setting, population), mine in data.candidates.groupby(
+        ["setting", "population"], sort=False
+    ):
+        lowest = mine.sort_values(["DR", "DU"], ascending=[True, False]).iloc[0]
+        rows.append(
+            {
+                "setting": setting,
+                "population": population,
+                "candidates": len(mine),
+                "frontier": int(mine["on_frontier"].sum()),
+                "DR": lowest["DR"],
+                "DU": lowest["DU"],
+                "combination": lowest["combination"],
+                "n_swaps": lowest["n_swaps"],
+                "chosen": setting == data.choice["setting"]
+                and population == data.choice["population"],
+            }
+        )
+    return rows
+
+
+def build_report(data: ReportData, folder: str | Path) -> Path:
+    """Write the report of a run.
+
+    Parameters
+    ----------
+    data : ReportData
+        What to show. Texts and names appear only where ``examples`` and ``exchanged`` hold some.
+    folder : str or pathlib.Path
+        Created when missing. Gets ``index.html``, which needs no other file, and the figures as
+        ``figures/<name>.svg`` and ``.png``.
+
+    Returns
+    -------
+    pathlib.Path
+        The page. Equal data give equal bytes.
+    """
+    folder = Path(folder)
+    (folder / "figures").mkdir(parents=True, exist_ok=True)
+    drawings = _figures(data)
+    for name, drawing in drawings.items():
+        (folder / "figures" / f"{name}.svg").write_text(drawing.wide, encoding="utf-8")
+        (folder / "figures" / f"{name}.png").write_bytes(drawing.png)
+    page = _render(data, drawings)
+    path = folder / "index.html"
+    path.write_text(page, encoding="utf-8", newline="\n")
+    return path
+
+
+def _render(data: ReportData, drawings: dict[str, Drawing]) -> str:
+    from markupsafe import Markup
+
+    from nes_spark.report.figures import themed
+
+    space = data.space
+    frontier = space[space["on_frontier"]].sort_values(["DR", "DU"]).to_dict("records")
+    rows = space.to_dict("records")
+    choice = data.choice
+    words = {
+        "line": "the frontier release that lies lowest against a straight line of risk and utility",
+        "max_utility": "the frontier release with most utility among those with low enough risk",
+        "max_rate": "as many swaps as possible of the combination that was asked for",
+    }
+    return environment().get_template("report.html.j2").render(
+        data=data,
+        figures=data.figures,
+        choice=choice,
+        style=Markup(stylesheet()),
+        svg={
+            name: {"wide": Markup(themed(d.wide)), "narrow": Markup(themed(d.narrow)), "alt": d.alt}
+            for name, d in drawings.items()
+        },
+        frontier=frontier,
+        candidates=rows,
+        risks=_risk_rows(data),
+        settings=_setting_rows(data),
+        components=data.components.sort_values("component").to_dict("records"),
+        statuses=sorted(data.statuses.items(), key=lambda item: (-item[1], item[0])),
+        total_status=sum(data.statuses.values()),
+        total_seconds=sum(data.seconds.values()),
+        category_words=CATEGORY_WORDS,
+        status_words=STATUS_WORDS,
+        reason_words=REASON_WORDS,
+        stage_words=STAGE_WORDS,
+        rule_words=words.get(choice["rule"], plain(str(choice["rule"]))),
+        shown=SHOWN,
+        exchanged=list(data.exchanged)[:MAX_EXCHANGED],
+        examples=list(data.examples)[:MAX_EXAMPLES],
+    )  # fmt: skip

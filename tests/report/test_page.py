@@ -1,0 +1,220 @@
+import math
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+
+import pandas as pd
+import pytest
+
+from nes_spark.releases.publishing import Gate
+from nes_spark.report import ExampleSide, build_report, page
+from tests.report.samples import adversary, candidates, examples, report_data
+
+VOID = {"meta", "link", "br", "img", "input", "hr"}
+
+
+class Outline(HTMLParser):
+    """Checks nesting and collects what the tests ask about."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.tables: list[dict[str, int]] = []
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        if "id" in attrs:
+            self.ids.append(attrs["id"])
+        for name in ("href", "src", "xlink:href"):
+            if name in attrs:
+                self.links.append(attrs[name])
+        if tag == "table":
+            self.tables.append({"caption": 0, "scoped": 0})
+        if tag == "caption":
+            self.tables[-1]["caption"] += 1
+        if tag == "th":
+            assert attrs.get("scope") in ("col", "row")
+            self.tables[-1]["scoped"] += 1
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def outline(html: str) -> Outline:
+    parser = Outline()
+    parser.feed(html)
+    assert parser.open == []
+    return parser
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory):
+    data = report_data(audit=[adversary()], **examples())
+    path = build_report(data, tmp_path_factory.mktemp("report"))
+    return path, path.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def render():
+    """Render a page around the figures of the plain sample: they are the slow part."""
+    drawings = page._figures(report_data())
+    return lambda **changes: page._render(report_data(**changes), drawings)
+
+
+def test_page_is_well_formed_and_needs_no_other_file(full):
+    found = outline(full[1])
+    assert len(found.ids) == len(set(found.ids))
+    assert all(link.startswith(("#", "data:,")) for link in found.links)
+    assert {link[1:] for link in found.links if link.startswith("#")} <= set(found.ids)
+    assert "http://" not in re.sub(r'xmlns(:\w+)?="[^"]+"', "", full[1])
+
+
+def test_tables_have_captions_and_scoped_headers(full):
+    found = outline(full[1])
+    assert len(found.tables) >= 10
+    assert all(table["caption"] == 1 for table in found.tables)
+    assert all(table["scoped"] for table in found.tables)
+
+
+def test_figures_are_saved_beside_the_page(full):
+    folder = full[0].parent / "figures"
+    names = {"risk-utility", "against-swaps", "categories", "components", "statuses", "audit"}
+    assert {p.stem for p in folder.glob("*.svg")} == names
+    assert {p.stem for p in folder.glob("*.png")} == names
+    assert (folder / "risk-utility.png").read_bytes().startswith(b"\x89PNG")
+    assert 'xmlns="http://www.w3.org/2000/svg"' in (folder / "audit.svg").read_text()
+
+
+def test_equal_data_give_equal_bytes_in_another_process(full, tmp_path):
+    code = (
+        "import sys; from nes_spark.report import build_report;"
+        "from tests.report.samples import *;"
+        "build_report(report_data(audit=[adversary()], **examples()), sys.argv[1])"
+    )
+    subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], check=True, env={"PYTHONHASHSEED": "7"}
+    )
+    again = {p.relative_to(tmp_path): p.read_bytes() for p in tmp_path.rglob("*.*")}
+    first = full[0].parent
+    assert again == {p.relative_to(first): p.read_bytes() for p in first.rglob("*.*")}
+
+
+def test_the_figures_of_the_choice_and_counts_are_there(full):
+    html = full[1]
+    choice = report_data().choice
+    assert f">{choice['DR']:.3f}<" in html
+    assert f">{choice['DU']:.4f}<" in html
+    assert "50 documents were read. 48 were used" in html
+    assert "empty text" in html
+    assert "10²⁰" in html
+    assert html.count('class="chosen"') >= 2  # in the risk table and in the list of candidates
+
+
+def test_no_text_or_name_without_permission(render, full):
+    shown = full[1]
+    assert "Loomstack" in shown
+    assert "Not this report" in shown
+    html = render()
+    assert "Loomstack" not in html
+    assert "Aurelia" not in html
+    assert 'id="examples"' not in html
+    assert "Not this report" not in html
+
+
+def test_examples_are_escaped_and_mark_what_changed(full):
+    assert "<del>Union Prairie Railway</del> <ins>Aurelia Motors</ins>" in full[1]
+    assert "&lt;" in full[1]
+    assert "<Quillbase>" not in full[1]
+
+
+def test_a_hostile_name_cannot_break_the_page(render):
+    html = render(name='<script>alert("x")</script>', provenance={"a&b": "<i>"})
+    assert "<script" not in html
+    outline(html)
+
+
+def test_a_refused_release_says_so_first(render):
+    gates = [Gate("direct identifiers", False, "still found: 2 url (exact)")]
+    html = render(gates=gates)
+    assert "<span>Not published.</span> 1 of 1 gates did not pass." in html
+    assert "still found: 2 url (exact)" in html
+    assert "Published." not in html
+
+
+def test_the_release_without_swaps(tmp_path):
+    only = candidates().head(1)
+    choice = dict(report_data().choice) | {
+        "combination": "", "n_swaps": 0, "r": 0.0, "DR": 1.0, "DU": 1.0,
+    }  # fmt: skip
+    data = report_data(
+        candidates=only, choice=choice, statuses={"unpaired": 640}, categories={"Person": "U"}
+    )
+    html = build_report(data, tmp_path).read_text(encoding="utf-8")
+    outline(html)
+    assert "has <strong>no swaps</strong>" in html
+    assert not (tmp_path / "figures" / "against-swaps.svg").exists()
+
+
+def test_a_combination_without_an_estimate_shows_its_reason(render):
+    data = report_data()
+    fits = data.risk_fits.copy()
+    fits.loc[1, ["theta", "alpha", "converged", "reason"]] = [math.nan, math.nan, False, "one_cell"]
+    left = data.p_hats[data.p_hats["combination"] != fits.loc[1, "combination"]]
+    html = render(risk_fits=fits, p_hats=left)
+    assert "No estimate: one cell." in html
+    outline(html)
+
+
+def test_a_grid_of_settings_is_summarised(render):
+    both = pd.concat([candidates(), candidates("spcauchy-K30-eps1e-10", 1e10)])
+    html = render(candidates=both)
+    assert "Other settings that were tried" in html
+    assert "spcauchy-K30-eps1e-10" in html
+    assert "121 candidate releases were compared" in html
+
+
+def test_standard_errors_are_told_where_there_are_some(render):
+    choice = dict(report_data().choice) | {"draws": 30, "DR_se": 0.0123, "DU_se": 0.00045}
+    html = render(choice=choice)
+    assert "averages over 30 random draws" in html
+    assert "± 0.0123" in html
+
+
+def test_edits_outside_the_text_are_refused():
+    with pytest.raises(ValueError, match="disjoint and inside"):
+        ExampleSide("short", [(0, 3, "a"), (2, 4, "b")]).pieces()
+    with pytest.raises(ValueError, match="disjoint and inside"):
+        ExampleSide("short", [(3, 9, "a")]).pieces()
+
+
+@pytest.mark.parametrize(
+    ("function", "value", "written"),
+    [
+        (page.power, 1e20, "10²⁰"),
+        (page.power, 2.5e10, "2.5 × 10¹⁰"),
+        (page.power, 1200, "1,200"),
+        (page.number, None, "–"),
+        (page.number, 1234.4, "1,234"),
+        (page.percent, 0.0625, "6.2%"),
+        (page.significant, 0.00037301, "0.000373"),
+        (page.significant, float("nan"), "–"),
+        (page.p_value, 1e-9, "< 0.001"),
+        (page.p_value, 0.2, "= 0.200"),
+        (page.duration, 5.04, "5.0 s"),
+        (page.duration, 71.25, "1 min 11 s"),
+        (page.duration, 7260, "2 h 1 min"),
+    ],
+)
+def test_numbers_are_written_for_people(function, value, written):
+    assert function(value) == written
+
+
+def test_importing_the_report_loads_neither_spark_nor_matplotlib():
+    code = "import sys, nes_spark.report; print({'pyspark', 'matplotlib'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
