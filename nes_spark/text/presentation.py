@@ -8,10 +8,10 @@ only; speaker names help to tell the operator but are not needed.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from nes_spark.text.sentences import split_sentences
+from nes_spark.text.sentences import split_sentences, word_set
 
 
 @dataclass(frozen=True)
@@ -51,12 +51,16 @@ class Presentation:
 
 
 _FLAGS = re.IGNORECASE
-_QA = r"(?:questions?[- ](?:and|&)[- ]answers?|q\s?(?:&|and|n)\s?a\b|q-and-a|qa\s?&|questions? (?:session|period))"
+_QA = (
+    r"(?:questions?[- ](?:and|&)[- ]answers?|q\s?(?:&|and|n)\s?a\b|q-and-a|qa\s?&|"
+    r"questions? (?:session|period))"
+)
 
 # Somebody calls the first question now.
 _FIRST_QUESTION = re.compile(
     r"\b(?:first|1st)(?: (?:audio|phone|telephone|live|web|webcast|online|analyst|and|only|few|two|"
-    r"set of|caller's|participant's)){0,2} questions?\b(?! (?:i|we|that i|that we|you|people|on everyone)\b)"
+    r"set of|caller's|participant's)){0,2} questions?\b"
+    r"(?! (?:i|we|that i|that we|you|people|on everyone)\b)"
     r"[^.?!]{0,60}?\b(?:from|line of|comes?|coming|is with|goes to)\b"
     r"|\b(?:go|start|begin|turn|moving) first (?:to|with)\b(?=[^.?!]{0,60}?\b(?:of|with|from|at)\b)"
     r"|\b(?:take|have|get|hear|go to|move to|start with|begin with|proceed with)\b[^.?!]{0,25}?"
@@ -70,7 +74,8 @@ _FIRST_QUESTION = re.compile(
 )
 # The session is declared open now.
 _SESSION = re.compile(
-    r"\b(?:(?:we|i)(?:'ll| will| are| shall|'re)?|let's|let us|now|time to|(?:going|like|want) to)\b"
+    r"\b(?:(?:we|i)(?:'ll| will| are| shall|'re)?|let's|let us|now|time to|"
+    r"(?:going|like|want) to)\b"
     r"[^.?!]{0,30}?\b(?:begin|start|starting|commence|conduct|conducting|open|opening|move|moving|"
     r"proceed|proceeding|go|going|enter|turn|take|taking|pass|come|have|initiate|do)\b"
     rf"[^.?!]{{0,50}}?\b{_QA}"
@@ -93,7 +98,8 @@ _HANDOVER = re.compile(
     r"hear|invite|respond to|listen to|discuss)\b[^.?!]{0,30}?\bquestions?\b"
     r"|\bquestions?,? please\b|\bany questions\b|\bfor (?:your |any |the )?questions?\b"
     r"|\blook(?:ing)? forward to[^.?!]{0,40}?\bquestions\b"
-    r"|\bopen (?:up )?the (?:lines?|floor|call)\b|\b(?:line|floor|call) (?:up )?to (?:the )?analysts\b"
+    r"|\bopen (?:up )?the (?:lines?|floor|call)\b"
+    r"|\b(?:line|floor|call) (?:up )?to (?:the )?analysts\b"
     rf"|\b(?:for|to) (?:the )?{_QA}|\b{_QA}(?: please| session)?\W*(?:operator\W*)?$"
     r"|\bquestions and answers\b",
     _FLAGS,
@@ -130,8 +136,8 @@ _PRESENTATION_HEADING = re.compile(
 _OPERATOR_PHRASES = tuple(
     re.compile(p, _FLAGS)
     for p in (
-        r"\blisten[- ]only\b|\bmuted? (?:mode|to prevent)\b|\bon mute to\b|\blines (?:have been|are) "
-        r"(?:placed on )?mute",
+        r"\blisten[- ]only\b|\bmuted? (?:mode|to prevent)\b|\bon mute to\b"
+        r"|\blines (?:have been|are) (?:placed on )?mute",
         r"\b(?:i'll be|i will be|i am|i'm|as|be) your (?:\w+ )?(?:operator|coordinator|moderator)\b"
         r"|\bcall operator\b|\bconference operator\b|\bchorus call\b",
         r"\bthank you (?:all |very much )?for (?:standing by|holding|your patience)\b|\bstand by\b",
@@ -157,8 +163,8 @@ _OPERATOR_LABEL = re.compile(
 )
 _ASKS = re.compile(
     r"\b(?:thank you|thanks|appreciate you|appreciate it)\b[^.?!]{0,30}?\b(?:for )?(?:taking|the "
-    r"opportunity|my question|the question)\b|\bmy (?:first |1st )?questions?\b|\b(?:i have|i've got|"
-    r"i had|just) (?:a|one|two|three|a couple(?: of)?|some|few|a few) (?:\w+ )?questions?\b"
+    r"opportunity|my question|the question)\b|\bmy (?:first |1st )?questions?\b"
+    r"|\b(?:i have|i've got|i had|just) (?:a|one|two|three|a couple(?: of)?|some|few|a few) (?:\w+ )?questions?\b"
     r"|\bquestion (?:for|from) (?:me|my side)\b|\bfirst question\b|\bcan you hear me\b",
     _FLAGS,
 )
@@ -320,8 +326,6 @@ def _boundary(turns: Sequence[Turn]) -> tuple[int, int, str]:
             break
         if any(_asks(t) or _calls_question(t) or _is_operator(t) for t in early):
             return h + 1, 0, "handover"
-        if not cue and all(_words(t.text) <= 250 for t in turns[h + 1 :]):
-            return h + 1, 0, "handover"
     if cue:
         # "Operator, may we have the first question?" still belongs to the presentation.
         turn = turns[cue.turn]
@@ -339,6 +343,10 @@ def _boundary(turns: Sequence[Turn]) -> tuple[int, int, str]:
             if _words(turn.text) > 400:
                 continue
             return i, 0, "asked"
+    # Asked for, and nobody had one.
+    for h in handing:
+        if before[h] > _LONG_WORDS and all(_words(t.text) <= 250 for t in turns[h + 1 :]):
+            return h + 1, 0, "handover"
     return len(turns), 0, "no_questions"
 
 
@@ -421,14 +429,16 @@ def _cut(turn: Turn, offset: int) -> Turn:
 
 
 _LABEL = re.compile(
-    r"^[ \t]*(?P<name>[A-ZÀ-ÖØ-Þ][\w.'’\-]*(?:[ \t,/&()\-–—]+[\w.'’\-]+){0,11}[).]?)[ \t]*:(?:[ \t]+|$)",
+    r"^[ \t]*(?P<name>[A-ZÀ-ÖØ-Þ][\w.'’\-]*(?:[ \t,/&()\-–—]+[\w.'’\-]+){0,11}[).]?)"
+    r"[ \t]*:(?:[ \t]+|$)",
     re.MULTILINE,
 )
-_NOT_LABELS = frozenset(
+_NOT_LABELS = word_set(
     "note notes source sources safe harbor disclaimer agenda company date time subject re title "
-    "question and answer questions answers prepared remarks".split()
+    "question and answer questions answers prepared remarks"
 )
-_NAME_LIKE = Callable[[str], bool]
+#: Lower-case parts of names.
+PARTICLES = word_set("de da di do dos das del della den der van von zu la le al el bin ibn y e")
 
 
 def _is_label(name: str) -> bool:

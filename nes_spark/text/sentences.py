@@ -13,26 +13,32 @@ MAX_WORDS = 120
 #: The same for characters, which also cuts a token without any white space.
 MAX_CHARACTERS = 2_000
 
+
+def word_set(words: str) -> frozenset[str]:
+    """Return the words of a string as a set; keeps word lists readable."""
+    return frozenset(words.split())
+
+
 #: Never end a sentence: a name or a number follows.
-_OPENING = frozenset(
+_OPENING = word_set(
     "mr mrs ms mx dr prof rev hon st mt ft gen col capt lt sgt sen rep gov pres messrs mme mlle "
     "vs v cf e.g i.e eg ie viz al no nos nr art fig figs eq sec ch vol pp p approx ca est resp "
-    "incl excl avg max min dept univ assn".split()
+    "incl excl avg max min dept univ assn"
 )
 #: May end a sentence or stand inside one: they end it before a word that starts sentences.
-_EITHER = frozenset(
+_EITHER = word_set(
     "inc corp co ltd llc plc lp llp l.p s.a s.a.s s.p.a n.v b.v a.g a/s bros jr sr esq ph.d m.d "
     "u.s u.s.a u.k u.n e.u d.c a.m p.m etc jan feb mar apr jun jul aug sep sept oct nov dec ave "
-    "blvd rd bn mn mm tn m k yr yrs hr hrs sq".split()
+    "blvd rd bn mn mm tn m k yr yrs hr hrs sq"
 )
-_STARTERS = frozenset(
+_STARTERS = word_set(
     "The This That These Those There They Then Their We We're We've We'll We'd Our Ours I I'm I've "
     "I'll I'd It It's Its He She His Her You Your In On At As And But So For From If To With When "
-    "While What Where Which Who Why How After Before During Despite Although Though Because Since "
-    "Also Additionally Now Next Finally First Second Third Lastly Turning Looking Moving Let Let's "
-    "Please Thank Thanks Today Good Great Okay OK Yes No Not Well However Overall Our By Over Under "
+    "While What Where Which Who Why How After Before During Despite Although Though Because "
+    "Since Also Additionally Now Next Finally First Second Third Lastly Turning Looking Moving Let "
+    "Let's Please Thank Thanks Today Good Great Okay OK Yes No Not Well However Overall Our By Over Under "
     "Within Both All Each Some Many Most Any Is Are Was Were Do Does Did Can Could Should Would "
-    "Will Here Net Total Again Once Of Hello Hi Welcome Regarding Excluding Including".split()
+    "Will Here Net Total Again Once Of Hello Hi Welcome Regarding Excluding Including"
 )
 
 # A run of end marks with what closes behind it, then white space, which belongs to the sentence
@@ -73,7 +79,7 @@ def _ends_sentence(text: str, begin: int, match: re.Match[str], cased: bool) -> 
 
 
 def _capped(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """Cut ``[start, end)`` into pieces within the limits, at a comma or white space if there is one."""
+    """Cut ``[start, end)`` into pieces within the limits, at a comma or space if there is one."""
     if end - start <= MAX_CHARACTERS and text.count(" ", start, end) < MAX_WORDS:
         return [(start, end)]
     pieces = []

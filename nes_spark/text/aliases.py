@@ -1,0 +1,217 @@
+"""Names that a company goes by, mined from the frames in which a call says whose it is."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from nes_spark.text.identifiers import (
+    ACRONYMS,
+    COMMON_WORDS,
+    DESCRIPTORS,
+    Matcher,
+    _name_words,
+    company_names,
+    squeeze,
+)
+from nes_spark.text.presentation import Turn
+from nes_spark.text.sentences import word_set
+
+_CAP = r"[A-Z0-9À-ÖØ-Þ][\w&’'\-]*(?:\.(?=\w)[\w]+)*"
+_NAME = rf"(?P<name>{_CAP}(?:(?:,? (?:and|&|of|de|the|for|in))? {_CAP}){{0,6}})"
+_ROLE = (
+    r"(?:CEO|CFO|COO|IRO|Chief \w+ Officer|Chief Executive|President|Chairman|Chairwoman|Chair|"
+    r"Director|Head|Manager|Officer|Vice President|VP|Treasurer|General Counsel|Secretary|"
+    r"Investor Relations(?: \w+)?|IR)"
+)
+_PERIOD = (
+    r"(?:(?:first|second|third|fourth|full|fiscal|quarterly|annual|half|interim|Q[1-4]|H[12]|"
+    r"20\d\d|nine|six|three|1Q|2Q|3Q|4Q|[1-4]Q\d\d)\b|earnings|results|quarter|year|financial|"
+    r"conference call|investor (?:conference|relations)|webcast)"
+)
+
+# (frame, weight): names in frames of the opening are the company's own almost always.
+_FRAMES: tuple[tuple[re.Pattern[str], float], ...] = (
+    (
+        re.compile(
+            r"\b(?:[Ww]elcome|[Ww]elcomed|[Jj]oining us|here|[Jj]oin us|[Jj]oining|[Ll]istening)"
+            r"(?: you)?(?: all| everyone| everybody| back)?(?: today| again)?"
+            r"(?: to| for| on| at| in) (?:the |our |today's |this )?"
+            + _NAME
+            + rf"(?:'s|’s|s'|'|’)? (?:\w+ ){{0,3}}?{_PERIOD}"
+        ),
+        3.0,
+    ),
+    (re.compile(r"\b(?:[Ww]elcome) to (?:the )?" + _NAME + r"(?:'s|’s)? "), 1.5),
+    (
+        re.compile(
+            rf"\b{_ROLE}(?:,? (?:and|&) {_ROLE})?(?:,)? (?:of|for|at|with|from) (?:the )?{_NAME}"
+        ),
+        1.5,
+    ),
+    (re.compile(_NAME + rf"(?:'s|’s|s')? (?:{_ROLE})\b"), 1.0),
+    (re.compile(_NAME + rf"(?:'s|’s|s') (?:\w+ ){{0,2}}?{_PERIOD}"), 1.0),
+    (re.compile(_NAME + r" (?:earnings|results|conference|quarterly) (?:conference )?call\b"), 2.0),
+    (
+        re.compile(
+            r"\b(?:[Ww]e|[Hh]ere|[Aa]ll of us|[Ee]veryone|[Tt]eams?|[Cc]olleagues|[Pp]eople|"
+            r"[Ee]mployees|[Jj]oined|[Jj]oin|[Ii]nterest(?:ed)?|[Cc]onfidence|[Ss]upport|"
+            r"[Ss]hareholders|[Ii]nvest(?:ment|ing|ed)?) (?:here )?(?:at|in|of) (?:the )?" + _NAME
+        ),
+        1.0,
+    ),
+    (
+        re.compile(
+            r"\b(?:[Oo]n behalf of|[Ii]'m from|calling from) (?:the |everyone at |all of us at )?"
+            + _NAME
+        ),
+        1.5,
+    ),
+    (re.compile(rf"\b{_NAME},? (?:also )?(?:known|referred to) (?:simply )?as\b"), 2.0),
+)
+
+_STOP = word_set(
+    "the a an our this that today todays tonight yesterday tomorrow good morning afternoon evening "
+    "first second third fourth fifth q1 q2 q3 q4 1q 2q 3q 4q h1 h2 fy fiscal full half year years "
+    "quarter quarters quarterly annual interim nine six three twelve month months earnings results "
+    "result conference call calls webcast presentation release question questions answer answers qa "
+    "qanda financial finance investor investors relations relation ir ceo cfo coo cto iro chief "
+    "executive officer president chairman chairwoman chair director directors vice senior head "
+    "manager treasurer secretary general counsel board committee management mr mrs ms dr sir madam "
+    "january february march april may june july august september october november december monday "
+    "tuesday wednesday thursday friday saturday sunday we i you they he she it its in on at and for "
+    "of to with from by as is are was were so but if or then sec gaap non ifrs ebitda covid covid19 "
+    "operator ladies gentlemen thank thanks hello hi welcome please day slide page part section "
+    "europe european asia america american americas africa north south east west us usa uk eu united "
+    "states kingdom china chinese india brazil mexico germany france italy spain japan russia canada "
+    "australia latin middle christmas easter safe harbor harbour world global international group "
+    "company corporation corp inc ltd limited plc business segment division form 10k 10q 20f 8k "
+    "speaker corporate strategy sustainability development communications communication planning "
+    "marketing sales operations human resources legal accounting audit risk research zoom team "
+    "government congress parliament state city federal reserve treasury wall street new york london "
+    "house senate bank banks securities capital markets partners research analyst analysts let "
+    "update updates day days week now here there also both each all any other same new next last "
+    "esg ai it hr r&d rnd pr vp svp evp md bu"
+)
+
+
+def _trim(name: str) -> str:
+    """Cut a captured name down: nothing from the first calendar or event word on."""
+    words = re.sub(r"['’]s\b|['’]$", "", name).replace("’", "'").split()
+    while words and (squeeze(words[0]) in _STOP or re.fullmatch(r"\W*\d+\W*", words[0])):
+        # "The X" and "Welcome X"; but "First Solar" keeps its first word.
+        words.pop(0)
+    kept: list[str] = []
+    for word in words:
+        folded = squeeze(word)
+        if folded in _EVENTS or re.fullmatch(r"(?:fy)?\d{2,4}|[1-4]q\d{2,4}|q[1-4]\d{2,4}", folded):
+            break
+        kept.append(word)
+    while kept and (squeeze(kept[-1]) in _TRAILING or not squeeze(kept[-1])):
+        kept.pop()
+    return " ".join(kept).strip(" ,.-'")
+
+
+_EVENTS = word_set(
+    "first second third fourth q1 q2 q3 q4 1q 2q 3q 4q h1 h2 1h 2h fy fiscal full half year quarter "
+    "quarterly annual interim nine six three month months earnings results result conference call "
+    "webcast presentation financial investor investors relations ir ceo cfo coo iro chief executive "
+    "officer president chairman director head manager vp video audio update corporate operational "
+    "business strategy january february march april may june july august september october november "
+    "december to this today and or on at we i"
+)
+_TRAILING = word_set("and of the for in de & to s team call")
+
+
+def mine_aliases(
+    turns: Sequence[Turn], companies: Sequence[str] = (), people: Sequence[str] = ()
+) -> list[str]:
+    """Return names that the document's company goes by and that are not known yet.
+
+    Parameters
+    ----------
+    turns : sequence of Turn
+        The whole call, the operator's turns included: they say whose call it is.
+    companies : sequence of str
+        Names known already; forms that these cover are not returned.
+    people : sequence of str
+        Names of people, which are no companies.
+
+    Returns
+    -------
+    list of str
+        By falling evidence. A name needs a frame of the opening ("welcome to the X third quarter
+        earnings call") or several weaker ones ("we at X", "X's third quarter", "the CEO of X").
+    """
+    scores: Counter[str] = Counter()
+    spellings: dict[str, Counter[str]] = {}
+    # Where the call begins evidence counts in full, later frames also name other companies.
+    begun = 0
+    human = {squeeze(w) for p in people for w in _name_words(p)}
+    humans = {squeeze(" ".join(_name_words(p))) for p in people}
+    for n, turn in enumerate(turns):
+        opening = n < 6 and begun < 900
+        seen: set[tuple[str, int]] = set()
+        for number, (frame, weight) in enumerate(_FRAMES):
+            for match in frame.finditer(turn.text):
+                name = _trim(match["name"])
+                key = squeeze(name)
+                if not _plausible(name, key, human, humans):
+                    continue
+                early = opening and begun + turn.text.count(" ", 0, match.start()) < 900
+                if (key, number) in seen:
+                    continue
+                seen.add((key, number))
+                scores[key] += weight if early else 0.25 * weight
+                spellings.setdefault(key, Counter())[name] += 1
+        begun += turn.text.count(" ") + 1
+    covered = Matcher(
+        [{"kind": "company", "value": c, "placeholder": "[Company Name]"} for c in companies]
+    )
+    found = []
+    for key, score in sorted(scores.items(), key=lambda kv: (-kv[1], kv[0])):
+        name = max(spellings[key].items(), key=lambda kv: (kv[1], kv[0]))[0]
+        strong = score >= 2.0 or (score >= 1.5 and not found)
+        known = any(m.start == 0 and m.end >= len(name) for m in covered.find(name))
+        if strong and not known and not any(_inside(name, other) for other in found):
+            found.append(name)
+    whole = " ".join(t.text for t in turns)
+    found += _initials(whole, [*companies, *found])
+    return found
+
+
+def _inside(name: str, other: str) -> bool:
+    return any(squeeze(form) == squeeze(name) for form, _ in company_names(other))
+
+
+def _plausible(name: str, key: str, human: set[str], humans: set[str]) -> bool:
+    words = name.split()
+    if len(key) < 2 or not words or not re.search(r"[A-Za-zÀ-ÿ]", name):
+        return False
+    folded = [squeeze(w) for w in words]
+    if key in humans or all(w in human for w in folded):
+        return False
+    if all(w in _STOP or w in DESCRIPTORS for w in folded):
+        return False
+    if len(words) == 1:
+        if key in COMMON_WORDS or key in _STOP or name.upper() in ACRONYMS:
+            return False
+        if len(key) == 2 and not name.isupper():
+            return False
+    return len(words) <= 6
+
+
+def _initials(text: str, names: Sequence[str]) -> list[str]:
+    """Initials of a name of two or more words that the text uses like a name."""
+    found = []
+    for value in names:
+        for name, rule in company_names(value):
+            words = [w for w in name.split() if squeeze(w) not in ("and", "of", "the", "for")]
+            letters = "".join(w[0] for w in words if w[:1].isupper())
+            if rule != "name" or not 2 <= len(letters) <= 5 or letters in ACRONYMS:
+                continue
+            uses = len(re.findall(rf"(?<![\w&]){re.escape(letters)}(?![\w&])", text))
+            if uses >= 3 and letters not in found:
+                found.append(letters)
+    return found
