@@ -312,16 +312,38 @@ def bootstrap_drop(
         raise parameter_error(
             "bootstrap_drop", "documents", "as long as 'pre' and 'post' and not empty", before.size
         )
+    names, index = np.unique(np.asarray(documents, dtype=object).astype(str), return_inverse=True)
+    lost = np.zeros(names.size, dtype=np.int64)
+    np.add.at(lost, index, before - after)
+    return bootstrap_document_sums(
+        np.bincount(index, minlength=names.size), lost, n_resamples, confidence, seed
+    )
+
+
+def bootstrap_document_sums(
+    size: Any, lost: Any, n_resamples: int = 2000, confidence: float = 0.95, seed: int = 0
+) -> DropInterval:
+    """Bootstrap the accuracy drop from sums by document; see :func:`bootstrap_drop`.
+
+    Parameters
+    ----------
+    size : array_like of int, shape (m,)
+        Pairs of each document, documents in order of their ids.
+    lost : array_like of int, shape (m,)
+        Pairs correct before less pairs correct after.
+    """
+    sizes = np.asarray(size, dtype=np.int64)
+    losses = np.asarray(lost, dtype=np.int64)
+    m = sizes.size
+    if losses.shape != sizes.shape or not sizes.sum():
+        raise parameter_error(
+            "bootstrap_document_sums", "lost", "as long as 'size', of some pairs", losses.shape
+        )
     if n_resamples < 1:
         raise parameter_error("bootstrap_drop", "n_resamples", "at least 1", n_resamples)
     if not 0 < confidence < 1:
         raise parameter_error("bootstrap_drop", "confidence", "between 0 and 1", confidence)
-    names, index = np.unique(np.asarray(documents, dtype=object).astype(str), return_inverse=True)
-    m = names.size
-    size = np.bincount(index, minlength=m)
-    lost = np.zeros(m, dtype=np.int64)
-    np.add.at(lost, index, before - after)
-    drop = float(lost.sum() / size.sum())
+    drop = float(losses.sum() / sizes.sum())
     if m == 1:
         return DropInterval(drop, math.nan, math.nan, math.nan, confidence, 1)
     rng = np.random.default_rng(seed)
@@ -330,7 +352,7 @@ def bootstrap_drop(
     for start in range(0, n_resamples, block):
         rows = min(block, n_resamples - start)
         times = rng.multinomial(m, np.full(m, 1 / m), size=rows)
-        drops[start : start + rows] = (times @ lost) / (times @ size)
+        drops[start : start + rows] = (times @ losses) / (times @ sizes)
     low, high = np.quantile(drops, [(1 - confidence) / 2, (1 + confidence) / 2])
     return DropInterval(drop, float(low), float(high), float(drops.std(ddof=1)), confidence, m)
 

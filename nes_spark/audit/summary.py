@@ -1,0 +1,280 @@
+"""What an audit found, small enough for a report, a release record and a gate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from nes_spark.audit.statistics import (
+    DrawAccuracy,
+    DropInterval,
+    McNemarResult,
+    bootstrap_document_sums,
+    mcnemar,
+    warnings_for,
+)
+
+#: Outcomes of an answer, in the order in which they are shown.
+OUTCOMES = ("answered", "verbose", "refused", "empty", "malformed")
+
+
+@dataclass(frozen=True)
+class AdversaryResult:
+    """What one adversary achieved.
+
+    Attributes
+    ----------
+    model : str
+        The adversary.
+    chunks : int
+        Predictions of each side, over all draws.
+    documents, draws : int
+        Documents they come from, and Monte Carlo draws.
+    pre, post : DrawAccuracy
+        Accuracy before and after swapping.
+    hits5_pre, hits5_post, mrr_pre, mrr_post : float or None
+        Truth among the first five, and mean reciprocal rank; None for an adversary that names only
+        one candidate.
+    mcnemar : McNemarResult
+        Test of the aggregated 2 x 2 table.
+    drop : DropInterval
+        Bootstrap interval of the accuracy drop, clustered by document.
+    outcomes : dict
+        Side to outcome to number of answers.
+    warnings : list of str
+        What a reader must know before trusting the numbers.
+    """
+
+    model: str
+    chunks: int
+    documents: int
+    draws: int
+    pre: DrawAccuracy
+    post: DrawAccuracy
+    hits5_pre: float | None
+    hits5_post: float | None
+    mrr_pre: float | None
+    mrr_post: float | None
+    mcnemar: McNemarResult
+    drop: DropInterval
+    outcomes: dict[str, dict[str, int]] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON; what is not finite becomes None."""
+        return _plain(asdict(self))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+@dataclass(frozen=True)
+class DrawSums:
+    """Sums over the swapped chunks of one draw.
+
+    Attributes
+    ----------
+    draw, chunks, pre, post : int
+        The draw, its chunks, and those identified before and after.
+    ranked : int
+        Predictions (both sides) that come with a rank.
+    hits5_pre, hits5_post : int
+        Truth among the first five.
+    reciprocal_pre, reciprocal_post : float
+        Sum of 1 / rank.
+    both, pre_only, post_only : int
+        Cells of the 2 x 2 table.
+    """
+
+    draw: int
+    chunks: int
+    pre: int
+    post: int
+    ranked: int
+    hits5_pre: int
+    hits5_post: int
+    reciprocal_pre: float
+    reciprocal_post: float
+    both: int
+    pre_only: int
+    post_only: int
+
+
+def _accuracy(pairs: Iterable[tuple[int, int, int]]) -> DrawAccuracy:
+    by_draw = {draw: right / count for draw, right, count in pairs}
+    counts = {draw: count for draw, _, count in pairs}
+    values = list(by_draw.values())
+    mean = math.fsum(values) / len(values)
+    sd = (
+        math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (len(values) - 1))
+        if len(values) > 1
+        else math.nan
+    )
+    return DrawAccuracy(mean, sd, by_draw, counts)
+
+
+def build_result(
+    model: str,
+    draws: Sequence[DrawSums],
+    documents: Sequence[tuple[str, int, int]],
+    outcomes: dict[str, dict[str, int]],
+    min_chunks: int = 25,
+    n_resamples: int = 2000,
+    confidence: float = 0.95,
+) -> AdversaryResult:
+    """Build the result of one adversary from sums.
+
+    Parameters
+    ----------
+    model : str
+        The adversary.
+    draws : sequence of DrawSums
+        At least one.
+    documents : sequence of (str, int, int)
+        Document, its pairs, and pairs correct before less pairs correct after.
+    outcomes : dict
+        Side to outcome to number of answers.
+    min_chunks, n_resamples, confidence
+        See :class:`nes_spark.config.AuditConfig`.
+    """
+    draws = sorted(draws, key=lambda d: d.draw)
+    documents = sorted(documents)
+    chunks = sum(d.chunks for d in draws)
+    both = sum(d.both for d in draws)
+    pre_only = sum(d.pre_only for d in draws)
+    post_only = sum(d.post_only for d in draws)
+    test = mcnemar(
+        [[both, pre_only], [post_only, chunks - both - pre_only - post_only]], confidence
+    )
+    pre = _accuracy([(d.draw, d.pre, d.chunks) for d in draws])
+    ranked = any(d.ranked for d in draws)
+    return AdversaryResult(
+        model=model,
+        chunks=chunks,
+        documents=len(documents),
+        draws=len(draws),
+        pre=pre,
+        post=_accuracy([(d.draw, d.post, d.chunks) for d in draws]),
+        hits5_pre=sum(d.hits5_pre for d in draws) / chunks if ranked else None,
+        hits5_post=sum(d.hits5_post for d in draws) / chunks if ranked else None,
+        mrr_pre=math.fsum(d.reciprocal_pre for d in draws) / chunks if ranked else None,
+        mrr_post=math.fsum(d.reciprocal_post for d in draws) / chunks if ranked else None,
+        mcnemar=test,
+        drop=bootstrap_document_sums(
+            [n for _, n, _ in documents],
+            [lost for _, _, lost in documents],
+            n_resamples,
+            confidence,
+        ),
+        outcomes={
+            side: {name: counts[name] for name in OUTCOMES if counts.get(name)}
+            for side, counts in sorted(outcomes.items())
+        },
+        warnings=warnings_for(pre.counts, test, len(documents), min_chunks),
+    )
+
+
+@dataclass(frozen=True)
+class PartnerResult:
+    """What an adversary who knows about swapping achieved, over all draws that it was tried on.
+
+    Attributes
+    ----------
+    draws, suspects, swapped : int
+        Draws; chunks that could have been swapped; those that were.
+    accuracy, hits5, mrr : float or None
+        How often the first guess for a swapped chunk is its true partner, how often the partner
+        is among the first five, and the mean reciprocal rank. None without swapped chunks.
+    chance, chance_hits5, chance_mrr : float or None
+        The same for one who guesses at random among the candidates.
+    undone, undone_correct : int
+        Pairs that the adversary undoes, as many as there are swaps, and those that are true.
+    undo_precision, undo_chance : float or None
+        Share of those pairs that are true, and of all candidate pairs.
+    detection, detection_chance : float or None
+        Share of the chunks it undoes that were swapped at all, and of all suspects.
+    """
+
+    draws: int
+    suspects: int
+    swapped: int
+    accuracy: float | None
+    hits5: float | None
+    mrr: float | None
+    chance: float | None
+    chance_hits5: float | None
+    chance_mrr: float | None
+    undone: int
+    undone_correct: int
+    undo_precision: float | None
+    undo_chance: float | None
+    detection: float | None
+    detection_chance: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return _plain(asdict(self))
+
+
+def audit_metrics(
+    results: Iterable[AdversaryResult], partners: PartnerResult | None = None
+) -> dict[str, float]:
+    """Return flat metrics, one name a number, for MLflow; what is not finite is left out."""
+    found: dict[str, float | None] = {}
+    for result in results:
+        name = f"audit/{result.model}"
+        found |= {
+            f"{name}/accuracy_pre": result.pre.mean,
+            f"{name}/accuracy_pre_sd": result.pre.sd,
+            f"{name}/accuracy_post": result.post.mean,
+            f"{name}/accuracy_post_sd": result.post.sd,
+            f"{name}/hits5_pre": result.hits5_pre,
+            f"{name}/hits5_post": result.hits5_post,
+            f"{name}/mrr_pre": result.mrr_pre,
+            f"{name}/mrr_post": result.mrr_post,
+            f"{name}/drop": result.drop.drop,
+            f"{name}/drop_low": result.drop.low,
+            f"{name}/drop_high": result.drop.high,
+            f"{name}/mcnemar_statistic": result.mcnemar.statistic,
+            f"{name}/mcnemar_p_value": result.mcnemar.p_value,
+            f"{name}/mcnemar_exact_p_value": result.mcnemar.exact_p_value,
+        }
+        for side, counts in result.outcomes.items():
+            for outcome, count in counts.items():
+                found[f"{name}/{side}_{outcome}"] = float(count)
+    if partners is not None:
+        for key, value in asdict(partners).items():
+            found[f"audit/swap-aware/{key}"] = value
+    return {
+        name: float(value)
+        for name, value in found.items()
+        if value is not None and math.isfinite(value)
+    }
+
+
+def gate_accuracy(results: Iterable[AdversaryResult], gate_models: Sequence[str]) -> float | None:
+    """Return the highest accuracy after swapping of the adversaries that the gate binds.
+
+    Parameters
+    ----------
+    results : iterable of AdversaryResult
+        All adversaries.
+    gate_models : sequence of str
+        ``audit.gate_models`` of the configuration.
+
+    Returns
+    -------
+    float or None
+        None when none of them was run: then the gate has nothing to hold on to, and must not pass.
+    """
+    values = [r.post.mean for r in results if r.model in gate_models]
+    return max(values) if values else None

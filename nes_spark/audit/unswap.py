@@ -1,0 +1,238 @@
+r"""An adversary who knows about swapping: which two chunks exchanged their entities?
+
+It sees the release, knows the method, the swapped categories, the components and the rate, but not
+the seed. For each chunk `x` it has `fit(x, d)`: how well the entities of `x` in the swapped
+categories fit the *other* released chunks of document `d` (log-likelihood ratios of
+:mod:`nes_spark.audit.linkage`), and `context(x, y)`: how well they go with the entities of `y` in
+the categories that were not swapped, judged by what occurs together elsewhere. A pair is the more
+suspicious the better both would fit when the exchange is undone:
+
+.. math:: s(x, y) = h(x, y) + h(y, x) - h(x, x) - h(y, y), \qquad
+          h(x, y) = \mathrm{fit}(x, \mathrm{doc}(y)) + \beta\,\mathrm{context}(x, y)
+
+Only pairs that the method could have swapped are candidates: different metadata, same component,
+in every swapped category an entity that the other has not, and a difference outside of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from nes_spark.audit.ranking import on_grid, stable_hash, tie_keys
+
+#: A chunk takes part in the matching with its best candidates only, so that memory stays linear.
+_BEST = 20
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A released chunk as the adversary sees it, and the truth to judge it by.
+
+    Attributes
+    ----------
+    chunk_id, document_id, metadata : str
+        The chunk.
+    entities : mapping of str to sequence of str
+        Category to features (single entities) in the release.
+    fit : mapping of str to float
+        Document to the score of this chunk's swapped-category entities; absent is zero.
+    context : mapping of str to float
+        Feature outside the swapped categories to the score of this chunk's entities with it.
+    partner : str or None
+        The true partner; None when the chunk was not swapped.
+    """
+
+    chunk_id: str
+    document_id: str
+    metadata: str
+    entities: Mapping[str, Sequence[str]]
+    fit: Mapping[str, float]
+    context: Mapping[str, float]
+    partner: str | None
+
+
+@dataclass(frozen=True)
+class Suspicion:
+    """What the adversary makes of one chunk.
+
+    Attributes
+    ----------
+    chunk_id : str
+        The chunk.
+    answer : str or None
+        The likeliest partner; None when there is no candidate.
+    score : float or None
+        Its score.
+    candidates : int
+        Chunks it could have exchanged entities with.
+    rank : int or None
+        Place of the true partner; None when the chunk was not swapped.
+    match : str or None
+        Partner in the matching of the whole component by descending score.
+    match_score : float or None
+        Score of that pair.
+    """
+
+    chunk_id: str
+    answer: str | None
+    score: float | None
+    candidates: int
+    rank: int | None
+    match: str | None
+    match_score: float | None
+
+
+def sample_suspects(suspects: Sequence[Suspect], limit: int) -> list[Suspect]:
+    """Return all swapped chunks and, up to `limit` in all, others chosen by their hash; sorted."""
+    if len(suspects) <= limit:
+        return sorted(suspects, key=lambda s: s.chunk_id)
+    swapped = [s for s in suspects if s.partner is not None]
+    others = sorted(
+        (s for s in suspects if s.partner is None),
+        key=lambda s: (stable_hash(s.chunk_id), s.chunk_id),
+    )
+    kept = swapped + others[: max(0, limit - len(swapped))]
+    return sorted(kept, key=lambda s: s.chunk_id)
+
+
+def _matrix(rows: Sequence[Mapping[str, float]], names: Mapping[str, int]) -> sparse.csr_matrix:
+    data, columns, starts = [], [], [0]
+    for row in rows:
+        for name in sorted(row):
+            if name in names:
+                columns.append(names[name])
+                data.append(row[name])
+        starts.append(len(columns))
+    return sparse.csr_matrix(
+        (np.array(data, dtype=np.float64), np.array(columns, dtype=np.int64), np.array(starts)),
+        shape=(len(rows), len(names)),
+    )
+
+
+def _incidence(rows: Sequence[Sequence[str]]) -> sparse.csr_matrix:
+    names = {name: i for i, name in enumerate(sorted({name for row in rows for name in row}))}
+    return _matrix([dict.fromkeys(row, 1.0) for row in rows], names)
+
+
+def _codes(values: Sequence[Any]) -> np.ndarray:
+    known = {value: i for i, value in enumerate(sorted(set(values)))}
+    return np.array([known[value] for value in values])
+
+
+def suspect_pairs(
+    suspects: Sequence[Suspect],
+    swapped_categories: Sequence[str],
+    context_weight: float = 1.0,
+    block: int = 512,
+) -> list[Suspicion]:
+    """Score all candidate pairs of one component.
+
+    Parameters
+    ----------
+    suspects : sequence of Suspect
+        Chunks of one component, in any order.
+    swapped_categories : sequence of str
+        J.
+    context_weight : float
+        Beta, the weight of the context.
+    block : int
+        Rows scored at a time; has no influence on the result.
+
+    Returns
+    -------
+    list of Suspicion
+        One for each chunk, in order of chunk_id. Ties are broken as in
+        :func:`nes_spark.audit.ranking.tie_keys`.
+    """
+    ordered = sorted(suspects, key=lambda s: s.chunk_id)
+    n = len(ordered)
+    if not n:
+        return []
+    ids = [s.chunk_id for s in ordered]
+    position = {chunk_id: i for i, chunk_id in enumerate(ids)}
+    id_hashes = np.array([stable_hash(i) for i in ids], dtype=np.uint64)
+    documents = sorted({s.document_id for s in ordered})
+    document_index = {name: i for i, name in enumerate(documents)}
+    owner = np.array([document_index[s.document_id] for s in ordered])
+    metadata = _codes([s.metadata for s in ordered])
+    swapped = [_incidence([s.entities.get(c) or [] for s in ordered]) for c in swapped_categories]
+    sizes = [np.asarray(m.sum(axis=1)).ravel() for m in swapped]
+    outside = [
+        sorted(f for c, values in s.entities.items() if c not in swapped_categories for f in values)
+        for s in ordered
+    ]
+    outside_code = _codes([tuple(features) for features in outside])
+    fit = _matrix([s.fit for s in ordered], document_index)
+    fit_by_column = fit.tocsc()
+    context_names = {name: i for i, name in enumerate(sorted({f for row in outside for f in row}))}
+    towards = _matrix([s.context for s in ordered], context_names)
+    holds = _matrix([{f: 1.0 / len(row) for f in row} for row in outside], context_names)
+    own = np.asarray(fit[np.arange(n), owner]).ravel()
+    own = own + context_weight * np.asarray(towards.multiply(holds).sum(axis=1)).ravel()
+
+    results: list[tuple[str | None, float | None, int, int | None]] = []
+    pairs: dict[tuple[int, int], int] = {}
+    for start in range(0, n, block):
+        rows = np.arange(start, min(start + block, n))
+        allowed = metadata[rows][:, None] != metadata[None, :]
+        allowed &= outside_code[rows][:, None] != outside_code[None, :]
+        for incidence, size in zip(swapped, sizes, strict=True):
+            common = (incidence[rows] @ incidence.T).toarray()
+            allowed &= common < size[rows][:, None]
+            allowed &= common < size[None, :]
+        value = fit[rows].toarray()[:, owner] + fit_by_column[:, owner[rows]].toarray().T
+        value += context_weight * (
+            (towards[rows] @ holds.T).toarray() + (holds[rows] @ towards.T).toarray()
+        )
+        value = on_grid(value - own[rows][:, None] - own[None, :])
+        for i, row in enumerate(rows):
+            candidates = np.flatnonzero(allowed[i])
+            partner = ordered[row].partner
+            truth = position.get(partner) if partner is not None else None
+            if not len(candidates):
+                results.append((None, None, 0, None))
+                continue
+            ties = tie_keys(ids[row], id_hashes[candidates])
+            order = np.lexsort((ties, -value[i, candidates]))
+            ranked = candidates[order]
+            rank = None
+            if truth is not None and allowed[i, truth]:
+                rank = int(np.flatnonzero(ranked == truth)[0]) + 1
+            best = int(ranked[0])
+            results.append((ids[best], float(value[i, best]) * 2.0**-30, len(candidates), rank))
+            for other in ranked[:_BEST].tolist():
+                pairs[(min(row, other), max(row, other))] = int(value[i, other])
+    matching = _greedy(pairs, ids)
+    found = []
+    for i, (answer, score, count, rank) in enumerate(results):
+        match, match_value = matching.get(i, (None, None))
+        found.append(
+            Suspicion(
+                ids[i],
+                answer,
+                score,
+                count,
+                rank,
+                None if match is None else ids[match],
+                None if match_value is None else match_value * 2.0**-30,
+            )
+        )
+    return found
+
+
+def _greedy(pairs: Mapping[tuple[int, int], int], ids: Sequence[str]) -> dict[int, tuple[int, int]]:
+    """Match chunks by descending score; of equal scores the smaller hash of the pair first."""
+    ranked = sorted(
+        (-value, stable_hash(f"{ids[a]}\n{ids[b]}"), a, b) for (a, b), value in pairs.items()
+    )
+    matched: dict[int, tuple[int, int]] = {}
+    for negative, _, a, b in ranked:
+        if a not in matched and b not in matched:
+            matched[int(a)] = (int(b), -negative)
+            matched[int(b)] = (int(a), -negative)
+    return matched

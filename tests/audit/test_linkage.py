@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from nes_spark.audit import linkage
+from nes_spark.audit.linkage import Known, features_of, swap_entities
+from nes_spark.audit.ranking import best_and_rank, hashes_of, stable_hash, tie_keys
+
+
+def test_features_are_singles_and_pairs():
+    found = features_of({"Org": ["B", "a  a"], "Date": None, "Place": ["x"]})
+    singles = [f for f in found if not linkage.is_pair(f)]
+    assert singles == ["Org\x1fa a", "Org\x1fb", "Place\x1fx"]
+    assert len(found) == 6
+    assert {linkage.describe(f) for f in found} >= {"a a", "a a + b", "b + x"}
+    assert features_of({"Org": ["b"], "Event": ["e"]}, hidden=["Event"]) == ["Org\x1fb"]
+    assert features_of({"Org": ["b", "c"]}, pairs=False) == ["Org\x1fb", "Org\x1fc"]
+
+
+def test_pairs_are_bounded_by_a_choice_of_entities():
+    many = [f"e{i:03d}" for i in range(100)]
+    first = {f for f in features_of({"Org": many}) if linkage.is_pair(f)}
+    assert len(first) == 40 * 39 // 2
+    # Another chunk with half of the entities pairs the same ones among them.
+    second = {f for f in features_of({"Org": many[:45]}) if linkage.is_pair(f)}
+    kept = {f for f in first if all(int(p[-3:]) < 45 for p in f.split("\x1e"))}
+    assert kept <= second
+
+
+def edit(category, old, new):
+    return {"category": category, "old_entity": old, "new_entity": new}
+
+
+def test_swap_entities():
+    before = {"Org": ["A", "B", "C"], "Event": ["E"], "Date": ["D"]}
+    # B leaves and comes at once: it stays.
+    after = swap_entities(
+        before, [[edit("Org", "A", "B"), edit("Org", "B", "X"), edit("Event", "E", "[Event]")]]
+    )
+    assert after == {"Org": ["B", "C", "X"], "Event": [], "Date": ["D"]}
+    again = swap_entities(
+        before, [[edit("Org", "A", "X")], [edit("Org", "X", "Y"), edit("", "a", "an")]]
+    )
+    assert again["Org"] == ["B", "C", "Y"]
+    assert before["Org"] == ["A", "B", "C"]
+
+
+def test_weight_is_the_log_likelihood_ratio():
+    known = Known("f", 4, True, ["a", "b"], [3, 1], [10, 20])
+    raw = linkage.weights(known, 100, {"a"}, leave_out=False, smoothing=0.2)
+    # log(p(f|c) / (lambda q)), with p(f|c) = lambda q + (1 - lambda) n_fc / n_c.
+    q = 4 / 100
+    for got, share in zip(raw, (3 / 10, 1 / 20), strict=True):
+        assert got == pytest.approx(math.log((0.2 * q + 0.8 * share) / (0.2 * q)))
+    left = linkage.weights(known, 100, {"a"}, leave_out=True, smoothing=0.2)
+    q = 3 / 99
+    for got, share in zip(left, (2 / 9, 1 / 20), strict=True):
+        assert got == pytest.approx(math.log((0.2 * q + 0.8 * share) / (0.2 * q)))
+    # Not its own feature: only the chunk count shrinks.
+    foreign = Known("f", 4, False, ["a", "b"], [3, 1], [10, 20])
+    q = 4 / 99
+    got = linkage.weights(foreign, 100, {"a"}, leave_out=True, smoothing=0.2)[0]
+    assert got == pytest.approx(math.log((0.2 * q + 0.8 * 3 / 9) / (0.2 * q)))
+
+
+def test_a_chunk_left_out_is_no_evidence_for_itself():
+    only_here = Known("f", 1, True, ["a"], [1], [10])
+    assert linkage.weights(only_here, 100, {"a"}, True, 0.2).tolist() == [0.0]
+    assert linkage.weights(only_here, 100, {"a"}, False, 0.2)[0] > 0
+    alone = Known("f", 2, True, ["a", "b"], [1, 1], [1, 5])
+    assert linkage.weights(alone, 6, {"a"}, True, 0.2)[0] == 0.0
+
+
+def guess(found, truth="a", **more):
+    labels = ["a", "b", "c"]
+    return linkage.guess(
+        "x#0", found, 30, truth, {"a"}, labels, hashes_of(labels), leave_out=True, **more
+    )
+
+
+def test_guess_follows_the_specific_entity():
+    common = Known("common", 20, True, ["a", "b", "c"], [7, 7, 6], [10, 10, 10])
+    specific = Known("Org\x1frare", 3, False, ["b"], [3], [10])
+    answer, rank, evidence = guess([common, specific])
+    assert answer == "b"
+    assert rank in (2, 3)
+    assert evidence[0] == "rare"
+    assert guess([common, specific], truth="b")[:2] == ("b", 1)
+    assert guess([common, specific], truth="unknown")[:2] == ("b", None)
+
+
+def test_pairs_can_be_switched_off():
+    pair = Known("Org\x1fp\x1eOrg\x1fq", 3, False, ["c"], [3], [10])
+    assert guess([pair], pair_weight=0.5)[0] == "c"
+    assert guess([pair], pair_weight=0.0)[2] == []
+
+
+def test_order_of_evidence_does_not_matter():
+    rng = np.random.default_rng(0)
+    found = [
+        Known(f"f{i}", 9, False, ["a", "b", "c"], rng.integers(1, 4, 3).tolist(), [10, 10, 10])
+        for i in range(40)
+    ]
+    expected = linkage.scores(found, 30, {"a"}, True, 0.2, 0.5)
+    for _ in range(5):
+        order = rng.permutation(40)
+        assert linkage.scores([found[i] for i in order], 30, {"a"}, True, 0.2, 0.5) == expected
+
+
+def test_ties_are_broken_by_an_even_lot():
+    labels = hashes_of([f"company {i}" for i in range(5)])
+    zero = np.zeros(5)
+    ranks = [best_and_rank(zero, tie_keys(f"doc#{i}", labels), 2)[1] for i in range(4000)]
+    shares = np.bincount(ranks, minlength=6)[1:] / 4000
+    assert np.all(np.abs(shares - 0.2) < 0.03)
+    again = [best_and_rank(zero, tie_keys(f"doc#{i}", labels), 2)[1] for i in range(50)]
+    assert again == ranks[:50]
+
+
+def test_rank_ignores_the_last_bits():
+    labels = hashes_of(["a", "b"])
+    ties = tie_keys("t", labels)
+    exact = best_and_rank(np.array([0.3, 0.3]), ties, 0)
+    assert best_and_rank(np.array([0.1 + 0.2, 0.3]), ties, 0) == exact
+    assert best_and_rank(np.array([0.3, 0.1 + 0.2]), ties, 0) == exact
+    assert best_and_rank(np.array([0.1, 0.2]), ties, 0) == (1, 2)
+    assert best_and_rank(np.array([]), ties[:0], None) == (None, None)
+
+
+def test_hash_is_the_same_in_every_process():
+    assert stable_hash("nes_spark") == 0x169E357E62E3041B

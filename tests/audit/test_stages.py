@@ -1,0 +1,276 @@
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import pytest
+
+from nes_spark.audit import audit_metrics, gate_accuracy, linkage
+from nes_spark.audit.ranking import hashes_of
+from nes_spark.audit.stages import (
+    attack_candidates,
+    final_rewrites,
+    linkage_attack,
+    read_reference,
+    summarize_audit,
+    summarize_partner_guesses,
+    swap_aware_attack,
+    text_attack,
+)
+from nes_spark.config import AuditConfig
+from nes_spark.errors import InputError
+from nes_spark.schemas import ATTACKS, PARTNER_GUESSES, PREDICTIONS
+from tests.audit.corpus import frames, make
+
+CONFIG = AuditConfig()
+J = ("Organization", "Product")
+RELEASE = ("pkb", "Organization+Product")
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return make()
+
+
+def rows(frame, key):
+    return sorted((tuple(r) for r in frame.collect()), key=lambda r: tuple(map(str, r[:key])))
+
+
+def oracle(corpus, leave_out, config=CONFIG, hidden=()):
+    """The linkage attack in plain Python, from its definition."""
+    features = {c["chunk_id"]: linkage.features_of(c["entities"]) for c in corpus.cells}
+    owner = {c["chunk_id"]: c["metadata"] for c in corpus.cells}
+    labels = sorted(set(owner.values()))
+    hashes = hashes_of(labels)
+
+    def guess(chunk, seen):
+        known = [c for c in features if not (leave_out and c == chunk)]
+        sizes = Counter(owner[c] for c in known)
+        found = []
+        for f in seen:
+            holders = Counter(owner[c] for c in known if f in features[c])
+            if holders:
+                names = sorted(holders)
+                found.append(
+                    linkage.Known(
+                        f,
+                        sum(holders.values()),
+                        False,
+                        names,
+                        [holders[n] for n in names],
+                        [sizes[n] for n in names],
+                    )
+                )
+        return linkage.guess(
+            chunk, found, len(known), owner[chunk], set(), labels, hashes, False,
+            config.smoothing, config.pair_weight,
+        )  # fmt: skip
+
+    expected = {}
+    for r in corpus.rewrites:
+        chunk = r["chunk_id"]
+        before = next(c["entities"] for c in corpus.cells if c["chunk_id"] == chunk)
+        after = linkage.swap_entities(before, [r["edits"]])
+        expected[r["draw"], chunk, "pre"] = guess(chunk, features[chunk])[:2]
+        expected[r["draw"], chunk, "post"] = guess(chunk, linkage.features_of(after, hidden))[:2]
+    return expected
+
+
+def test_linkage_agrees_with_its_definition(spark, corpus, partitions):
+    tables = frames(spark, corpus, partitions)
+    final = final_rewrites(tables["rewrites"], *RELEASE)
+    found = linkage_attack(tables["cells"], final, CONFIG, hidden=["Date"])
+    assert found.columns == PREDICTIONS.names
+    collected = [r.asDict() for r in found.collect()]
+    assert len(collected) == 2 * 2 * 2 * 12
+    for model, leave_out in (("linkage", True), ("linkage-self", False)):
+        mine = {
+            (r["draw"], r["chunk_id"], r["side"]): (r["answer"], r["rank"])
+            for r in collected
+            if r["model"] == model
+        }
+        assert mine == oracle(corpus, leave_out, hidden=["Date"])
+    for r in collected:
+        truth = f"Company {r['document_id'][3:]}"
+        assert r["correct"] == (r["answer"] == truth) == (r["rank"] == 1)
+        assert r["outcome"] == "answered"
+
+
+def test_swapping_hides_the_document_from_the_linkage_adversary(spark, corpus):
+    tables = frames(spark, corpus)
+    predictions = linkage_attack(
+        tables["cells"], final_rewrites(tables["rewrites"], *RELEASE), CONFIG
+    )
+    results = {r.model: r for r in summarize_audit(predictions, CONFIG)}
+    one = results["linkage"]
+    assert one.pre.mean == 1.0
+    assert one.post.mean < 0.5
+    assert one.mcnemar.n == one.chunks == 24
+    assert one.mcnemar.table[0][1] == round(24 * one.drop.drop)
+    assert one.drop.low > 0.5
+    assert one.hits5_pre == 1.0
+    assert 1 / 6 < one.mrr_post < 1
+    assert one.outcomes == {side: {"answered": 24} for side in ("pre", "post")}
+    assert any("fewer than 25" in w for w in one.warnings)
+    metrics = audit_metrics(results.values())
+    assert metrics["audit/linkage/accuracy_post"] == one.post.mean
+    assert all(math.isfinite(v) for v in metrics.values())
+    assert gate_accuracy(results.values(), ["linkage"]) == one.post.mean
+    assert gate_accuracy(results.values(), ["another"]) is None
+    assert one.to_dict()["mcnemar"]["odds_ratio"] is None  # no chunk gained by swapping
+
+
+def test_a_reference_corpus_is_what_is_known(spark, corpus):
+    tables = frames(spark, corpus)
+    other = frames(spark, make(documents=4, seed=9))
+    final = final_rewrites(tables["rewrites"], *RELEASE, draws=1)
+    found = linkage_attack(tables["cells"], final, CONFIG, knowledge=other["cells"]).collect()
+    assert len(found) == 2 * 2 * 12
+    unknown = [r for r in found if r["document_id"] in ("doc4", "doc5")]
+    assert unknown
+    assert all(r["rank"] is None and not r["correct"] for r in unknown)
+    # Nothing is left out of another corpus: both variants are one.
+    by = {(r["chunk_id"], r["side"], r["model"]): r["answer"] for r in found}
+    assert all(by[c, s, "linkage"] == by[c, s, "linkage-self"] for c, s, _ in by)
+    text = text_attack(
+        tables["chunks"], tables["mentions"], final, CONFIG, (other["chunks"], other["mentions"])
+    ).collect()
+    known = [r for r in text if r["model"] == "style" and r["document_id"] not in ("doc4", "doc5")]
+    assert sum(r["correct"] for r in known) > 0.7 * len(known)
+    empty = other["cells"].limit(0)
+    with pytest.raises(InputError, match="no chunks to learn from"):
+        linkage_attack(tables["cells"], final, CONFIG, knowledge=empty)
+    with pytest.raises(InputError, match="no chunks to learn from"):
+        text_attack(
+            tables["chunks"], tables["mentions"], final, CONFIG,
+            (other["chunks"].limit(0), other["mentions"]),
+        )  # fmt: skip
+
+
+def test_text_attack_does_not_depend_on_partitions(spark, corpus, partitions):
+    tables = frames(spark, corpus, partitions)
+    final = final_rewrites(tables["rewrites"], *RELEASE)
+    found = text_attack(tables["chunks"], tables["mentions"], final, CONFIG)
+    assert found.columns == PREDICTIONS.names
+    collected = rows(found, 5)
+    assert len(collected) == 3 * 2 * 2 * 12
+    if not hasattr(test_text_attack_does_not_depend_on_partitions, "first"):
+        test_text_attack_does_not_depend_on_partitions.first = collected
+    assert collected == test_text_attack_does_not_depend_on_partitions.first
+    column = {name: i for i, name in enumerate(PREDICTIONS.names)}
+    style = {}
+    for r in collected:
+        if r[column["model"]] == "style":
+            style.setdefault((r[0], r[1]), set()).add((r[column["answer"]], r[column["rank"]]))
+    assert len(style) == 24
+    # Swapping does not touch the words outside mentions.
+    assert all(len(answers) == 1 for answers in style.values())
+    # Every document has its own adjective, so style gives all of them away.
+    assert all(r[column["correct"]] for r in collected if r[column["model"]] == "style")
+
+
+def test_swap_aware_attack(spark, corpus, partitions):
+    tables = frames(spark, corpus, partitions)
+    final = final_rewrites(tables["rewrites"], *RELEASE)
+    guesses = swap_aware_attack(tables["cells"], final, J, CONFIG, tables["components"])
+    assert guesses.columns == PARTNER_GUESSES.names
+    collected = rows(guesses, 2)
+    if not hasattr(test_swap_aware_attack, "first"):
+        test_swap_aware_attack.first = collected
+    assert collected == test_swap_aware_attack.first
+    partner = {(r["draw"], r["chunk_id"]): r["partner_id"] for r in corpus.rewrites}
+    component = {r["chunk_id"]: r["component"] for r in corpus.components}
+    for r in collected:
+        draw, chunk, answer, swapped, match = r[0], r[1], r[2], r[5], r[8]
+        assert swapped == ((draw, chunk) in partner)
+        assert r[7] == (swapped and answer == partner[draw, chunk])
+        assert r[9] == (swapped and match == partner[draw, chunk])
+        assert component[answer] == component[chunk]
+    undone = Counter(r[0] for r in collected if r[8] is not None)
+    assert undone == {0: 12, 1: 12}
+
+
+def test_swap_aware_summary(spark, corpus):
+    tables = frames(spark, corpus)
+    final = final_rewrites(tables["rewrites"], *RELEASE)
+    config = CONFIG.model_copy(update={"swap_aware_draws": 1})
+    guesses = swap_aware_attack(tables["cells"], final, J, config, tables["components"]).cache()
+    result = summarize_partner_guesses(guesses)
+    found = guesses.toPandas()
+    swapped = found[found["swapped"]]
+    assert result.draws == 1
+    assert result.swapped == len(swapped) == 12
+    assert result.accuracy == pytest.approx(swapped["correct"].mean())
+    assert result.mrr == pytest.approx((1 / swapped["rank"]).mean())
+    assert result.chance == pytest.approx((1 / swapped["candidates"]).mean())
+    harmonic = [sum(1 / k for k in range(1, n + 1)) / n for n in swapped["candidates"]]
+    assert result.chance_mrr == pytest.approx(sum(harmonic) / 12, rel=1e-3)
+    assert result.undone == 6
+    assert result.undo_chance == pytest.approx(6 / (found["candidates"].sum() / 2))
+    # Documents with their own names are easy to put together again.
+    assert result.accuracy > 5 * result.chance
+    assert result.undo_precision > 0.5
+    assert result.detection >= result.undo_precision
+    assert "audit/swap-aware/accuracy" in audit_metrics([], result)
+    everywhere = swap_aware_attack(tables["cells"], final, J, config)
+    assert summarize_partner_guesses(everywhere).chance < result.chance
+
+
+def test_candidates_carry_their_measured_risk(spark, corpus):
+    tables = frames(spark, corpus)
+    attacks = attack_candidates(tables["cells"], tables["rewrites"], CONFIG)
+    assert attacks.columns == ATTACKS.names
+    found = {(r["n_swaps"], r["model"]): r for r in attacks.collect()}
+    assert {n for n, _ in found} == set(range(1, 7))
+    for n in (2, 6):
+        final = final_rewrites(tables["rewrites"], *RELEASE, n_swaps=n)
+        (one,) = (
+            r
+            for r in summarize_audit(linkage_attack(tables["cells"], final, CONFIG), CONFIG)
+            if r.model == "linkage"
+        )
+        row = found[n, "linkage"]
+        assert row["draws"] == 2
+        assert row["accuracy_pre"] == pytest.approx(one.pre.mean)
+        assert row["accuracy_post"] == pytest.approx(one.post.mean)
+        lost = one.chunks * one.drop.drop / 2
+        assert row["corpus_accuracy"] == pytest.approx((48 - lost) / 48)
+
+
+def test_later_swaps_of_a_chunk_replace_earlier_ones(spark):
+    corpus = make(swaps=2, draws=1)
+    # The first pair swaps back in a third swap.
+    first = [r for r in corpus.rewrites if r["order"] == 1]
+    originals = {c["chunk_id"]: c for c in corpus.chunks}
+    for r in first:
+        back = [
+            {**e, "old_entity": e["new_entity"], "new_entity": e["old_entity"]} for e in r["edits"]
+        ]
+        text = originals[r["chunk_id"]]["text"]
+        corpus.rewrites.append({**r, "order": 3, "edits": back, "text": text})
+    tables = frames(spark, corpus)
+    final = {r["chunk_id"]: r for r in final_rewrites(tables["rewrites"], *RELEASE).collect()}
+    assert len(final) == 4
+    assert all(len(final[r["chunk_id"]]["history"]) == 2 for r in first)
+    attacks = {
+        r["n_swaps"]: r
+        for r in attack_candidates(tables["cells"], tables["rewrites"], CONFIG).collect()
+        if r["model"] == "linkage"
+    }
+    # Back in their old state, the first two are identified again.
+    assert attacks[3]["accuracy_post"] == pytest.approx(
+        (2 + 4 * attacks[2]["accuracy_post"] - 2 * attacks[1]["accuracy_post"]) / 4
+    )
+
+
+def test_half_a_pair_is_refused(spark):
+    row = (0, "d#0", "d", "pre", "m", "x", "answered", True, 1, [])
+    frame = spark.createDataFrame([row], PREDICTIONS.ddl)
+    with pytest.raises(InputError, match="1 chunks have a prediction on one side only"):
+        summarize_audit(frame, CONFIG)
+    assert summarize_audit(frame.limit(0), CONFIG) == []
+
+
+def test_reference_must_be_there(spark, tmp_path):
+    with pytest.raises(InputError, match="no readable table 'cells'"):
+        read_reference(spark, str(tmp_path))

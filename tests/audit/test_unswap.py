@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from nes_spark.audit.ranking import hashes_of, tie_keys
+from nes_spark.audit.unswap import Suspect, sample_suspects, suspect_pairs
+
+
+def suspect(name, document, entities, fit=None, context=None, partner=None):
+    return Suspect(name, document, document, entities, fit or {}, context or {}, partner)
+
+
+def made(seed=0, n=40, documents=4):
+    rng = random.Random(seed)
+    found = []
+    for i in range(n):
+        entities = {
+            "Org": sorted({f"Org\x1f{rng.randrange(8)}" for _ in range(2)}),
+            "Date": [f"Date\x1f{rng.randrange(5)}"],
+        }
+        found.append(
+            suspect(
+                f"c{i:03d}",
+                f"d{i % documents}",
+                entities,
+                {f"d{rng.randrange(documents)}": rng.random() for _ in range(2)},
+                {f"Date\x1f{rng.randrange(5)}": rng.random() for _ in range(2)},
+            )
+        )
+    by_name = {s.chunk_id: s for s in found}
+    swapped = {}
+    for a in found:
+        for b in found:
+            if (
+                a.chunk_id < b.chunk_id
+                and valid(a, b)
+                and not {a.chunk_id, b.chunk_id} & {*swapped}
+            ):
+                swapped[a.chunk_id], swapped[b.chunk_id] = b.chunk_id, a.chunk_id
+                break
+        if len(swapped) >= 8:
+            break
+    return [
+        suspect(s.chunk_id, s.document_id, s.entities, s.fit, s.context, swapped.get(s.chunk_id))
+        for s in by_name.values()
+    ]
+
+
+def valid(a, b):
+    x, y = set(a.entities["Org"]), set(b.entities["Org"])
+    return bool(
+        a.metadata != b.metadata and x - y and y - x and a.entities["Date"] != b.entities["Date"]
+    )
+
+
+def score(a, b, beta):
+    """The definition of the module, pair by pair."""
+
+    def h(x, y):
+        around = y.entities["Date"]
+        beside = sum(x.context.get(f, 0.0) for f in around) / len(around)
+        return x.fit.get(y.document_id, 0.0) + beta * beside
+
+    return h(a, b) + h(b, a) - h(a, a) - h(b, b)
+
+
+@pytest.mark.parametrize("block", [1, 7, 512])
+@pytest.mark.parametrize("beta", [0.0, 1.5])
+def test_agrees_with_the_definition(block, beta):
+    suspects = made()
+    by_name = {s.chunk_id: s for s in suspects}
+    shuffled = random.Random(3).sample(suspects, len(suspects))
+    found = suspect_pairs(shuffled, ["Org"], beta, block)
+    assert [s.chunk_id for s in found] == sorted(by_name)
+    ranked = 0
+    for one in found:
+        me = by_name[one.chunk_id]
+        candidates = [s for s in suspects if valid(me, s)]
+        assert one.candidates == len(candidates)
+        best = max(score(me, s, beta) for s in candidates)
+        assert one.score == pytest.approx(best, abs=1e-8)
+        assert score(me, by_name[one.answer], beta) == pytest.approx(best, abs=1e-8)
+        if me.partner:
+            ranked += 1
+            true = score(me, by_name[me.partner], beta)
+            better = sum(score(me, s, beta) > true + 1e-8 for s in candidates)
+            assert better < one.rank <= len(candidates)
+        else:
+            assert one.rank is None
+    assert ranked == 8
+
+
+def test_matching_pairs_each_chunk_once():
+    found = {s.chunk_id: s for s in suspect_pairs(made(1), ["Org"])}
+    matched = {c: s.match for c, s in found.items() if s.match}
+    assert len(matched) > 20
+    assert all(
+        matched[m] == c and found[m].match_score == found[c].match_score for c, m in matched.items()
+    )
+
+
+def test_undoes_an_obvious_swap():
+    entities = {"Org": ["Org\x1fx"], "Date": ["Date\x1f1"]}
+    a = suspect("a", "d1", entities, {"d2": 3.0}, partner="b")
+    b = suspect("b", "d2", {"Org": ["Org\x1fy"], "Date": ["Date\x1f2"]}, {"d1": 3.0}, partner="a")
+    c = suspect("c", "d3", {"Org": ["Org\x1fz"], "Date": ["Date\x1f3"]}, {"d3": 3.0})
+    first, second, third = suspect_pairs([c, b, a], ["Org"])
+    assert (first.answer, first.rank, first.match) == ("b", 1, "b")
+    assert (second.answer, second.rank, second.match) == ("a", 1, "a")
+    assert third.match is None
+    assert first.score == pytest.approx(6.0)
+
+
+def test_ties_by_lot():
+    chunks = [
+        suspect(f"c{i}", f"d{i}", {"Org": [f"Org\x1f{i}"], "Date": [f"Date\x1f{i}"]})
+        for i in range(6)
+    ]
+    found = suspect_pairs(chunks, ["Org"])
+    others = [f"c{i}" for i in range(1, 6)]
+    keys = tie_keys("c0", hashes_of(others))
+    assert found[0].answer == others[int(np.argmin(keys))]
+
+
+def test_nothing_to_pair():
+    assert suspect_pairs([], ["Org"]) == []
+    lonely = suspect("a", "d", {"Org": ["Org\x1fx"], "Date": []})
+    (one,) = suspect_pairs([lonely], ["Org"])
+    assert (one.answer, one.score, one.candidates, one.match) == (None, None, 0, None)
+
+
+def test_sample_keeps_the_swapped_and_does_not_depend_on_order():
+    suspects = made(2)
+    kept = sample_suspects(suspects, 20)
+    assert len(kept) == 20
+    assert {s.chunk_id for s in suspects if s.partner} <= {s.chunk_id for s in kept}
+    assert sample_suspects(random.Random(1).sample(suspects, 40), 20) == kept
+    assert len(sample_suspects(suspects, 3)) == 8
