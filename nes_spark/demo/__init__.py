@@ -10,8 +10,10 @@ from importlib.resources import files
 from pathlib import Path
 
 from nes_spark.demo.calls import call, calls
+from nes_spark.demo.clinical import notes
+from nes_spark.demo.patents import filings
 
-__all__ = ["call", "calls", "config_path", "corpus_path"]
+__all__ = ["call", "calls", "config_path", "corpus_path", "filings", "notes"]
 
 
 def _resource(name: str) -> Path:

@@ -9,31 +9,40 @@ from typing import Any
 
 import click
 
-from nes_spark.demo.calls import (
-    DEFAULT_DOCUMENTS,
-    DEFAULT_PERIODS,
-    DEFAULT_SEED,
-    SKEWS,
-    calls,
-)
+from nes_spark.demo.calls import DEFAULT_DOCUMENTS, DEFAULT_PERIODS, DEFAULT_SEED, SKEWS, calls
+from nes_spark.demo.clinical import DEFAULT_NOTES, notes
+from nes_spark.demo.patents import DEFAULT_FILINGS, filings
 
 
-def write_line(stream: Any, record: dict[str, Any]) -> None:
-    """Write one record as a line of JSON, the same bytes on every platform."""
-    stream.write(json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n")
+def line_of(record: dict[str, Any]) -> str:
+    """Return one record as a line of JSON, the same characters on every platform."""
+    return json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
 @click.command(context_settings={"show_default": True})
-@click.option("--documents", type=click.IntRange(1), default=DEFAULT_DOCUMENTS, help="How many.")
+@click.option(
+    "--kind",
+    type=click.Choice(["calls", "clinical", "patents"]),
+    default="calls",
+    help="Earnings calls, hospital notes or patent filings.",
+)
+@click.option(
+    "--documents",
+    type=click.IntRange(1),
+    help=f"How many.  [default: {DEFAULT_DOCUMENTS} calls, {DEFAULT_NOTES} notes or filings]",
+)
 @click.option("--seed", type=int, default=DEFAULT_SEED, help="Seed of the invented world.")
-@click.option("--periods", default=",".join(DEFAULT_PERIODS), help="Quarters, comma-separated.")
-@click.option("--length", type=float, default=1.0, help="Length of a call; 1 is 1,400 words.")
-@click.option("--skew", type=click.Choice(SKEWS), default="none", help="What is out of balance.")
-@click.option("--start", type=click.IntRange(0), default=0, help="Number of the first document.")
+@click.option(
+    "--periods", default=",".join(DEFAULT_PERIODS), help="Calls: quarters, comma-separated."
+)
+@click.option("--length", type=float, default=1.0, help="Calls: 1 is about 1,100 words.")
+@click.option("--skew", type=click.Choice(SKEWS), default="none", help="Calls: out of balance.")
+@click.option("--start", type=click.IntRange(0), default=0, help="Calls: number of the first.")
 @click.option("--output", type=click.Path(path_type=Path), required=True, help="JSON Lines file.")
 @click.option("--gold", type=click.Path(path_type=Path), help="Where to put what was put in.")
 def main(
-    documents: int,
+    kind: str,
+    documents: int | None,
     seed: int,
     periods: str,
     length: float,
@@ -42,24 +51,29 @@ def main(
     output: Path,
     gold: Path | None,
 ) -> None:
-    """Write earnings calls of invented companies, as many as asked for, one at a time."""
-    quarters = tuple(part.strip() for part in periods.split(","))
+    """Write texts of invented companies and people, as many as asked for, one at a time."""
+    try:
+        if kind == "calls":
+            quarters = tuple(part.strip() for part in periods.split(","))
+            made = calls(documents or DEFAULT_DOCUMENTS, seed, quarters, length, skew, start)
+        elif kind == "clinical":
+            made = notes(documents or DEFAULT_NOTES, seed)
+        else:
+            made = filings(documents or DEFAULT_FILINGS, seed)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
     with ExitStack() as stack:
 
         def opened(path: Path) -> Any:
             path.parent.mkdir(parents=True, exist_ok=True)
             return stack.enter_context(path.open("w", encoding="utf-8", newline="\n"))
 
-        try:
-            made = calls(documents, seed, quarters, length, skew, start)
-            target = opened(output)
-            notes = opened(gold) if gold else None
-            for document, annotation in made:
-                write_line(target, document)
-                if notes is not None:
-                    write_line(notes, annotation)
-        except ValueError as error:
-            raise click.UsageError(str(error)) from None
+        target = opened(output)
+        notebook = opened(gold) if gold else None
+        for document, annotation in made:
+            target.write(line_of(document))
+            if notebook is not None:
+                notebook.write(line_of(annotation))
 
 
 if __name__ == "__main__":
