@@ -60,7 +60,7 @@ DOCUMENTS = Table(
         Column(
             "qa_start_turn",
             "int",
-            "0-based index of the first turn after the presentation; null where no questions follow",
+            "0-based index of the first turn after the presentation; null where none follow",
             True,
         ),
         Column(
@@ -99,6 +99,25 @@ CHUNKS = Table(
         Column("n_suppressed", "int", "direct identifiers replaced in this chunk"),
     ),
     ("chunk_id",),
+)
+
+LEAKS = Table(
+    "leaks",
+    "Direct identifiers still found in one released text, counted; no text is quoted.",
+    (
+        Column("chunk_id", "string", "chunk"),
+        Column("document_id", "string", "document of the chunk"),
+        Column("identifier_document_id", "string", "document that the identifier belongs to"),
+        Column("kind", "string", "configured kind, e.g. company"),
+        Column(
+            "rule",
+            "string",
+            "how it was recognised: name, part, ticker, url, email, phone, literal, pattern; "
+            "other_document for names of another document, which swapping may put there",
+        ),
+        Column("n", "bigint", "occurrences"),
+    ),
+    ("chunk_id", "identifier_document_id", "kind", "rule"),
 )
 
 MENTIONS = Table(
@@ -383,6 +402,7 @@ TABLES: dict[str, Table] = {
         DOCUMENTS,
         QUARANTINE,
         CHUNKS,
+        LEAKS,
         MENTIONS,
         CELLS,
         EMBEDDINGS,

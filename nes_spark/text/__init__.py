@@ -5,15 +5,29 @@ Importing this package does not import Spark; its Spark functions are in
 """
 
 from nes_spark.text.chunking import chunk_spans, chunk_text
+from nes_spark.text.identifiers import (
+    Identifier,
+    Match,
+    Matcher,
+    find_identifiers,
+    known_identifiers,
+    suppress,
+)
 from nes_spark.text.presentation import Presentation, Turn, find_presentation, split_turns
 from nes_spark.text.sentences import split_sentences
 
 __all__ = [
+    "Identifier",
+    "Match",
+    "Matcher",
     "Presentation",
     "Turn",
     "chunk_spans",
     "chunk_text",
+    "find_identifiers",
     "find_presentation",
+    "known_identifiers",
     "split_sentences",
     "split_turns",
+    "suppress",
 ]

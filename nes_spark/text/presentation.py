@@ -164,7 +164,8 @@ _OPERATOR_LABEL = re.compile(
 _ASKS = re.compile(
     r"\b(?:thank you|thanks|appreciate you|appreciate it)\b[^.?!]{0,30}?\b(?:for )?(?:taking|the "
     r"opportunity|my question|the question)\b|\bmy (?:first |1st )?questions?\b"
-    r"|\b(?:i have|i've got|i had|just) (?:a|one|two|three|a couple(?: of)?|some|few|a few) (?:\w+ )?questions?\b"
+    r"|\b(?:i have|i've got|i had|just) (?:a|one|two|three|a couple(?: of)?|some|few|a few) "
+    r"(?:\w+ )?questions?\b"
     r"|\bquestion (?:for|from) (?:me|my side)\b|\bfirst question\b|\bcan you hear me\b",
     _FLAGS,
 )

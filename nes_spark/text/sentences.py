@@ -32,13 +32,14 @@ _EITHER = word_set(
     "blvd rd bn mn mm tn m k yr yrs hr hrs sq"
 )
 _STARTERS = word_set(
-    "The This That These Those There They Then Their We We're We've We'll We'd Our Ours I I'm I've "
-    "I'll I'd It It's Its He She His Her You Your In On At As And But So For From If To With When "
-    "While What Where Which Who Why How After Before During Despite Although Though Because "
-    "Since Also Additionally Now Next Finally First Second Third Lastly Turning Looking Moving Let "
-    "Let's Please Thank Thanks Today Good Great Okay OK Yes No Not Well However Overall Our By Over Under "
-    "Within Both All Each Some Many Most Any Is Are Was Were Do Does Did Can Could Should Would "
-    "Will Here Net Total Again Once Of Hello Hi Welcome Regarding Excluding Including"
+    "The This That These Those There They Then Their We We're We've We'll We'd Our Ours I I'm "
+    "I've I'll I'd It It's Its He She His Her You Your In On At As And But So For From If To "
+    "With When While What Where Which Who Why How After Before During Despite Although Though "
+    "Because Since Also Additionally Now Next Finally First Second Third Lastly Turning Looking "
+    "Moving Let Let's Please Thank Thanks Today Good Great Okay OK Yes No Not Well However "
+    "Overall By Over Under Within Both All Each Some Many Most Any Is Are Was Were Do Does Did "
+    "Can Could Should Would Will Here Net Total Again Once Of Hello Hi Welcome Regarding "
+    "Excluding Including"
 )
 
 # A run of end marks with what closes behind it, then white space, which belongs to the sentence

@@ -27,9 +27,15 @@ from nes_spark.config import (
     PresentationConfig,
 )
 from nes_spark.errors import InputError
-from nes_spark.schemas import CHUNKS, DOCUMENTS, QUARANTINE
+from nes_spark.schemas import CHUNKS, DOCUMENTS, LEAKS, QUARANTINE
 from nes_spark.text.chunking import chunk_spans
 from nes_spark.text.identifiers import Matcher, number_matches
+from nes_spark.text.leaks import (
+    OTHER_DOCUMENT,
+    candidates,
+    identifier_keys,
+    own_leaks,
+)
 from nes_spark.text.reading import (
     Document,
     Problem,
@@ -232,8 +238,8 @@ def _read_text(spark: SparkSession, path: str, config: InputConfig) -> DataFrame
     table = config.metadata_table
     if table is None:
         raise InputError(
-            "input.metadata_table is missing: a folder of text files needs a table (CSV, JSON Lines "
-            "or Parquet) that says for each file whose it is"
+            "input.metadata_table is missing: a folder of text files needs a table (CSV, JSON "
+            "Lines or Parquet) that says for each file whose it is"
         )
     try:
         files = _glob(spark.read.format("binaryFile"), spark, path, "text").load(path)
@@ -241,7 +247,7 @@ def _read_text(spark: SparkSession, path: str, config: InputConfig) -> DataFrame
         listed = files.select("path", F.col("content").alias("body"), "length")
     except AnalysisException as error:
         raise _input_error(path, error) from None
-    kind = _format_of(spark, table, InputConfig(path=table))
+    kind = _format_of(spark, table, InputConfig.model_validate({"path": table}))
     reader = {"jsonl": _read_jsonl, "csv": _read_csv, "parquet": _read_parquet_table}[kind]
     columns = config.columns.model_copy(update={"document_id": "file"})
     table_config = config.model_copy(update={"columns": columns, "metadata_table": None})
@@ -783,7 +789,8 @@ def chunk_documents(
 
         model = load_embedder(embedder)
         for batch in batches:
-            for row in batch.to_dict("records"):
+            for values in batch.itertuples(index=False, name=None):
+                row = dict(zip(batch.columns, values, strict=True))
                 rows = list(chunk_rows(row, model, chunking, identifiers))
                 for begin in range(0, len(rows), 2000):
                     yield pd.DataFrame(rows[begin : begin + 2000], columns=CHUNKS.names)
@@ -791,3 +798,122 @@ def chunk_documents(
     return documents.select("document_id", "metadata", "text", "identifiers").mapInPandas(
         run, CHUNKS.ddl
     )
+
+
+# -------------------------------------------------------------------------------------- leaks
+
+_RUN_COLUMNS = ["chunk_id", "document_id", "at", "key", "title", "upper", "opens"]
+_KEY_COLUMNS = ["key", "identifier_document_id", "kind", "case", "opening"]
+#: Matchers kept per Python worker; chunks of a document mostly come together.
+_CACHED = 256
+
+
+def _matcher_of(
+    cache: dict[str, Matcher], document_id: str, identifiers: Any, config: IdentifiersConfig
+) -> Matcher:
+    matcher = cache.get(document_id)
+    if matcher is None:
+        if len(cache) >= _CACHED:
+            cache.pop(next(iter(cache)))
+        items = [] if identifiers is None else identifiers
+        matcher = cache[document_id] = Matcher(items, config.kinds, config.allow)
+    return matcher
+
+
+def find_leaks(
+    released: DataFrame, documents: DataFrame, identifiers: IdentifiersConfig
+) -> DataFrame:
+    """Search released texts for direct identifiers of their own and of all other documents.
+
+    Parameters
+    ----------
+    released : DataFrame
+        Columns chunk_id, document_id, text.
+    documents : DataFrame
+        Columns document_id and identifiers, as in the documents table.
+    identifiers : IdentifiersConfig
+        Kinds and forms that are never identifiers.
+
+    Returns
+    -------
+    DataFrame
+        Table :data:`~nes_spark.schemas.LEAKS`; empty when nothing is left. Hits of a text's own
+        document always count as leaks; hits that name another document have the rule
+        ``other_document`` and may be names that a swap put there.
+
+    Notes
+    -----
+    Own identifiers travel to the texts in a join on the document. Other documents' names meet the
+    texts in a join on their squeezed spelling, so the work grows with texts plus identifiers (see
+    :mod:`nes_spark.text.leaks`).
+    """
+    known = documents.select("document_id", "identifiers")
+
+    def own(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        cache: dict[str, Matcher] = {}
+        for batch in batches:
+            rows = [
+                (chunk, document, document, leak.kind, leak.rule, leak.n)
+                for chunk, document, text, items in zip(
+                    batch["chunk_id"],
+                    batch["document_id"],
+                    batch["text"],
+                    batch["identifiers"],
+                    strict=True,
+                )
+                for leak in own_leaks(
+                    text, _matcher_of(cache, document, items, identifiers), document
+                )
+            ]
+            yield pd.DataFrame(rows, columns=LEAKS.names)
+
+    def spellings(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        for batch in batches:
+            rows = [
+                (key.key, document, key.kind, key.case, key.opening)
+                for document, items in zip(batch["document_id"], batch["identifiers"], strict=True)
+                for key in identifier_keys(
+                    Matcher([] if items is None else items, identifiers.kinds, identifiers.allow)
+                )
+            ]
+            yield pd.DataFrame(rows, columns=_KEY_COLUMNS)
+
+    def runs(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        empty = Matcher([], identifiers.kinds, identifiers.allow)
+        for batch in batches:
+            rows = [
+                (chunk, document, at, *candidate)
+                for chunk, document, text in zip(
+                    batch["chunk_id"], batch["document_id"], batch["text"], strict=True
+                )
+                for at, candidate in enumerate(candidates(text, empty))
+            ]
+            yield pd.DataFrame(rows, columns=_RUN_COLUMNS)
+
+    texts = released.select("chunk_id", "document_id", "text")
+    mine = texts.join(known, "document_id", "left").mapInPandas(own, LEAKS.ddl)
+    keys = known.mapInPandas(
+        spellings,
+        "key string, identifier_document_id string, kind string, `case` string, opening boolean",
+    )
+    found = texts.mapInPandas(
+        runs,
+        "chunk_id string, document_id string, at int, key string, title boolean, "
+        "upper boolean, opens boolean",
+    )
+    met = found.join(keys, "key").filter(
+        (F.col("document_id") != F.col("identifier_document_id"))
+        & ((F.col("case") != "title") | F.col("title"))
+        & ((F.col("case") != "upper") | F.col("upper"))
+        & (F.col("opening") | ~F.col("opens"))
+    )
+    # What is also a spelling of the text's own document was counted above.
+    shared = keys.select(F.col("key"), F.col("identifier_document_id").alias("document_id"))
+    others = (
+        met.join(shared.distinct(), ["key", "document_id"], "left_anti")
+        .dropDuplicates(["chunk_id", "at", "identifier_document_id", "kind"])
+        .groupBy("chunk_id", "document_id", "identifier_document_id", "kind")
+        .agg(F.count(F.lit(1)).alias("n"))
+        .withColumn("rule", F.lit(OTHER_DOCUMENT))
+    )
+    return mine.unionByName(others.select(*LEAKS.names))

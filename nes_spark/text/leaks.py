@@ -1,0 +1,196 @@
+"""The leak search: which direct identifiers are left in released texts.
+
+Two questions, two costs. Does a text still name its *own* document? The document's forms are looked
+for with the rules of the suppression (:class:`~nes_spark.text.identifiers.Matcher`). Does it name
+*another* document? Each text gives the squeezed spellings of all short runs of words that begin
+with a capital letter, each identifier gives the squeezed spellings of its forms, and equal
+spellings meet in a join: the cost is that of the texts plus that of the identifiers, never their
+product.
+
+Finding another document's company is not always a leak: swapping puts other documents' names into
+a text on purpose. Such hits carry the rule ``other_document``, so that a gate can accept them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from nes_spark.config import IdentifierKind
+from nes_spark.text.identifiers import (
+    _GAP,
+    _SENTENCE_END,
+    _SMALL,
+    CONTEXT,
+    TITLE,
+    UPPER,
+    WORD,
+    Matcher,
+    _cap,
+    fold,
+)
+
+#: The rule of hits that name another document.
+OTHER_DOCUMENT = "other_document"
+#: Most words that a name of another document may be spread over.
+CROSS_WORDS = 6
+#: Shorter spellings of other documents are not looked for: they arise by chance.
+CROSS_LENGTH = 4
+
+
+class Key(NamedTuple):
+    """A squeezed spelling of an identifier, and how it must look in a text."""
+
+    key: str
+    kind: str
+    case: str
+    opening: bool
+
+
+class Candidate(NamedTuple):
+    """A run of words of a text: squeezed, and how it looks there."""
+
+    key: str
+    title: bool
+    upper: bool
+    opens: bool
+
+
+class Leak(NamedTuple):
+    """Hits of one rule in one text; quotes nothing."""
+
+    identifier_document_id: str
+    kind: str
+    rule: str
+    n: int
+
+
+def identifier_keys(matcher: Matcher) -> list[Key]:
+    """Return the spellings by which other documents would be named.
+
+    Whole names of companies and people, heads of company names, tickers and literals. Single first
+    and last names are left out: they name people of many documents.
+    """
+    keys = []
+    for key, forms in matcher.forms.items():
+        if len(key) < CROSS_LENGTH:
+            continue
+        for form in forms:
+            item = matcher.items[form.owner]
+            person = matcher.kinds[item.kind].rule == "person"
+            if form.case == CONTEXT or (person and form.rule != "name"):
+                continue
+            keys.append(Key(key, item.kind, form.case, form.opening))
+    return list(dict.fromkeys(keys))
+
+
+def candidates(text: str, matcher: Matcher) -> Iterator[Candidate]:
+    """Yield the runs of words of a text that may be a name.
+
+    Parameters
+    ----------
+    text : str
+        Released text.
+    matcher : Matcher
+        For its placeholders, which are skipped; its identifiers do not matter.
+    """
+    masked = matcher.placeholders(text)
+    mask = 0
+    words = [(m.group(), m.start(), m.end()) for m in WORD.finditer(text)]
+    for i, (word, start, _) in enumerate(words):
+        while mask < len(masked) and masked[mask][1] <= start:
+            mask += 1
+        if not _cap(word):
+            continue
+        stop = masked[mask][0] if mask < len(masked) else len(text)
+        if start >= stop:
+            continue
+        opens = bool(_SENTENCE_END.search(text[max(0, start - 8) : start]))
+        key, title, upper = "", True, True
+        for j in range(i, min(i + CROSS_WORDS, len(words))):
+            part, begin, end = words[j]
+            if end > stop or (j > i and not _GAP.fullmatch(text[words[j - 1][2] : begin])):
+                break
+            key += fold(part)
+            title &= _cap(part) or fold(part) in _SMALL
+            upper &= part.isupper() or part.isdigit() or part == "&"
+            if len(key) >= CROSS_LENGTH:
+                yield Candidate(key, title, upper, opens and j == i)
+                if key.endswith("s"):
+                    yield Candidate(key[:-1], title, upper, opens and j == i)
+
+
+def looks_like(candidate: Candidate, key: Key) -> bool:
+    """Whether a run of words with the same squeezed spelling is written as the form needs it."""
+    if key.case == TITLE and not candidate.title:
+        return False
+    if key.case == UPPER and not candidate.upper:
+        return False
+    return key.opening or not candidate.opens
+
+
+def own_leaks(text: str, matcher: Matcher, document_id: str) -> list[Leak]:
+    """Return what a text still says about its own document, counted by kind and rule."""
+    counts = Counter((m.kind, m.rule) for m in matcher.find(text))
+    return [Leak(document_id, kind, rule, n) for (kind, rule), n in sorted(counts.items())]
+
+
+def find_leaks_in_memory(
+    released: Iterable[tuple[str, str, str]],
+    documents: Mapping[str, Iterable[Any]],
+    kinds: Mapping[str, IdentifierKind] | None = None,
+    allow: Iterable[str] = (),
+) -> list[tuple[str, str, str, str, str, int]]:
+    """Search a small release; :func:`nes_spark.text.stages.find_leaks` does the same on Spark.
+
+    Parameters
+    ----------
+    released : iterable of (chunk_id, document_id, text)
+        Released texts.
+    documents : mapping of str to iterable of Identifier
+        Document id -> its identifiers.
+    kinds, allow
+        As in :func:`nes_spark.text.identifiers.find_identifiers`.
+
+    Returns
+    -------
+    list of (chunk_id, document_id, identifier_document_id, kind, rule, n)
+        Sorted.
+    """
+    allow = tuple(allow)
+    matchers = {name: Matcher(items, kinds, allow) for name, items in documents.items()}
+    index: dict[str, list[tuple[str, Key]]] = {}
+    for name, matcher in matchers.items():
+        for key in identifier_keys(matcher):
+            index.setdefault(key.key, []).append((name, key))
+    empty = Matcher([], kinds, allow)
+    rows: Counter[tuple[str, str, str, str, str]] = Counter()
+    for chunk_id, document_id, text in released:
+        own = matchers.get(document_id, empty)
+        for leak in own_leaks(text, own, document_id):
+            rows[chunk_id, document_id, document_id, leak.kind, leak.rule] += leak.n
+        for candidate in candidates(text, empty):
+            if candidate.key in own.forms:
+                continue
+            hits = {
+                (name, key.kind)
+                for name, key in index.get(candidate.key, ())
+                if name != document_id and looks_like(candidate, key)
+            }
+            for name, kind in hits:
+                rows[chunk_id, document_id, name, kind, OTHER_DOCUMENT] += 1
+    return sorted((*key, n) for key, n in rows.items())
+
+
+__all__ = [
+    "OTHER_DOCUMENT",
+    "Candidate",
+    "Key",
+    "Leak",
+    "candidates",
+    "find_leaks_in_memory",
+    "identifier_keys",
+    "looks_like",
+    "own_leaks",
+]
