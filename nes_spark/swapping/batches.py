@@ -1,0 +1,297 @@
+"""From Arrow batches, sorted by group and chunk, to swaps: what a Spark task does.
+
+Batches are read one by one and cut down at once to arrays of integers, so that a task holds about
+8 bytes x (4 + number of entities) plus the id for each eligible chunk of one component, whatever
+the batches look like. No name and no text comes here: entities, metadata and cells are 64-bit
+hashes (that any two of a million different ones are equal has probability 3e-8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from nes_spark.swapping.memory import component_stream
+from nes_spark.swapping.population import Ints, Mask, Population, Sets, make_sets
+from nes_spark.swapping.sampler import sample_component
+from nes_spark.swapping.seeds import Secret
+
+#: What identifies a group; batches come sorted by these, then by chunk_id.
+GROUP = ("setting", "combination", "component", "stratum", "block")
+
+ACCEPTED = pa.schema(
+    [
+        ("setting", pa.string()),
+        ("combination", pa.string()),
+        ("draw", pa.int32()),
+        ("component", pa.int32()),
+        ("priority", pa.int32()),
+        ("time", pa.float64()),
+        ("chunk_a", pa.string()),
+        ("chunk_b", pa.string()),
+    ]
+)
+
+PARTNERS = pa.schema([("chunk_id", pa.string()), ("status", pa.string())])
+
+
+@dataclass(frozen=True)
+class Task:
+    """Everything a task needs besides its rows.
+
+    Attributes
+    ----------
+    secret : Secret
+    round : int
+    draws : int
+        Number of draws M.
+    draws_per_block : int
+        A group with block b makes draws ``b * draws_per_block`` and following.
+    max_swaps : int
+        Longest sequence of one component.
+    uniques_first, max_count_difference, min_cosine, cosine_weight
+        Options of :class:`~nes_spark.swapping.population.Population` and the sampler.
+    """
+
+    secret: Secret
+    round: int
+    draws: int
+    draws_per_block: int
+    max_swaps: int
+    uniques_first: bool = False
+    max_count_difference: int | None = None
+    min_cosine: float | None = None
+    cosine_weight: float | None = None
+
+    @property
+    def needs_vectors(self) -> bool:
+        """Whether rows must have a vector."""
+        return self.min_cosine is not None or self.cosine_weight is not None
+
+
+@dataclass
+class Group:
+    """Rows of one group, as compact pieces.
+
+    Attributes
+    ----------
+    key : tuple
+        Values of :data:`GROUP`.
+    ids : list of pyarrow.Array
+        Chunk ids.
+    n : int
+        Number of rows.
+    """
+
+    key: tuple[Any, ...]
+    ids: list[pa.Array] = field(default_factory=list)
+    columns: dict[str, list[NDArray[Any]]] = field(default_factory=dict)
+    sets: dict[str, list[tuple[Ints, Ints]]] = field(default_factory=dict)
+    n: int = 0
+
+    def add(self, rows: pa.RecordBatch) -> None:
+        """Take over the columns that are needed."""
+        self.n += rows.num_rows
+        # A column of a batch shares the buffer of the whole batch: take a copy of the ids only.
+        self.ids.append(rows.column("chunk_id").take(pa.array(np.arange(rows.num_rows))))
+        for name in ("metadata", "outside", "sample_unique"):
+            values = rows.column(name).to_numpy(zero_copy_only=False)
+            self.columns.setdefault(name, []).append(np.array(values))
+        for name in ("available", "history"):
+            column = rows.column(name)
+            if column.null_count == len(column):
+                continue
+            inner = column.flatten()
+            self.sets.setdefault(name, []).append(
+                (
+                    np.asarray(inner.value_lengths().to_numpy(zero_copy_only=False), np.int64),
+                    np.array(inner.flatten().to_numpy(zero_copy_only=False)),
+                )
+            )
+        vectors = rows.column("vector")
+        if vectors.null_count < len(vectors):
+            flat = vectors.flatten().to_numpy(zero_copy_only=False).astype(np.float32)
+            self.columns.setdefault("vector", []).append(flat.reshape(rows.num_rows, -1))
+
+    def column(self, name: str) -> NDArray[Any]:
+        """Return a whole column."""
+        return np.concatenate(self.columns[name])
+
+    def cut(self, n: int) -> None:
+        """Keep the first rows only."""
+        if n >= self.n:
+            return
+        for name, pieces in self.columns.items():
+            self.columns[name] = [np.concatenate(pieces)[:n]]
+        for name, parts in self.sets.items():
+            sizes = np.concatenate([s for s, _ in parts])
+            sizes = sizes[: n * (len(sizes) // self.n)]
+            values = np.concatenate([v for _, v in parts])
+            self.sets[name] = [(sizes, values[: int(sizes.sum())])]
+        self.n = n
+
+    def families(self, name: str) -> list[tuple[Ints, Ints]]:
+        """For each category of J the (row, hash) pairs of its entities."""
+        sizes = np.concatenate([s for s, _ in self.sets[name]])
+        values = np.concatenate([v for _, v in self.sets[name]])
+        width = len(sizes) // self.n
+        place = np.repeat(np.arange(len(sizes)), sizes)
+        out = []
+        for number in range(width):
+            mine = place % width == number
+            out.append((place[mine] // width, values[mine]))
+        return out
+
+    def population(self, task: Task) -> Population:
+        """Build the population of the sampler."""
+        available: list[Sets] = []
+        history: list[Sets] | None = None
+        given = self.families("available")
+        if "history" in self.sets:
+            history = []
+            for (rows, values), (past_rows, past) in zip(
+                given, self.families("history"), strict=True
+            ):
+                both = make_sets(
+                    np.concatenate([rows, past_rows + self.n]),
+                    np.concatenate([values, past]),
+                    2 * self.n,
+                )
+                available.append(both.take(np.arange(self.n)))
+                history.append(both.take(np.arange(self.n, 2 * self.n)))
+        else:
+            available = [make_sets(rows, values, self.n) for rows, values in given]
+        return Population(
+            self.column("metadata"),
+            self.column("outside"),
+            available,
+            history,
+            max_count_difference=task.max_count_difference,
+            vectors=self.column("vector") if task.needs_vectors else None,
+            min_cosine=task.min_cosine,
+            cosine_weight=task.cosine_weight,
+        )
+
+
+def groups_of(batches: Iterable[pa.RecordBatch]) -> Iterator[Group]:
+    """Gather the rows of each group, one group at a time."""
+    current: Group | None = None
+    for batch in batches:
+        if not batch.num_rows:
+            continue
+        keys = [batch.column(name).to_pylist() for name in GROUP]
+        rows = list(zip(*keys, strict=True))
+        start = 0
+        while start < len(rows):
+            stop = start
+            if rows[-1] == rows[start]:  # sorted: all the rest is one group
+                stop = len(rows)
+            while stop < len(rows) and rows[stop] == rows[start]:
+                stop += 1
+            if current is None or current.key != rows[start]:
+                if current is not None:
+                    yield current
+                current = Group(rows[start])
+            current.add(batch.slice(start, stop - start))
+            start = stop
+    if current is not None:
+        yield current
+
+
+def sample_batches(batches: Iterable[pa.RecordBatch], task: Task) -> Iterator[pa.RecordBatch]:
+    """Draw the swaps of every group; columns of :data:`ACCEPTED` come out.
+
+    Parameters
+    ----------
+    batches : iterable of pyarrow.RecordBatch
+        Columns of :data:`GROUP`, ``chunk_id``, ``metadata``, ``outside`` (64-bit hashes),
+        ``sample_unique`` (bool), ``available`` (for each category of J the hashes of the entities
+        that the chunk can give), ``history`` (the same for those ever in it; null in a first
+        round) and ``vector`` (null where not needed). Sorted by :data:`GROUP` and ``chunk_id``;
+        groups may reach over batches.
+    task : Task
+    """
+    for group in groups_of(batches):
+        if group.n < 2:
+            continue
+        setting, combination, component, _, block = group.key
+        population = group.population(task)
+        uniques: Mask | None = None
+        if task.uniques_first:
+            uniques = group.column("sample_unique").astype(bool)
+        ids = pa.chunked_array(group.ids)
+        out: list[tuple[Any, ...]] = []
+        start = block * task.draws_per_block
+        for draw in range(start, min(start + task.draws_per_block, task.draws)):
+            stream = component_stream(
+                task.secret, setting, combination, draw, task.round, ids[0].as_py()
+            )
+            for swap in sample_component(population, stream, task.max_swaps, uniques):
+                first, second = ids[swap.first].as_py(), ids[swap.second].as_py()
+                out.append(
+                    (setting, combination, draw, component, swap.priority, swap.time, first, second)
+                )
+        if out:
+            yield to_batch(out, ACCEPTED)
+
+
+def to_batch(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:
+    """Build a record batch from rows."""
+    columns = list(zip(*rows, strict=True)) if rows else [() for _ in schema]
+    return pa.RecordBatch.from_arrays(
+        [pa.array(list(c), type=f.type) for c, f in zip(columns, schema, strict=True)],
+        schema=schema,
+    )
+
+
+def partner_batches(batches: Iterable[pa.RecordBatch], task: Task) -> Iterator[pa.RecordBatch]:
+    """Say for every eligible chunk whether it has a valid partner at all, and if not, why.
+
+    Input as for :func:`sample_batches` with one draw; columns of :data:`PARTNERS` come out, with
+    status ``alone_in_component``, ``same_metadata_only``, ``no_valid_partner`` or ``unpaired``
+    (there is a valid partner).
+    """
+    for group in groups_of(batches):
+        ids = pa.concat_arrays(group.ids)
+        if group.n == 1:
+            status = np.array(["alone_in_component"])
+        else:
+            status = partner_status(group.population(task))
+        yield pa.RecordBatch.from_arrays([ids, pa.array(status.tolist())], schema=PARTNERS)
+
+
+def partner_status(population: Population) -> NDArray[np.str_]:
+    """Return for each chunk of a component the reason it has no valid partner, or ``unpaired``.
+
+    A chunk that meets a valid partner among the first few that are tried is done; only the others
+    are compared with all chunks.
+    """
+    n = population.n
+    status = np.full(n, "no_valid_partner", dtype="<U18")
+    everyone = np.arange(n)
+    found = np.zeros(n, dtype=bool)
+    step = max(1, n // 61)
+    for k in range(1, min(n, 61)):
+        (left,) = np.nonzero(~found)
+        others = (left + k * step) % n
+        hits = population.pair_rates(left, others) > 0
+        found[left[hits]] = True
+        found[others[hits]] = True
+    metadata = population.keys[0]
+    single = bool((metadata == metadata[0]).all())
+    for i in np.nonzero(~found)[0].tolist():
+        if found[i] or single:
+            continue
+        rates = population.row_rates(i, everyone)
+        if (rates > 0).any():
+            found[i] = True
+            found[rates > 0] = True
+    status[found] = "unpaired"
+    if single:
+        status[:] = "same_metadata_only"
+    return status

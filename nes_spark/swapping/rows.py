@@ -1,0 +1,263 @@
+"""Rows to rows: what the Spark stages run on Arrow batches once swaps are known."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import pyarrow as pa
+
+from nes_spark.entities.cells import cell_of
+from nes_spark.entities.mentions import Mention
+from nes_spark.errors import LedgerError
+from nes_spark.swapping.exchange import Exchange, Matching, Policy, plan_exchange
+from nes_spark.swapping.memory import exchange_digest
+from nes_spark.swapping.rewriting import (
+    Edit,
+    Key,
+    Replacement,
+    entity_of,
+    invert_edits,
+    replacements_for,
+    resolve_overlaps,
+    rewrite_text,
+)
+from nes_spark.swapping.seeds import Secret
+
+_TEXT = pa.string()
+_EXCHANGED = pa.list_(pa.struct([(name, _TEXT) for name in ("side", "category", "old", "new")]))
+_EDITS = pa.list_(
+    pa.struct(
+        [
+            ("start", pa.int32()),
+            ("end", pa.int32()),
+            *((name, _TEXT) for name in ("old", "new", "category", "old_entity", "new_entity")),
+        ]
+    )
+)
+
+_SWAPS = pa.schema(
+    [
+        ("setting", _TEXT),
+        ("combination", _TEXT),
+        ("draw", pa.int32()),
+        ("order", pa.int32()),
+        ("round", pa.int32()),
+        ("priority", pa.int32()),
+        ("time", pa.float64()),
+        ("component", pa.int32()),
+        ("chunk_a", _TEXT),
+        ("chunk_b", _TEXT),
+        ("exchanged", _EXCHANGED),
+    ]
+)
+
+_REWRITES = pa.schema(
+    [
+        ("setting", _TEXT),
+        ("combination", _TEXT),
+        ("draw", pa.int32()),
+        ("order", pa.int32()),
+        ("chunk_id", _TEXT),
+        ("partner_id", _TEXT),
+        ("text", _TEXT),
+        ("cell", pa.map_(_TEXT, _TEXT)),
+        ("edits", _EDITS),
+    ]
+)
+
+_CHANGED = pa.schema([("chunk_id", _TEXT), ("text", _TEXT), ("edits", _EDITS)])
+_RESTORED = pa.schema([("chunk_id", _TEXT), ("text", _TEXT)])
+
+
+def plan_rows(
+    batches: Iterable[pa.RecordBatch], secret: Secret, policy: Policy, matching: Matching
+) -> Iterator[pa.RecordBatch]:
+    """Add ``exchanged`` to accepted swaps.
+
+    Parameters
+    ----------
+    batches : iterable of pyarrow.RecordBatch
+        Columns of SWAPS but ``exchanged``; ``entities_a``, ``entities_b`` (entries of the map) and
+        ``gave_a``, ``took_a``, ``gave_b``, ``took_b``: (category, name) that each chunk gave and
+        took in earlier rounds, null for none.
+    secret : Secret
+    policy, matching : str
+    """
+    for batch in batches:
+        out = []
+        for row in batch.to_pylist():
+            available, history = {}, {}
+            for side in ("a", "b"):
+                gave = {(m["category"], m["name"]) for m in row[f"gave_{side}"] or ()}
+                took = [(m["category"], m["name"]) for m in row[f"took_{side}"] or ()]
+                names = {e["key"]: set(e["value"]) for e in row[f"entities_{side}"]}
+                available[side] = {
+                    c: {n for n in values if (c, n) not in gave} for c, values in names.items()
+                }
+                history[side] = {
+                    c: values | {n for category, n in took if category == c}
+                    for c, values in names.items()
+                }
+            plan = plan_exchange(
+                available["a"],
+                available["b"],
+                row["combination"].split("+"),
+                exchange_digest(
+                    secret,
+                    row["setting"],
+                    row["combination"],
+                    row["draw"],
+                    row["chunk_a"],
+                    row["chunk_b"],
+                ),
+                policy=policy,
+                matching=matching,
+                history_a=history["a"],
+                history_b=history["b"],
+            )
+            made = {name: row[name] for name in _SWAPS.names if name != "exchanged"}
+            out.append(made | {"exchanged": [asdict(e) for e in plan]})
+        yield pa.RecordBatch.from_pylist(out, schema=_SWAPS)
+
+
+def _mentions(rows: Sequence[Mapping[str, Any]] | None) -> list[Mention]:
+    return [
+        Mention(r["start"], r["end"], r["category"], r["surface"], r["entity"]) for r in rows or ()
+    ]
+
+
+def _edits(edits: Iterable[Edit]) -> list[dict[str, Any]]:
+    return [asdict(e) for e in edits]
+
+
+def rewrite_rows(
+    batches: Iterable[pa.RecordBatch],
+    must_change: Mapping[str, str],
+    mend_articles: bool,
+    categories: Sequence[str],
+    recoding: Mapping[str, Mapping[str, Sequence[str]]],
+) -> Iterator[pa.RecordBatch]:
+    """Write one text for each swap of each chunk, from the original text.
+
+    Parameters
+    ----------
+    batches : iterable of pyarrow.RecordBatch
+        ``setting, combination, draw, chunk_id, text, mentions`` and ``steps``: the swaps of the
+        chunk (order, partner_id, side, exchanged, partner_mentions).
+    must_change, mend_articles
+        As for ``rewrite_text``.
+    categories, recoding
+        As for ``cell_of``.
+    """
+    for batch in batches:
+        out = []
+        for row in batch.to_pylist():
+            mentions = resolve_overlaps(_mentions(row["mentions"]))
+            replacements: dict[Key, Replacement] = {}
+            for step in sorted(row["steps"], key=lambda s: s["order"]):
+                plan = [Exchange(**e) for e in step["exchanged"]]
+                partner = resolve_overlaps(_mentions(step["partner_mentions"]))
+                # What a chunk took is never exchanged again, so the swaps of later rounds add to
+                # those of earlier ones, and all edits are of the original text.
+                replacements |= replacements_for(plan, step["side"], partner)
+                done = rewrite_text(
+                    row["text"],
+                    mentions,
+                    replacements,
+                    must_change=must_change,
+                    mend_articles=mend_articles,
+                )
+                head = {n: row[n] for n in ("setting", "combination", "draw", "chunk_id")}
+                out.append(
+                    head
+                    | {
+                        "order": step["order"],
+                        "partner_id": step["partner_id"],
+                        "text": done.text,
+                        "cell": list(
+                            cell_after(
+                                mentions, replacements, must_change, categories, recoding
+                            ).items()
+                        ),
+                        "edits": _edits(done.edits),
+                    }
+                )
+        yield pa.RecordBatch.from_pylist(out, schema=_REWRITES)
+
+
+def cell_after(
+    mentions: Iterable[Mention],
+    replacements: Mapping[Key, Replacement],
+    must_change: Mapping[str, str],
+    categories: Sequence[str],
+    recoding: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
+) -> dict[str, str]:
+    """Return the cell of a chunk after a swap (its row of z-tilde).
+
+    It follows from the entities and the swap alone, not from the new text. A must-change category
+    has the placeholder as its value where the chunk had an entity of it, else ''.
+    """
+    names: dict[str, set[str]] = {}
+    for mention in mentions:
+        key = (mention.category, entity_of(mention))
+        new = replacements.get(key)
+        names.setdefault(mention.category, set()).add(new.entity if new else key[1])
+    cell = cell_of({c: sorted(v) for c, v in names.items()}, categories, recoding)
+    return cell | {
+        c: placeholder if cell.get(c) else "" for c, placeholder in must_change.items() if c in cell
+    }
+
+
+def must_change_rows(
+    batches: Iterable[pa.RecordBatch], must_change: Mapping[str, str], mend_articles: bool
+) -> Iterator[pa.RecordBatch]:
+    """Replace must-change categories in ``chunk_id, text, mentions``."""
+    for batch in batches:
+        out = []
+        for row in batch.to_pylist():
+            done = rewrite_text(
+                row["text"],
+                _mentions(row["mentions"]),
+                {},
+                must_change=must_change,
+                mend_articles=mend_articles,
+            )
+            out.append(
+                {"chunk_id": row["chunk_id"], "text": done.text, "edits": _edits(done.edits)}
+            )
+        yield pa.RecordBatch.from_pylist(out, schema=_CHANGED)
+
+
+def text_digest(text: str) -> str:
+    """Return the SHA-256 of a text in UTF-8, as Spark's ``sha2(text, 256)`` gives it."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def restore(text: str, edits: Iterable[Edit | Mapping[str, Any]], digest: str | None) -> str:
+    """Undo the edits of one chunk and check the result.
+
+    Raises
+    ------
+    LedgerError
+        When an edit does not fit or the digest of the original text is another one.
+    """
+    original = invert_edits(text, edits)
+    if digest is not None and text_digest(original) != digest:
+        raise LedgerError("a restored chunk is not the original one: ledger and release differ")
+    return original
+
+
+def invert_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Restore ``chunk_id, text, edits, digest``; see :func:`restore`."""
+    for batch in batches:
+        out = [
+            {
+                "chunk_id": row["chunk_id"],
+                "text": restore(row["text"], row["edits"] or (), row["digest"]),
+            }
+            for row in batch.to_pylist()
+        ]
+        yield pa.RecordBatch.from_pylist(out, schema=_RESTORED)

@@ -1,0 +1,692 @@
+"""Spark: candidate swaps, rewritten chunks, and what became of every chunk.
+
+Only ids, 64-bit hashes and counts travel to the sampler; names of entities are joined to the few
+accepted swaps, and texts to them last. Every random number is keyed by the secret and by ids, so
+the results do not depend on row order or partitioning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from nes_spark.config import EntitiesConfig, ReleasesConfig, SwappingConfig
+from nes_spark.errors import parameter_error
+from nes_spark.releases.space import combinations_of
+from nes_spark.schemas import REWRITES, STATUS, SWAPS
+from nes_spark.swapping.batches import GROUP, Task, partner_batches, sample_batches
+from nes_spark.swapping.prefix import GroupKey, Large, prefix_batches, smallest_batches
+from nes_spark.swapping.rows import (
+    invert_rows,
+    must_change_rows,
+    plan_rows,
+    rewrite_rows,
+)
+from nes_spark.swapping.seeds import Secret
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import Column, DataFrame
+
+#: Draws that one task makes with the same loaded component.
+DRAWS_PER_TASK = 8
+
+#: Chunks of a large component that are loaded at first, per swap asked for.
+FIRST_CHUNKS = 64
+
+CANDIDATE = ("setting", "combination", "draw")
+
+EDITS = next(c.type for c in REWRITES.columns if c.name == "edits")
+EXCHANGED = next(c.type for c in SWAPS.columns if c.name == "exchanged")
+
+_ACCEPTED = (
+    "setting string, combination string, draw int, component int, priority int, time double, "
+    "chunk_a string, chunk_b string"
+)
+_MENTIONS = "array<struct<start:int,end:int,category:string,surface:string,entity:string>>"
+
+
+def sample_candidates(
+    cells: DataFrame,
+    assignments: DataFrame,
+    releases: ReleasesConfig,
+    swapping: SwappingConfig,
+    secret: bytes,
+    concentrations: Mapping[str, Sequence[float]] | None = None,
+    covariates: DataFrame | None = None,
+    embeddings: DataFrame | None = None,
+) -> DataFrame:
+    """Draw the sequence of swaps of every candidate: setting x combination J x draw.
+
+    Parameters
+    ----------
+    cells, assignments : pyspark.sql.DataFrame
+        Tables CELLS and ASSIGNMENTS.
+    releases : ReleasesConfig
+        Combinations, longest sequence, draws and constraints.
+    swapping : SwappingConfig
+        Policy, matching, rounds and weights.
+    secret : bytes
+        The secret seed.
+    concentrations : mapping, optional
+        Setting -> concentration of each component; needed for ``min_concentration``.
+    covariates : pyspark.sql.DataFrame, optional
+        ``document_id, covariates`` (map); needed for ``same_covariates``.
+    embeddings : pyspark.sql.DataFrame, optional
+        Table EMBEDDINGS; needed for ``min_cosine`` and ``cosine_weight``. Only then do vectors
+        travel to the sampler.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        Table SWAPS. With M draws and at most ``max_swaps`` swaps each; the first k rows of a
+        candidate are the candidate with k swaps.
+
+    Raises
+    ------
+    ValueError
+        When an option lacks the table it needs.
+
+    Notes
+    -----
+    A task reads the eligible chunks of one component (about 150 bytes each) and makes several draws
+    with them. Of a component with more than ``swapping.task_chunks`` eligible chunks only those are
+    read that the clocks name (:mod:`nes_spark.swapping.prefix`); only when the swaps asked for
+    cannot be found among ``task_chunks`` chunks is it read as a whole.
+    """
+    from pyspark.sql import functions as F
+    from pyspark.sql.window import Window
+
+    secret = Secret(secret)
+    base = _eligible(
+        cells, assignments, combinations_of(releases), releases, swapping,
+        concentrations, covariates, embeddings,
+    )  # fmt: skip
+    swaps: DataFrame | None = None
+    for round_ in range(1, swapping.rounds + 1):
+        task = _task(releases, swapping, secret, round_)
+        if swaps is None:
+            accepted = _first_round(base, cells, task, swapping.task_chunks)
+            state = None
+            done = F.lit(0)
+        else:
+            counts = swaps.groupBy(*CANDIDATE).agg(F.count(F.lit(1)).cast("int").alias("_done"))
+            state = _state(swaps)
+            accepted = _later_round(base, state, counts, task, releases.max_swaps)
+            accepted = accepted.join(F.broadcast(counts), list(CANDIDATE), "left")
+            done = F.coalesce(F.col("_done"), F.lit(0))
+        sequence = Window.partitionBy(*CANDIDATE).orderBy("priority", "time", "chunk_a", "chunk_b")
+        accepted = (
+            accepted.withColumn("order", (F.row_number().over(sequence) + done).cast("int"))
+            .where(F.col("order") <= releases.max_swaps)
+            .withColumn("round", F.lit(round_))
+            .drop("_done")
+        )
+        planned = _plan(accepted, cells, state, swapping, secret)
+        if swapping.rounds > 1:
+            planned = planned.persist()  # the next round begins from it
+            if round_ > 1 and planned.isEmpty():
+                break
+        swaps = planned if swaps is None else swaps.unionByName(planned)
+    assert swaps is not None
+    return swaps
+
+
+def _task(releases: ReleasesConfig, swapping: SwappingConfig, secret: Secret, round_: int) -> Task:
+    constraints = releases.constraints
+    return Task(
+        secret,
+        round_,
+        releases.draws,
+        DRAWS_PER_TASK if round_ == 1 else 1,
+        releases.max_swaps,
+        swapping.uniques_first,
+        constraints.max_count_difference,
+        constraints.min_cosine,
+        swapping.cosine_weight,
+    )
+
+
+def _eligible(
+    cells: DataFrame,
+    assignments: DataFrame,
+    combinations: Sequence[tuple[str, ...]],
+    releases: ReleasesConfig,
+    swapping: SwappingConfig,
+    concentrations: Mapping[str, Sequence[float]] | None,
+    covariates: DataFrame | None,
+    embeddings: DataFrame | None,
+) -> DataFrame:
+    """Rows of chunks that have an entity in every category of J, cut down to hashes."""
+    from pyspark.sql import functions as F
+
+    def hashes(category: str) -> Column:
+        names = F.coalesce(F.col("entities")[category], F.array().cast("array<string>"))
+        return F.transform(names, lambda name: F.xxhash64(F.lit(category), name))
+
+    def outside(combination: tuple[str, ...]) -> Column:
+        rest = F.map_filter("cell", lambda k, _: ~k.isin(list(combination)))
+        return F.xxhash64(F.array_sort(F.map_entries(rest)))
+
+    variants = [
+        F.struct(
+            F.lit("+".join(j)).alias("combination"),
+            F.array(*(hashes(c) for c in j)).alias("available"),
+            outside(j).alias("outside"),
+            F.xxhash64(*(F.coalesce(F.col("cell")[c], F.lit("")) for c in j)).alias("inside"),
+        )
+        for j in combinations
+    ]
+    rows = cells.select(
+        "chunk_id",
+        "document_id",
+        F.xxhash64("metadata").alias("metadata"),
+        F.explode(F.array(*variants)).alias("v"),
+    ).select("chunk_id", "document_id", "metadata", "v.*")
+    rows = rows.where(F.forall("available", lambda e: F.size(e) > 0))
+    if swapping.uniques_first:
+        # A chunk with the same cell is eligible too, so that counting eligible chunks is enough.
+        unique = (
+            rows.groupBy("combination", "inside")
+            .agg(F.count(F.lit(1)).alias("_n"))
+            .select("combination", "inside", (F.col("_n") == 1).alias("sample_unique"))
+        )
+        rows = rows.join(unique, ["combination", "inside"])
+    else:
+        rows = rows.withColumn("sample_unique", F.lit(False))
+    rows = rows.drop("inside")
+    constraints = releases.constraints
+    if constraints.same_covariates:
+        if covariates is None:
+            raise parameter_error("sample_candidates", "covariates", "given", None)
+        values = [
+            F.coalesce(F.col("covariates")[c], F.lit("")) for c in constraints.same_covariates
+        ]
+        known = [F.col("covariates")[c].isNull() for c in constraints.same_covariates]
+        strata = covariates.select("document_id", F.xxhash64(*values, *known).alias("stratum"))
+        rows = rows.join(strata, "document_id")
+    else:
+        rows = rows.withColumn("stratum", F.lit(0).cast("bigint"))
+    rows = rows.drop("document_id").join(
+        assignments.select("setting", "chunk_id", "component"), "chunk_id"
+    )
+    if constraints.min_concentration is not None:
+        rows = rows.where(_concentrated(concentrations, constraints.min_concentration))
+    if constraints.min_cosine is not None or swapping.cosine_weight is not None:
+        if embeddings is None:
+            raise parameter_error("sample_candidates", "embeddings", "given", None)
+        rows = rows.join(embeddings.select("chunk_id", "vector"), "chunk_id")
+    else:
+        rows = rows.withColumn("vector", F.lit(None).cast("array<float>"))
+    return rows.withColumn("history", F.lit(None).cast("array<array<bigint>>"))
+
+
+def _concentrated(concentrations: Mapping[str, Sequence[float]] | None, least: float) -> Column:
+    from pyspark.sql import functions as F
+
+    if concentrations is None:
+        raise parameter_error("sample_candidates", "concentrations", "given", None)
+    condition = F.lit(False)
+    for setting, values in concentrations.items():
+        kept = [k for k, value in enumerate(values) if float(value) >= least]
+        condition = condition | ((F.col("setting") == setting) & F.col("component").isin(kept))
+    return condition
+
+
+_ROWS = (
+    "setting", "combination", "component", "stratum", "block", "chunk_id", "metadata", "outside",
+    "sample_unique", "available", "history", "vector",
+)  # fmt: skip
+
+
+def _grouped(rows: DataFrame, *then: str) -> DataFrame:
+    """Bring the rows of a group together and in order, for one task to read one after another."""
+    columns = [*_ROWS, *(c for c in then if c not in _ROWS)]
+    return rows.select(*columns).repartition(*GROUP).sortWithinPartitions(*GROUP, *then)
+
+
+def _sampled(rows: DataFrame, task: Task) -> DataFrame:
+    def sample(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from sample_batches(batches, task)
+
+    return _grouped(rows, "chunk_id").mapInArrow(sample, _ACCEPTED)
+
+
+def _first_round(base: DataFrame, cells: DataFrame, task: Task, task_chunks: int) -> DataFrame:
+    from pyspark.sql import functions as F
+
+    large: dict[GroupKey, Large] = {}
+    if cells.limit(task_chunks + 1).count() > task_chunks:
+        found = (
+            base.groupBy(*GROUP[:4])
+            .agg(F.count(F.lit(1)).alias("n"), F.min("chunk_id").alias("first_id"))
+            .where(F.col("n") > task_chunks)
+            .collect()
+        )
+        large = {
+            tuple(row[name] for name in GROUP[:4]): Large(row["n"], row["first_id"])
+            for row in found
+        }
+    blocks = -(-task.draws // task.draws_per_block)
+    block = F.explode(F.sequence(F.lit(0), F.lit(blocks - 1))) if blocks > 1 else F.lit(0)
+    usual = base.where(~_among(large)) if large else base
+    accepted = _sampled(usual.withColumn("block", block), task)
+    return accepted.unionByName(_large(base, large, task, task_chunks)) if large else accepted
+
+
+def _among(keys: Iterable[GroupKey]) -> Column:
+    from pyspark.sql import functions as F
+
+    condition = F.lit(False)
+    for key in keys:
+        match = F.lit(True)
+        for name, value in zip(GROUP[:4], key, strict=True):
+            match = match & (F.col(name) == value)
+        condition = condition | match
+    return condition
+
+
+def _large(
+    base: DataFrame, large: dict[GroupKey, Large], task: Task, task_chunks: int
+) -> DataFrame:
+    """Swaps of components that no task should hold; see :mod:`nes_spark.swapping.prefix`."""
+    from dataclasses import replace
+
+    from pyspark.sql import functions as F
+
+    single = replace(task, draws_per_block=1)
+    rows = base.where(_among(large)).withColumn("block", F.lit(0))
+    # With sample uniques first, the first phase is a component of its own: that of the uniques.
+    ringing, facts = rows, large
+    if task.uniques_first:
+        ringing = rows.where("sample_unique")
+        counts = ringing.groupBy(*GROUP[:4]).agg(F.count(F.lit(1)).alias("n")).collect()
+        facts = {
+            key: Large(row["n"], large[key].first_id)
+            for row in counts
+            if row["n"] > 1
+            for key in [tuple(row[name] for name in GROUP[:4])]
+        }
+    draws = {key: list(range(task.draws)) for key in facts}
+    accepted: list[Any] = []
+    keep = max(1024, FIRST_CHUNKS * task.max_swaps)
+    while draws and keep <= task_chunks:
+        found = _ring(ringing, single, keep, draws, facts)
+        short = {(tuple(r[n] for n in GROUP[:4]), r["draw"]) for r in found if not r["chunk_a"]}
+        accepted += [
+            tuple(r[n] for n in _names(_ACCEPTED)) for r in found if r["chunk_a"] is not None
+        ]
+        draws = {k: [d for d in ds if (k, d) in short] for k, ds in draws.items()}
+        draws = {k: ds for k, ds in draws.items() if ds}
+        keep *= 8
+    session = base.sparkSession
+    out = session.createDataFrame(accepted, _ACCEPTED)
+    whole = {key: list(range(task.draws)) for key in large if key not in facts} | draws
+    if whole:
+        parts = [
+            rows.where(_among([key])).withColumn(
+                "block", F.explode(F.array(*(F.lit(d) for d in ds)))
+            )
+            for key, ds in whole.items()
+        ]
+        for part in parts:
+            out = out.unionByName(_sampled(part, single))
+    return out
+
+
+def _ring(
+    rows: DataFrame,
+    task: Task,
+    keep: int,
+    draws: dict[GroupKey, list[int]],
+    large: dict[GroupKey, Large],
+) -> list[Any]:
+    def smallest(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from smallest_batches(batches, task, keep, draws)
+
+    def ring(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from prefix_batches(batches, task, keep, large)
+
+    chosen = rows.select(*_ROWS)
+    schema = ", ".join(f"`{f.name}` {f.dataType.simpleString()}" for f in chosen.schema.fields)
+    first = chosen.mapInArrow(smallest, f"{schema}, shuffle bigint")
+    return (
+        _grouped(first, "shuffle", "chunk_id")
+        .mapInArrow(ring, f"{_ACCEPTED}, stratum bigint")
+        .collect()
+    )
+
+
+def _names(ddl: str) -> list[str]:
+    return [part.split()[0] for part in ddl.split(", ")]
+
+
+def _state(swaps: DataFrame) -> DataFrame:
+    """What each swapped chunk gave and took so far: names and their hashes, all categories."""
+    from pyspark.sql import functions as F
+
+    moved = (
+        swaps.select(*CANDIDATE, "chunk_a", "chunk_b", F.explode("exchanged").alias("e"))
+        .withColumn(
+            "chunk_id", F.when(F.col("e.side") == "a", F.col("chunk_a")).otherwise(F.col("chunk_b"))
+        )
+        .select(
+            *CANDIDATE,
+            "chunk_id",
+            F.struct("e.category", F.col("e.old").alias("name")).alias("gave"),
+            F.struct("e.category", F.col("e.new").alias("name")).alias("took"),
+        )
+    )
+
+    def hashed(column: str) -> Column:
+        return F.transform(F.col(column), lambda x: F.xxhash64(x["category"], x["name"]))
+
+    return (
+        moved.groupBy(*CANDIDATE, "chunk_id")
+        .agg(F.collect_set("gave").alias("gave"), F.collect_set("took").alias("took"))
+        .withColumn("gave_hashes", hashed("gave"))
+        .withColumn("took_hashes", hashed("took"))
+    )
+
+
+def _later_round(
+    base: DataFrame, state: DataFrame, counts: DataFrame, task: Task, max_swaps: int
+) -> DataFrame:
+    """Sample again, all chunks being free, for the candidates that have too few swaps."""
+    from pyspark.sql import functions as F
+
+    going = base.withColumn("draw", F.explode(F.sequence(F.lit(0), F.lit(task.draws - 1)))).join(
+        # A candidate that found no pair at all will not find one now.
+        F.broadcast(counts.where(F.col("_done") < max_swaps).select(*CANDIDATE)),
+        list(CANDIDATE),
+    )
+    kept = state.select(*CANDIDATE, "chunk_id", "gave_hashes", "took_hashes")
+    rows = going.join(kept, [*CANDIDATE, "chunk_id"], "left")
+    nothing = F.array().cast("array<bigint>")
+    gave = F.coalesce("gave_hashes", nothing)
+    took = F.coalesce("took_hashes", nothing)
+    rows = rows.select(
+        *(c for c in rows.columns if c not in ("available", "history")),
+        F.transform("available", lambda e: F.array_except(e, gave)).alias("left"),
+        # Hashes include the category, so that those of other categories do no harm.
+        F.transform("available", lambda e: F.array_union(e, took)).alias("history"),
+    ).withColumnRenamed("left", "available")
+    rows = rows.where(F.forall("available", lambda e: F.size(e) > 0))
+    return _sampled(rows.withColumn("block", F.col("draw")), task)
+
+
+def _plan(
+    accepted: DataFrame,
+    cells: DataFrame,
+    state: DataFrame | None,
+    swapping: SwappingConfig,
+    secret: Secret,
+) -> DataFrame:
+    """Join the names of the entities to the accepted swaps and decide what is exchanged."""
+    from pyspark.sql import functions as F
+
+    policy, matching = swapping.policy, swapping.matching
+
+    def plan(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from plan_rows(batches, secret, policy, matching)
+
+    rows = accepted
+    pairs = "array<struct<category:string,name:string>>"
+    for side in ("a", "b"):
+        names = cells.select(
+            F.col("chunk_id").alias(f"chunk_{side}"),
+            F.map_entries("entities").alias(f"entities_{side}"),
+        )
+        rows = rows.join(names, f"chunk_{side}")
+        if state is None:
+            rows = rows.withColumn(f"gave_{side}", F.lit(None).cast(pairs))
+            rows = rows.withColumn(f"took_{side}", F.lit(None).cast(pairs))
+        else:
+            past = state.select(
+                *CANDIDATE,
+                F.col("chunk_id").alias(f"chunk_{side}"),
+                F.col("gave").alias(f"gave_{side}"),
+                F.col("took").alias(f"took_{side}"),
+            )
+            rows = rows.join(past, [*CANDIDATE, f"chunk_{side}"], "left")
+    return rows.mapInArrow(plan, SWAPS.ddl)
+
+
+def _mentions_of(mentions: DataFrame) -> DataFrame:
+    """Return one row a chunk: its mentions in order."""
+    from pyspark.sql import functions as F
+
+    one = F.struct("start", "end", "category", "surface", "entity")
+    return mentions.groupBy("chunk_id").agg(F.sort_array(F.collect_list(one)).alias("mentions"))
+
+
+def rewrite(
+    swaps: DataFrame,
+    chunks: DataFrame,
+    mentions: DataFrame,
+    releases: ReleasesConfig,
+    swapping: SwappingConfig,
+    entities: EntitiesConfig,
+) -> DataFrame:
+    """Write the chunks of every candidate swap.
+
+    Parameters
+    ----------
+    swaps, chunks, mentions : pyspark.sql.DataFrame
+        Tables SWAPS, CHUNKS and MENTIONS.
+    releases : ReleasesConfig
+        Must-change categories and their placeholders.
+    swapping : SwappingConfig
+        Whether articles are mended.
+    entities : EntitiesConfig
+        Categories and recoding, for the cells.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        Table REWRITES: two rows a swap. Text and edits of a chunk that is swapped in several rounds
+        are cumulative: always from ``chunks.text``. In ``cell`` a must-change category has its
+        placeholder as value where it had one at all.
+    """
+    from pyspark.sql import functions as F
+
+    must_change = dict(releases.must_change)
+    mend = swapping.mend_articles
+    categories = list(entities.categories)
+    recoding = {c: {k: list(v) for k, v in m.items()} for c, m in entities.recoding.items()}
+
+    def write(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from rewrite_rows(batches, must_change, mend, categories, recoding)
+
+    sides = swaps.select(
+        *CANDIDATE,
+        "order",
+        "exchanged",
+        F.explode(
+            F.array(
+                F.struct(
+                    F.lit("a").alias("side"),
+                    F.col("chunk_a").alias("chunk_id"),
+                    F.col("chunk_b").alias("partner_id"),
+                ),
+                F.struct(
+                    F.lit("b").alias("side"),
+                    F.col("chunk_b").alias("chunk_id"),
+                    F.col("chunk_a").alias("partner_id"),
+                ),
+            )
+        ).alias("s"),
+    ).select(*CANDIDATE, "order", "exchanged", "s.*")
+    involved = sides.select("chunk_id").distinct()
+    known = _mentions_of(mentions.join(involved, "chunk_id", "left_semi"))
+    partners = known.select(
+        F.col("chunk_id").alias("partner_id"), F.col("mentions").alias("partner_mentions")
+    )
+    step = F.struct("order", "partner_id", "side", "exchanged", "partner_mentions")
+    chains = (
+        sides.join(partners, "partner_id", "left")
+        .groupBy(*CANDIDATE, "chunk_id")
+        .agg(F.collect_list(step).alias("steps"))
+    )
+    return (
+        chains.join(chunks.select("chunk_id", "text"), "chunk_id")
+        .join(known, "chunk_id", "left")
+        .select(*CANDIDATE, "chunk_id", "text", "mentions", "steps")
+        .mapInArrow(write, REWRITES.ddl)
+    )
+
+
+def apply_must_change(
+    chunks: DataFrame,
+    mentions: DataFrame,
+    must_change: Mapping[str, str],
+    mend_articles: bool = True,
+) -> DataFrame:
+    """Replace all mentions of must-change categories by their placeholders, in every chunk.
+
+    Parameters
+    ----------
+    chunks, mentions : pyspark.sql.DataFrame
+        Tables CHUNKS and MENTIONS.
+    must_change : mapping of str to str
+        Category -> placeholder.
+    mend_articles : bool
+        Whether a or an before a placeholder follows its first sound.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        ``chunk_id, text, edits``: one row for every chunk; no edits where nothing had to change.
+    """
+    from pyspark.sql import functions as F
+
+    categories = dict(must_change)
+
+    def replace(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from must_change_rows(batches, categories, mend_articles)
+
+    concerned = (
+        mentions.where(F.col("category").isin(list(categories))).select("chunk_id").distinct()
+    )
+    texts = chunks.select("chunk_id", "text")
+    written = (
+        texts.join(_mentions_of(mentions.join(concerned, "chunk_id", "left_semi")), "chunk_id")
+        .select("chunk_id", "text", "mentions")
+        .mapInArrow(replace, f"chunk_id string, text string, edits {EDITS}")
+    )
+    untouched = texts.join(concerned, "chunk_id", "left_anti").withColumn(
+        "edits", F.from_json(F.lit("[]"), EDITS)
+    )
+    return written.unionByName(untouched)
+
+
+def chunk_status(
+    cells: DataFrame,
+    assignments: DataFrame,
+    swaps: DataFrame | None,
+    combination: Sequence[str],
+    setting: str,
+    releases: ReleasesConfig,
+    concentrations: Mapping[str, Sequence[float]] | None = None,
+    covariates: DataFrame | None = None,
+    embeddings: DataFrame | None = None,
+) -> DataFrame:
+    """Account for every chunk under one release.
+
+    Parameters
+    ----------
+    cells, assignments : pyspark.sql.DataFrame
+        Tables CELLS and ASSIGNMENTS.
+    swaps : pyspark.sql.DataFrame or None
+        The swaps of the release: its candidate, draw, and no more rows than it has swaps.
+    combination : sequence of str
+        J.
+    setting : str
+        Mixture setting.
+    releases : ReleasesConfig
+        Constraints.
+    concentrations, covariates, embeddings
+        As for :func:`sample_candidates`; needed where a constraint needs them.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        Table STATUS, one row a chunk: ``swapped``; ``unpaired`` (it has valid partners, but was not
+        drawn before the sequence ended, or they were all taken); ``no_valid_partner`` (every other
+        chunk of its component shares its entities in a category of J, has the same cell outside J,
+        or breaks a constraint); ``same_metadata_only`` (all eligible chunks of its component are of
+        the same metadata); ``alone_in_component`` (no other eligible chunk there);
+        ``low_concentration``; ``no_entity`` (none in some category of J).
+    """
+    from pyspark.sql import functions as F
+
+    constraints = releases.constraints
+    mine = assignments.where(F.col("setting") == setting)
+    open_to_all = releases.model_copy(
+        update={"constraints": constraints.model_copy(update={"min_concentration": None})}
+    )
+    options = SwappingConfig.model_validate({})
+    rows = _eligible(
+        cells, mine, [tuple(combination)], open_to_all, options, None, covariates, embeddings
+    ).withColumn("block", F.lit(0))
+    parts = []
+    if constraints.min_concentration is not None:
+        condition = _concentrated(concentrations, constraints.min_concentration)
+        parts.append(
+            rows.where(~condition).select("chunk_id", F.lit("low_concentration").alias("status"))
+        )
+        rows = rows.where(condition)
+    task = _task(releases.model_copy(update={"draws": 1}), options, Secret(b"unused"), 1)
+
+    def look(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from partner_batches(batches, task)
+
+    parts.append(_grouped(rows, "chunk_id").mapInArrow(look, STATUS.ddl))
+    known = parts[0]
+    for part in parts[1:]:
+        known = known.unionByName(part)
+    status = cells.select("chunk_id").join(known, "chunk_id", "left")
+    value = F.coalesce("status", F.lit("no_entity"))
+    if swaps is not None:
+        both = F.explode(F.array("chunk_a", "chunk_b"))
+        swapped = swaps.select(both.alias("chunk_id")).distinct().withColumn("_in", F.lit(True))
+        status = status.join(swapped, "chunk_id", "left")
+        value = F.when(F.col("_in"), F.lit("swapped")).otherwise(value)
+    return status.select("chunk_id", value.alias("status"))
+
+
+def invert_release(release: DataFrame, ledger: DataFrame) -> DataFrame:
+    """Restore the original chunks of a release.
+
+    Parameters
+    ----------
+    release : pyspark.sql.DataFrame
+        ``chunk_id, text``: published chunks under the ids that the ledger uses.
+    ledger : pyspark.sql.DataFrame
+        ``chunk_id, edits`` and, where known, ``digest`` (SHA-256 of the original text).
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        ``chunk_id, text``, byte for byte as in table CHUNKS. Chunks without a row in the ledger do
+        not come back.
+
+    Raises
+    ------
+    LedgerError
+        In the task, when an edit does not fit its text or a digest does not match.
+    """
+    from pyspark.sql import functions as F
+
+    def invert(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from invert_rows(batches)
+
+    digest = F.col("digest") if "digest" in ledger.columns else F.lit(None).cast("string")
+    rows = ledger.select(
+        "chunk_id", F.col("edits").cast(EDITS).alias("edits"), digest.alias("digest")
+    )
+    return (
+        release.select("chunk_id", "text")
+        .join(rows, "chunk_id")
+        .mapInArrow(invert, "chunk_id string, text string")
+    )
