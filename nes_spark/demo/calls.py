@@ -30,7 +30,7 @@ DEFAULT_PERIODS = ("2031Q2", "2031Q3")
 #: What makes a corpus awkward for a cluster.
 SKEWS = ("none", "giant-document", "giant-company", "heavy-tail")
 
-#: How much longer the giant document of skew ``giant-document`` is.
+#: How many times more topics the first call of skew ``giant-document`` has.
 GIANT = 200
 
 _ORDINALS = ("first", "second", "third", "fourth")
@@ -148,6 +148,7 @@ class Call:
         self.outbreak = pool("organizations.txt", "outbreak")[0 if dice.chance(0.85) else 1]
         self.memo: dict[str, Person] = {}
         self.recent: list[str] = []
+        self.tails: set[str] = set()
         self._slots: dict[str, Callable[[], Filled]] = {
             name.removeprefix("_slot_"): getattr(self, name)
             for name in dir(self)
@@ -185,7 +186,7 @@ class Call:
         return Filled(
             self._distinct(
                 lambda: self._known(
-                    own, 0.6, lambda: organization(self.dice.rank(ORGANIZATION_EXPONENT))
+                    own, 0.72, lambda: organization(self.dice.rank(ORGANIZATION_EXPONENT))
                 )
             ),
             "Organization",
@@ -328,16 +329,16 @@ class Call:
         return Filled(self._distinct(self._tech), "Product")
 
     def _slot_city(self) -> Filled:
-        return self._place("city", self.firm.cities, 0.7)
+        return self._place("city", self.firm.cities, 0.8)
 
     def _slot_state(self) -> Filled:
-        return self._place("state", self.firm.states, 0.7)
+        return self._place("state", self.firm.states, 0.8)
 
     def _slot_country(self) -> Filled:
-        return self._place("country", self.firm.countries, 0.6)
+        return self._place("country", self.firm.countries, 0.75)
 
     def _slot_region(self) -> Filled:
-        return self._place("region", self.firm.regions, 0.5)
+        return self._place("region", self.firm.regions, 0.7)
 
     def _slot_place(self) -> Filled:
         kind = self.dice.pick_weighted(("country", "region", "state", "city"), (4, 3, 2, 1))
@@ -517,7 +518,9 @@ class Call:
             # People go on after what would have made a sentence.
             if pattern.endswith(".") and ". " not in pattern and self.dice.chance(0.4):
                 tail = self.dice.pick(_lines(f"tail {topic.role}"))
-                pattern = f"{pattern[:-1]}, {tail}."
+                if tail not in self.tails:
+                    self.tails.add(tail)
+                    pattern = f"{pattern[:-1]}, {tail}."
             self.write(page, pattern)
         if topic.close and self.dice.chance(0.25):
             self.write(page, self.dice.pick(topic.close))
@@ -526,7 +529,7 @@ class Call:
         """Choose the topics of one speaker: those that must be there, and some by weight."""
         mine = [t for t in topics() if t.role == role]
         chosen = [t for t in mine if t.must]
-        wanted = len(chosen) + max(1, round(extra * self.length))
+        wanted = max(len(chosen) + 1, round((len(chosen) + extra) * self.length))
         rest = [t for t in mine if t.weight and not t.must]
         while len(chosen) < wanted:
             if not rest:  # a long call comes back to its subjects
@@ -555,7 +558,7 @@ class Call:
 
         page = Page()
         self.one_of(page, "ceo greeting")
-        for topic in self.plan("ceo", 3):
+        for topic in self.plan("ceo", dice.integer(2, 3)):
             self.topic(page, topic)
         self.one_of(page, "ceo handover")
         self.turn(names["ceo"], page)
@@ -564,7 +567,9 @@ class Call:
         self.one_of(page, "cfo greeting")
         # The statements in their usual order; the guidance, last in the material, ends them.
         order = [t.name for t in topics()]
-        for topic in sorted(self.plan("cfo", 1), key=lambda t: order.index(t.name)):
+        for topic in sorted(
+            self.plan("cfo", dice.integer(1, 2)), key=lambda t: order.index(t.name)
+        ):
             self.topic(page, topic)
         closing = names["cfo"]
         if with_coo:
@@ -775,9 +780,9 @@ def calls(
     periods : sequence of str, optional
         Quarters such as ``2031Q2``; documents take turns through them.
     length : float, optional
-        Multiplies the number of topics of each speaker; 1 gives some 1,400 words a call.
+        Multiplies the number of topics of each speaker; 1 gives about 1,100 words a call (7.5 kB).
     skew : {"none", "giant-document", "giant-company", "heavy-tail"}, optional
-        ``giant-document``: the first call is 200 times as long as the others.
+        ``giant-document``: the first call has 200 times as many topics as it would have.
         ``giant-company``: four calls in ten are of one company. ``heavy-tail``: lengths follow a
         power law.
     start : int, optional

@@ -57,10 +57,8 @@ def note(number: int, seed: int = 2031) -> tuple[dict[str, Any], dict[str, Any]]
     own = {s: dice.shuffled(material[s][""])[:3] for s in ("facility", "drug", "device", "region")}
 
     def listed(section: str, kind: str) -> Filled:
-        items = own.get(section)
-        chosen = (
-            dice.pick(items) if items and dice.chance(0.6) else dice.pick(material[section][""])
-        )
+        everything = material[section][""]
+        chosen = dice.pick(own.get(section, everything) if dice.chance(0.6) else everything)
         return entity(chosen, kind)
 
     def words(part: str) -> Filled:

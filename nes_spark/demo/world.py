@@ -14,7 +14,7 @@ from functools import lru_cache
 from nes_spark.demo.grammar import Dice, read_material
 
 #: Pareto exponents of shared names; a smaller one makes more names that occur once.
-ORGANIZATION_EXPONENT = 1.6
+ORGANIZATION_EXPONENT = 1.75
 PERSON_EXPONENT = 1.25
 TARGET_EXPONENT = 1.15
 
@@ -163,22 +163,21 @@ def coined(dice: Dice) -> str:
 def _composed_name(index: int, sector: Sector) -> tuple[str, tuple[str, ...], str, str]:
     """Name, aliases, ticker and host of a company without a name of its own in the material.
 
-    The step is coprime to the number of combinations, so no two companies of a sector share one.
+    Stems are gone through in an order that looks random (the step is coprime to their number); when
+    all have been used, the next trade and then a prefix tell companies of equal stem apart.
     """
     heads, tails, prefixes, legal = (
         pool("organizations.txt", s) for s in ("head", "tail", "prefix", "legal")
     )
-    combinations = len(heads) * len(tails) * len(sector.trades)
-    cycle = 3 * len(sectors())
-    lap, code = divmod(index // cycle * 3 + index % 3, combinations)
-    code = (code * 48271 + 5) % combinations
-    code, head = divmod(code, len(heads))
-    trade, tail = divmod(code, len(tails))
+    stems = len(heads) * len(tails)
+    lap, code = divmod(index, stems)
+    tail, head = divmod((code * 48271 + 5) % stems, len(heads))
     stem = heads[head] + tails[tail]
+    lap, trade = divmod(lap, len(sector.trades))
     if lap:
         stem = f"{prefixes[(lap - 1) % len(prefixes)]} {stem}"
     if lap > len(prefixes):
-        stem = f"{stem} {lap // len(prefixes) + 1}"
+        stem = f"{stem} {(lap - 1) // len(prefixes) + 1}"
     short = f"{stem} {sector.trades[trade]}"
     letters, rest = "", index
     while rest or len(letters) < 3:
@@ -202,7 +201,6 @@ def _products(index: int, sector: Sector, dice: Dice) -> tuple[str, ...]:
         brands[2],
         f"{brands[1]} {dice.integer(2, 9) * 100}",
         brands[3],
-        f"{brands[2]} {dice.pick(sector.nouns)}",
     )
 
 
@@ -279,7 +277,7 @@ def company(seed: int, index: int) -> Company:
         segments=tuple(segments[:3]),
         old_segment=segments[3],
         products=_products(index, sector, dice),
-        customers=organizations(4),
+        customers=organizations(3),
         partners=organizations(3),
         suppliers=organizations(3),
         rivals=tuple(dice.shuffled(same_sector)[:2]),

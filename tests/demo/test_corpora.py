@@ -1,6 +1,6 @@
 import json
 from collections import Counter
-from itertools import combinations, islice
+from itertools import combinations, islice, pairwise
 from pathlib import Path
 
 import pytest
@@ -65,7 +65,7 @@ def test_gold_says_what_stands_where(corpus):
             assert document["turns"][turn]["text"][start:end] == surface
             assert kind in KINDS
         ordered = sorted(gold["spans"])
-        for (t1, _, end, *_), (t2, start, *_) in zip(ordered, ordered[1:], strict=False):
+        for (t1, _, end, *_), (t2, start, *_) in pairwise(ordered):
             assert t1 != t2 or end <= start
 
 
@@ -137,7 +137,7 @@ def test_entities_are_shared_among_companies_and_also_unique(corpus):
             by_entity.setdefault((kind, surface), set()).add(document["company_name"])
     for category in ("Organization", "Product", "Location"):
         spread = [len(v) for (kind, _), v in by_entity.items() if kind == category]
-        assert max(spread) >= 8, category
+        assert max(spread) >= 6, category
         assert sum(n == 1 for n in spread) >= 20, category
 
 
@@ -158,6 +158,8 @@ def test_later_companies_have_names_of_their_own():
         company(2031, i).name for i in range(300_000, 300_200)
     ]
     assert len(set(names)) == len(names)
+    stems = [company(2031, i).aliases[-1] for i in range(36, 2000)]
+    assert len(set(stems)) == len(stems)
     tickers = [company(2031, i).ticker for i in range(400)]
     assert len(set(tickers)) == len(tickers)
     assert company(2031, 39).officers["ceo"][0].first != company(2031, 39).officers["cfo"][0].first
@@ -174,10 +176,8 @@ def test_in_every_quarter_half_of_the_companies_report_each_time(periods):
 
 
 def test_skew_giant_document():
-    giant, small = (
-        sum(len(t["text"]) for t in call(i, skew="giant-document")[0]["turns"]) for i in (0, 1)
-    )
-    assert giant > GIANT / 4 * small
+    giant, small = (len(line_of(call(i, skew="giant-document")[0])) for i in (0, 1))
+    assert GIANT / 4 * small < giant < GIANT * small
 
 
 def test_skew_giant_company():
@@ -245,16 +245,15 @@ def test_every_slot_of_the_material_can_be_filled():
 
 def test_material_is_rich():
     assert len(topics()) >= 20
-    patterns = [
-        line for parts in read_material("calls.txt").values() for p in parts.values() for line in p
-    ]
+    sections = read_material("calls.txt").values()
+    patterns = [line for parts in sections for lines in parts.values() for line in lines]
     assert len(patterns) >= 250
     assert len(set(patterns)) == len(patterns)
 
 
 def test_dice_are_the_same_everywhere():
     dice = Dice("check", 1)
-    assert [dice.integer(1, 100) for _ in range(6)] == [81, 84, 76, 70, 71, 32]
+    assert [dice.integer(1, 100) for _ in range(6)] == [97, 69, 91, 93, 81, 29]
     assert Dice("check", 1).shuffled("abcdef") != list("abcdef")
 
 
