@@ -533,7 +533,7 @@ def _add_section(frame: pd.DataFrame, in_section: int) -> pd.DataFrame:
     return frame.iloc[:1].assign(
         number=int(frame["number"].iloc[0]) // in_section,
         missing=lost,
-        statistics=[None if total is None else total.tobytes()],
+        statistics=pd.Series([None if total is None else total.tobytes()], dtype=object).to_numpy(),
     )
 
 
