@@ -399,7 +399,7 @@ def find_presentation(
         return Presentation((), (), None, "interview")
     kept = list(enumerate(turns[:start]))
     late = start < len(turns) and _words(turns[start].text[:offset]) > _LATE_WORDS
-    if late and not _is_operator(turns[start]):
+    if late and (len(turns) == 1 or not _is_operator(turns[start])):
         kept.append((start, _cut(turns[start], offset)))
         start += 1
     first = next(
@@ -407,7 +407,7 @@ def find_presentation(
         0,
     )
     kept = [(i, t) for i, t in kept if i >= first]
-    if drop_operator:
+    if drop_operator and len(turns) > 1:
         kept = [(i, t) for i, t in kept if not _is_operator(t)]
     return Presentation(
         tuple(t for _, t in kept),

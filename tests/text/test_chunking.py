@@ -1,0 +1,136 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nes_spark.text import chunk_spans, chunk_text, split_sentences
+from nes_spark.text.chunking import breakpoints, sentence_distances
+from tests.text.hashing import CORPORA, embed, fingerprint, real_texts, synthetic_texts
+
+RECORDED = json.loads((Path(__file__).parent / "data" / "llamaindex.json").read_text())["texts"]
+
+
+def compare(name, text):
+    spans = split_sentences(text)
+    recorded = RECORDED[name]
+    assert fingerprint(spans) == recorded["sentences"], "sentences changed: record anew"
+    ends = {end: i for i, (_, end) in enumerate(spans)}
+    for setting, expected in recorded["breaks"].items():
+        threshold, buffer = map(int, setting.split("/"))
+        chunks = chunk_spans(text, embed, threshold, buffer)
+        assert [ends[b] for _, b in chunks[:-1]] == expected, (name, setting)
+
+
+def test_equal_to_llamaindex_on_synthetic_texts():
+    texts = synthetic_texts()
+    assert len(texts) == 12
+    for name, text in texts.items():
+        compare(name, text)
+
+
+def test_equal_to_llamaindex_on_real_calls():
+    texts = real_texts()
+    if not texts:
+        pytest.skip(f"no corpora at {CORPORA}; set NES_SPARK_CORPORA")
+    assert len(texts) == 26
+    for name, text in texts.items():
+        compare(name, text)
+
+
+def test_breaks_by_hand():
+    # Distances .1 .2 .3 .4: NumPy's 75th percentile is .325, the 50th .25.
+    distances = np.array([0.1, 0.4, 0.2, 0.3])
+    assert breakpoints(distances, 75) == [1]
+    assert breakpoints(distances, 50) == [1, 3]
+    assert breakpoints(distances, 100) == []
+    # Strictly greater: the smallest distance itself is no break at threshold 0.
+    assert breakpoints(distances, 0) == [1, 2, 3]
+    assert breakpoints(np.full(5, 0.2), 50) == []
+
+
+def test_buffer_joins_neighbours():
+    seen = []
+
+    def spy(texts):
+        seen.extend(texts)
+        return embed(texts)
+
+    chunk_text("A one. B two. C three.", spy, buffer=1)
+    assert seen == ["A one. B two. ", "A one. B two. C three.", "B two. C three."]
+
+
+@settings(max_examples=50)
+@given(
+    st.text(alphabet="abcA .!?\n", max_size=200),
+    st.sampled_from([0, 50, 75, 95, 100]),
+    st.integers(0, 3),
+)
+def test_chunks_give_the_text_back(text, threshold, buffer):
+    chunks = chunk_text(text, embed, threshold, buffer)
+    assert "".join(chunks) == text
+    assert all(chunks)
+
+
+def test_one_sentence_is_one_chunk_and_nothing_is_embedded():
+    def never(texts):
+        raise AssertionError("nothing to compare")
+
+    assert chunk_text("Only one here.", never) == ["Only one here."]
+    assert chunk_text("", never) == []
+
+
+def test_zero_vectors_are_far_from_everything():
+    distances = sentence_distances(["a. ", "b. "], lambda texts: np.zeros((len(texts), 3)))
+    assert distances.tolist() == [1.0]
+
+
+def test_long_document_is_linear_in_calls():
+    sizes = []
+
+    def spy(texts):
+        sizes.append(len(texts))
+        return np.ones((len(texts), 2))
+
+    text = "Some words here now. " * 12_500  # 50,000 words
+    assert "".join(chunk_text(text, spy)) == text
+    assert sum(sizes) == 12_500
+    assert max(sizes) <= 2048
+
+
+class Model:
+    def embed(self, texts):
+        return embed(texts)
+
+
+def test_an_object_with_embed_will_do():
+    text = "Sales grew. Costs fell. Rain came. The team met."
+    assert chunk_text(text, Model()) == chunk_text(text, embed)
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (
+            {"threshold": 140},
+            "The 'threshold' parameter of chunk_text must be a number from 0 to 100. "
+            "Got 140 instead.",
+        ),
+        ({"threshold": -1}, "Got -1 instead"),
+        ({"threshold": float("nan")}, "from 0 to 100"),
+        ({"threshold": "75"}, "Got '75' instead"),
+        ({"threshold": True}, "Got True instead"),
+        ({"buffer": -1}, "The 'buffer' parameter of chunk_text must be a whole number from 0"),
+        ({"buffer": 0.5}, "Got 0.5 instead"),
+        ({"embed": 3}, "The 'embed' parameter of chunk_text"),
+        ({"text": b"bytes"}, "The 'text' parameter of chunk_text must be a string"),
+        ({"embed": lambda texts: np.ones(3)}, "one row a text"),
+        ({"embed": lambda texts: np.full((len(texts), 2), np.nan)}, "finite"),
+    ],
+)
+def test_bad_parameters_are_named(arguments, message):
+    with pytest.raises(ValueError) as error:
+        chunk_text(**({"text": "One. Two. Three.", "embed": embed} | arguments))
+    assert message in str(error.value)
