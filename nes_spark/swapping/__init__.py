@@ -7,6 +7,14 @@ from nes_spark.swapping.exchange import (
     plan_exchange,
 )
 from nes_spark.swapping.memory import Swap, sample_swaps
+from nes_spark.swapping.rewriting import (
+    Edit,
+    Rewritten,
+    apply_edits,
+    invert_edits,
+    rewrite_pair,
+    rewrite_text,
+)
 from nes_spark.swapping.seeds import (
     Secret,
     derive_seed,
@@ -16,15 +24,21 @@ from nes_spark.swapping.seeds import (
 )
 
 __all__ = [
+    "Edit",
     "Exchange",
+    "Rewritten",
     "Secret",
     "Swap",
+    "apply_edits",
     "derive_seed",
     "entities_after",
     "generate_secret",
+    "invert_edits",
     "load_secret",
     "name_similarity",
     "plan_exchange",
+    "rewrite_pair",
+    "rewrite_text",
     "sample_swaps",
     "seed_fingerprint",
 ]
