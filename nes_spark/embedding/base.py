@@ -94,6 +94,11 @@ class EmbedderSpec:
     max_retries: int = 6
     cache_path: str | None = None
 
+    @property
+    def model_id(self) -> str:
+        """Model and version of its weights; loads the embedder."""
+        return load_embedder(self).model_id
+
 
 def default_cache_path() -> str:
     """Return the cache folder of a user who works outside a run: ``~/.cache/nes_spark/embeddings``.

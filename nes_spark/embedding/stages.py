@@ -65,8 +65,7 @@ def fit_embedder(
     config : EmbeddingConfig
         ``lsa_sample`` bounds the sentences that are brought to the driver and fitted on.
     folder : str or pathlib.Path
-        Where a fitted model is saved, in a folder named after its weights; every worker must be
-        able to read it.
+        Where a fitted model is saved; every worker must be able to read it.
     cache_path : str or pathlib.Path, optional
         See :func:`nes_spark.embedding.spec_for`.
 

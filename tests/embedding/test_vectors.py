@@ -161,13 +161,22 @@ def test_lsa_does_not_depend_on_order_and_survives_the_disk(lsa, tmp_path):
     again = fit_lsa(random.Random(3).sample(CORPUS, len(CORPUS)), dimension=6)
     assert again.digest == lsa.digest
     assert fit_lsa(CORPUS[:-1], dimension=6).digest != lsa.digest
-    folder = lsa.save(tmp_path)
-    assert lsa.save(tmp_path) == folder
-    assert [p.name for p in tmp_path.iterdir()] == [folder.name]
+    folder = lsa.save(tmp_path / "model")
     spec = spec_for(EmbeddingConfig(model="lsa"), fitted_path=folder)
+    assert spec.model_id == lsa.model_id
     loaded = load_embedder(pickle.loads(pickle.dumps(spec)))
     assert loaded.model_id == lsa.model_id == f"lsa-6:{lsa.digest[:12]}"
     assert loaded.embed(SENTENCES).tobytes() == lsa.embed(SENTENCES).tobytes()
+
+
+def test_a_worker_notices_another_fit_in_the_same_folder(lsa, tmp_path):
+    config = EmbeddingConfig(model="lsa")
+    old = spec_for(config, fitted_path=lsa.save(tmp_path))
+    other = fit_lsa(CORPUS[:50], dimension=6)
+    new = spec_for(config, fitted_path=other.save(tmp_path))
+    assert load_embedder(new).model_id == other.model_id
+    with pytest.raises(InputError, match="weights have changed"):
+        load_embedder(old)
 
 
 def test_lsa_is_the_truncated_svd_of_tf_idf():
