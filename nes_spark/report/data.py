@@ -59,9 +59,9 @@ class ExampleSide:
 
 @dataclass(frozen=True)
 class Example:
-    """A swapped pair of chunks."""
+    """A swapped pair of chunks; the component that both belong to is shown where it is known."""
 
-    component: int
+    component: int | None
     first: ExampleSide
     second: ExampleSide
 

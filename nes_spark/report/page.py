@@ -29,16 +29,20 @@ STATUS_WORDS = {
     "same_metadata_only": "All chunks like it are of the same source, so nothing would be gained.",
     "alone_in_component": "No other chunk is similar enough: it is alone in its component.",
     "no_valid_partner": "No chunk of its component makes a valid exchange with it.",
-    "concentration_too_low": "Its component is too mixed to exchange names within it.",
+    "low_concentration": "Its component is too mixed to exchange names within it.",
 }
 
 REASON_WORDS = {
     "empty_text": "The document has no text.",
+    "missing_text": "The column that holds the text is empty or not there.",
+    "bad_turns": "The speaker turns do not have the form that the configuration says.",
     "not_utf8": "The text is not valid UTF-8.",
     "not_json": "The line is not valid JSON.",
+    "not_csv": "The row is not valid CSV.",
     "missing_metadata": "The column that holds the secret is empty.",
-    "missing_id": "The document has no id.",
-    "duplicate_id": "Another document has the same id; the first one was kept.",
+    "missing_document_id": "The document has no id.",
+    "missing_period": "The document has no period.",
+    "duplicate_document_id": "Another document has the same id; the first one was kept.",
     "too_long": "The text is longer than the configuration allows.",
     "too_short": "The part that would be used is shorter than the configuration asks for.",
     "no_presentation": "No presentation part was found.",

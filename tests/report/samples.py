@@ -66,7 +66,7 @@ def report_data(**changes: Any) -> ReportData:
             "documents_in": 50,
             "documents": 48,
             "metadata": 36,
-            "quarantined": {"empty_text": 1, "duplicate_id": 1},
+            "quarantined": {"empty_text": 1, "duplicate_document_id": 1},
             "chunks": 640,
             "words": 33_120,
             "suppressed": 812,
