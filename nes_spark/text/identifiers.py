@@ -286,7 +286,9 @@ def _person_forms(owner: int, value: str) -> Iterable[tuple[str, Form]]:
     initial = len(squeeze(last)) == 1
     firsts = sorted({squeeze(first), *NICKNAMES.get(squeeze(first), frozenset())})
     if rest:
-        yield squeeze(" ".join(words)), Form(owner, ANY, "name", len(WORD.findall(" ".join(words))))
+        ordinary = all(fold(w) in COMMON_WORDS for w in words)
+        size = len(WORD.findall(" ".join(words)))
+        yield squeeze(" ".join(words)), Form(owner, TITLE if ordinary else ANY, "name", size)
         for name in firsts:
             # A middle name or initial is often left out.
             size = len(WORD.findall(f"{first if name == squeeze(first) else name} {last}"))
@@ -638,6 +640,9 @@ def _url_spans(text: str) -> Iterable[tuple[int, int]]:
         if "." not in found and " dot " not in found:
             continue
         if "@" in found[1:]:
+            continue
+        # "the dot com bubble" is no address.
+        if found.count(" dot ") == 1 and "." not in found and _starts(found.split()[0]):
             continue
         # "the year. Com" or "1.5.io": a domain has a letter before its last dot.
         if re.search(r"[A-Za-z]", found.rpartition(".")[0] or found):

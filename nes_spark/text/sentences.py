@@ -70,7 +70,7 @@ def _ends_sentence(text: str, begin: int, match: re.Match[str], cased: bool) -> 
         return True
     token = previous.group()
     lowered = token.lower()
-    if lowered in _OPENING:
+    if lowered in _OPENING and not (len(token) == 1 and token.isupper()):
         # "No." before a digit is "number", before a word it is an answer.
         return lowered in ("no", "est", "max", "min", "art", "p", "v") and not first.isdigit()
     ambiguous = lowered in _EITHER and not (lowered in ("m", "k", "mar", "dec") and token.islower())

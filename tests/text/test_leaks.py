@@ -1,0 +1,88 @@
+import pytest
+from pyspark.sql import Row
+
+from nes_spark.config import IdentifiersConfig
+from nes_spark.schemas import LEAKS
+from nes_spark.text import Identifier
+from nes_spark.text.leaks import find_leaks_in_memory
+from nes_spark.text.stages import find_leaks
+
+CONFIG = IdentifiersConfig.model_validate({})
+
+
+def c(name):
+    return Identifier("company", name, "[Company Name]")
+
+
+def p(name):
+    return Identifier("person", name, "[Executive 1]")
+
+
+DOCUMENTS = {
+    "d1": [c("Monro Inc"), p("Brett Ponton"), Identifier("ticker", "MNRO", "[Company Name]")],
+    "d2": [c("Lands' End"), c("Target"), p("Ann Price")],
+    "d3": [c("Quuxly Holdings"), c("Monro Inc")],
+    "d4": [],
+}
+CHUNKS = [
+    ("d1#00000", "d1", "[Company Name] grew, said [Executive 1]. See [URL]."),
+    ("d1#00001", "d1", "MONRO's sites, Monro\n Inc, and M O N R O; Mr. Ponton; MNRO."),
+    ("d1#00002", "d1", "Lands-End and LANDS END sold; our target at Target is Price."),
+    ("d2#00000", "d2", "The QUUXLY team met Brett Ponton. Monrovia is far."),
+    ("d3#00000", "d3", "Quuxly-Holdings, see quuxly.com or jane@quuxly.com, 877-344-7529"),
+    ("d4#00000", "d4", "Nothing here but [Company Name] and Brett."),
+]
+EXPECTED = [
+    ("d1#00001", "d1", "d1", "company", "name", 3),
+    ("d1#00001", "d1", "d1", "person", "part", 1),
+    ("d1#00001", "d1", "d1", "ticker", "ticker", 1),
+    ("d1#00002", "d1", "d2", "company", "other_document", 3),
+    ("d2#00000", "d2", "d1", "person", "other_document", 1),
+    ("d2#00000", "d2", "d3", "company", "other_document", 1),
+    ("d3#00000", "d3", "d3", "company", "name", 1),
+    ("d3#00000", "d3", "d3", "email", "email", 1),
+    ("d3#00000", "d3", "d3", "phone", "phone", 1),
+    ("d3#00000", "d3", "d3", "url", "url", 1),
+]
+
+
+def test_in_memory():
+    assert find_leaks_in_memory(CHUNKS, DOCUMENTS) == EXPECTED
+
+
+def test_allowed_forms_are_no_leaks():
+    rows = find_leaks_in_memory(CHUNKS, DOCUMENTS, allow=["Monro Inc", "monro", "Lands End"])
+    assert {r[0] for r in rows if r[3] == "company"} == {"d1#00002", "d2#00000", "d3#00000"}
+
+
+@pytest.fixture
+def frames(spark):
+    documents = spark.createDataFrame(
+        [
+            Row(
+                document_id=name,
+                identifiers=[
+                    Row(kind=i.kind, value=i.value, placeholder=i.placeholder) for i in items
+                ],
+            )
+            for name, items in DOCUMENTS.items()
+        ],
+        "document_id string, "
+        "identifiers array<struct<kind:string,value:string,placeholder:string>>",
+    )
+    released = spark.createDataFrame(CHUNKS, "chunk_id string, document_id string, text string")
+    return released, documents
+
+
+def test_spark_finds_the_same(frames, partitions):
+    released, documents = frames
+    found = find_leaks(released.repartition(partitions), documents, CONFIG)
+    assert found.columns == LEAKS.names
+    rows = sorted(tuple(r) for r in found.select(*LEAKS.names).collect())
+    assert rows == EXPECTED
+
+
+def test_nothing_left_is_no_row(frames, spark):
+    released, documents = frames
+    clean = released.filter("chunk_id in ('d1#00000', 'd4#00000')")
+    assert find_leaks(clean, documents, CONFIG).count() == 0
