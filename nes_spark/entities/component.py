@@ -1,4 +1,4 @@
-"""The spaCy component ``nes_rules``: rules and word lists that travel inside the bundled pipeline."""
+"""The spaCy component ``nes_rules``: rules and word lists that travel inside the pipeline."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ class RulesComponent:
         self.rules = Rules(lexicon, NameClassifier(weights))
 
     def __call__(self, doc: Doc) -> Doc:
+        """Set the final entities of a document and return it."""
         recognized = [(e.start_char, e.end_char, e.label_) for e in doc.ents]
         spans = []
         for start, end, label in self.rules(doc.text, recognized):

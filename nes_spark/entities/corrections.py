@@ -1,36 +1,21 @@
-"""Corrections of machine-made labels, and lists of names, read from package data.
+"""Corrections of machine-made labels, and labels for a second corpus, by lists of forms.
 
-A list file has sections ``[LABEL]`` with forms separated by ``;``; lines starting with ``#`` are
-comments. Training only, except for :func:`read_lists`, which the rules use as well.
+Training only.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nes_spark.entities.lists import read_lists
+
 if TYPE_CHECKING:
     from nes_spark.entities.training import Annotated
-
-DATA = Path(__file__).parent / "data"
-
-
-def read_lists(name: str) -> dict[str, list[str]]:
-    """Return section -> forms of a list file in the package's data folder."""
-    sections: dict[str, list[str]] = {}
-    current: list[str] = []
-    for line in (DATA / name).read_text(encoding="utf-8").splitlines():
-        line = line.strip()
-        if not line or line.startswith("#"):
-            continue
-        if line.startswith("[") and line.endswith("]"):
-            current = sections.setdefault(line[1:-1], [])
-        else:
-            current.extend(form.strip() for form in line.split(";") if form.strip())
-    return sections
 
 
 def forms_pattern(forms: Iterable[str]) -> re.Pattern[str]:
@@ -117,3 +102,67 @@ def _corrected(
     unknown = [(s, e) for s, e in unknown if not any(a < e and s < b for a, b, _ in found)]
     ents = tuple(sorted(f for f in found if f[2] != "NOT"))
     return replace(text, ents=ents, missing=tuple(sorted(unknown)))
+
+
+def read_second_corpus(path: str | Path) -> list[Annotated]:
+    """Read sentences of the calls listed in ``forms.txt`` and label them by its forms.
+
+    Parameters
+    ----------
+    path : path
+        ``calls.jsonl`` of the second corpus: ``ticker`` and ``turns`` with ``text``.
+
+    Returns
+    -------
+    list of Annotated
+        One text a paragraph of at most about 80 words that holds at least one form. Words that are
+        written like names and are in no list become spans of unknown label.
+    """
+    from nes_spark.entities.training import Annotated
+
+    lists = read_lists("forms.txt")
+    tickers = set(lists.pop("TICKERS"))
+    label_of: dict[str, str] = {}
+    for source in (lists, read_lists("gazetteer.txt")):
+        for label, forms in source.items():
+            for form in forms:
+                label_of.setdefault(form, label)
+    pattern = forms_pattern(label_of)
+    lexical = re.compile(r"(?<![.?!] )(?<!^)(?<!\n)\b[A-Za-z]*[A-Z][\w&'’-]*\w")
+    known = {w for form in label_of for w in form.split()}
+    texts = []
+    with open(path, encoding="utf-8") as lines:
+        for line in lines:
+            call = json.loads(line)
+            if call["ticker"] not in tickers:
+                continue
+            for turn in call["turns"]:
+                for text in _paragraphs(turn["text"]):
+                    found = [
+                        (m.start(), m.end(), label_of[m.group()]) for m in pattern.finditer(text)
+                    ]
+                    if not found:
+                        continue
+                    unknown = [
+                        m.span()
+                        for m in lexical.finditer(text)
+                        if m.group() not in known
+                        and not any(s < m.end() and m.start() < e for s, e, _ in found)
+                    ]
+                    ents = tuple(f for f in found if f[2] != "NOT")
+                    texts.append(Annotated(text, ents, tuple(unknown), "earnings22"))
+    return texts
+
+
+def _paragraphs(text: str, words: int = 80) -> list[str]:
+    pieces: list[str] = []
+    size = 0
+    for sentence in re.split(r"(?<=[.?!]) +(?=[A-Z])", text):
+        length = len(sentence.split())
+        if pieces and size + length <= words:
+            pieces[-1] += " " + sentence
+            size += length
+        else:
+            pieces.append(sentence)
+            size = length
+    return pieces

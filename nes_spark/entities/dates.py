@@ -1,9 +1,9 @@
 """Dates and periods by rule.
 
-What counts as a date: calendar dates, months, weekdays, years, quarters, halves, fiscal periods, and
-spans relative to now that name another period ("last year", "the next two quarters", "prior-year
-period"). What does not: "today", "this quarter", "the quarter", ages and bare durations ("for ten
-years"), which say nothing about when.
+What counts as a date: calendar dates, months, weekdays, years, quarters, halves, fiscal periods,
+and spans relative to now that name another period ("last year", "the next two quarters",
+"prior-year period"). What does not: "today", "this quarter", "the quarter", ages and bare durations
+("for ten years"), which say nothing about when.
 """
 
 from __future__ import annotations
@@ -25,51 +25,108 @@ _ORDINAL = r"(?:first|second|third|fourth|1st|2nd|3rd|4th)"
 _UNIT = r"(?:years?|quarters?|months?|weeks?|days?|decades?|semesters?|half|halves|seasons?)"
 _PERIOD = r"(?:year|quarter|half|semester|trimester|month|week|fiscal year|period)"
 _RELATIVE = r"(?:last|next|prior|previous|preceding|past|coming|upcoming|following)"
-_CURRENT = r"(?:this|the|our|that|each|current|next|last|prior|previous|the current|the prior|the previous|the next|the last)"
+_CURRENT = (
+    r"(?:this|the|our|that|each|current|next|last|prior|previous|the current|the prior|"
+    r"the previous|the next|the last)"
+)
 
-_QUARTER = rf"(?:{_ORDINAL}[ -](?:full[ -])?(?:fiscal[ -])?(?:quarter|half|semester|trimester)s?|(?:quarter|half) (?:one|two|three|four|[1-4])|(?:back|latter|later|front|second|first) half|Q[1-4](?:['’]?\d\d)?|[1-4]Q(?:['’ ]?\d\d(?:\d\d)?)?|[HS][12](?:['’]\d\d)?|1H|2H)"
-_FISCAL = rf"(?:(?:(?:full[ -])?fiscal(?: year)?|financial year|calendar(?: year)?|full[- ]year|crop year|FY|CY|year) ?['’]?(?:(?:19|20)\d\d|\d\d)(?:[-/–]\d\d)?|FY\d\d(?:\d\d)?)"
+_QUARTER = (
+    rf"(?:{_ORDINAL}[ -](?:full[ -])?(?:fiscal[ -])?(?:quarter|half|semester|trimester)s?|"
+    rf"(?:quarter|half) (?:one|two|three|four|[1-4])|(?:back|latter|later|front|second|"
+    rf"first) half|Q[1-4](?:['’]?\d\d)?|[1-4]Q(?:['’ ]?\d\d(?:\d\d)?)?|[HS][12](?:['’]\d\d)?|1H|"
+    rf"2H)"
+)
+_FISCAL = (
+    r"(?:(?:(?:full[ -])?fiscal(?: year)?|financial year|calendar(?: year)?|full[- ]year|"
+    r"crop year|FY|CY|year) ?['’]?(?:(?:19|20)\d\d|\d\d)(?:[-/–]\d\d)?|FY\d\d(?:\d\d)?)"
+)
 _TAIL = (
     rf"(?:,? ?(?:of |in |for |ended |ending )?(?:{_CURRENT} )?(?:fiscal |calendar )?"
     rf"(?:{_FISCAL}|{_YEAR}|{_PERIOD}\b))"
 )
-_CALENDAR = rf"{_MONTH} {_DAY}(?:,? {_YEAR})?(?!\d)|{_DAY} (?:of )?{_MONTH}(?:,? (?:of )?{_YEAR})?|{_MONTH},? (?:of )?{_YEAR}"
+_CALENDAR = (
+    rf"{_MONTH} {_DAY}(?:,? {_YEAR})?(?!\d)|{_DAY} (?:of )?{_MONTH}(?:,? (?:of )?{_YEAR})?|"
+    rf"{_MONTH},? (?:of )?{_YEAR}"
+)
 _BEFORE = r"(?<=\b{0} )"
-_PREPOSITIONS = (
-    "in of since from through until till by during before after for to and or at on between "
-    "late early mid last this next mid-  via within around "
-).split()
+_PREPOSITIONS = [
+    "in",
+    "of",
+    "since",
+    "from",
+    "through",
+    "until",
+    "till",
+    "by",
+    "during",
+    "before",
+    "after",
+    "for",
+    "to",
+    "and",
+    "or",
+    "at",
+    "on",
+    "between",
+    "late",
+    "early",
+    "mid",
+    "last",
+    "this",
+    "next",
+    "mid-",
+    "via",
+    "within",
+    "around",
+]
 _AFTER_PREPOSITION = (
     "(?:" + "|".join(rf"(?<=\b{p} )" for p in _PREPOSITIONS) + r"|(?<=\bmid-)|(?<=, ))"
 )
 
 _PATTERNS = [
     _CALENDAR,
-    rf"(?:(?:early|late|mid|mid-|the end of|end of|beginning of|middle of|start of|month of|months of)[ -]?)?"
+    rf"(?:(?:early|late|mid|mid-|the end of|end of|beginning of|middle of|start of|month of|"
+    rf"months of)[ -]?)?"
     rf"(?:{_QUARTER})(?:[ -](?:year|results?)(?= (?:{_YEAR}|20)))?(?:{_TAIL})*",
-    rf"(?:end|beginning|middle|start|balance|remainder|rest|half|course|part) of (?:{_CURRENT} )?(?:fiscal |calendar )?(?:{_FISCAL}|{_YEAR}|{_MONTH}|next {_UNIT}|(?:year|quarter|month|week|decade)\b)",
+    rf"(?:end|beginning|middle|start|balance|remainder|rest|half|course|"
+    rf"part) of (?:{_CURRENT} )?(?:fiscal |calendar )?(?:{_FISCAL}|{_YEAR}|{_MONTH}|"
+    rf"next {_UNIT}|(?:year|quarter|month|week|decade)\b)",
     _FISCAL,
-    rf"(?:{_RELATIVE}|same(?! day)) (?:{_NUMBER} )?(?:(?:to|or|and) {_NUMBER} )?(?:fiscal |comparable |calendar |full |business |consecutive )?{_UNIT}(?:['’]s)?(?: (?:{_QUARTER}|period|comparable (?:quarter|period)|quarter|half|month|week))?(?:{_TAIL})*(?: last year)?",
-    rf"(?:prior|previous|last|preceding|comparable)[- ](?:fiscal[- ])?year(?:['’]s)?(?:[- ](?:{_QUARTER}|period|quarter|comparable (?:quarter|period)))?",
-    rf"(?:same|comparable|comparative|corresponding|previous|prior|year[- ]ago|last) (?:{_QUARTER}|period|quarter|time(?= last)|month|week)(?: (?:of |in )?(?:the )?(?:last|prior|previous|a) year(?: ago)?)?(?:{_TAIL})*",
-    rf"(?:a|one|two|three|\d+) years? ago|year[- ]ago(?: (?:quarter|period))?",
+    rf"(?:{_RELATIVE}|same(?! day)) (?:{_NUMBER} )?(?:(?:to|or|and) {_NUMBER} )?(?:fiscal |"
+    rf"comparable |calendar |full |business |consecutive )?{_UNIT}(?:['’]s)?(?: (?:{_QUARTER}|"
+    rf"period|comparable (?:quarter|period)|quarter|half|month|"
+    rf"week))?(?:{_TAIL})*(?: last year)?",
+    rf"(?:prior|previous|last|preceding|"
+    rf"comparable)[- ](?:fiscal[- ])?year(?:['’]s)?(?:[- ](?:{_QUARTER}|period|quarter|"
+    rf"comparable (?:quarter|period)))?",
+    rf"(?:same|comparable|comparative|corresponding|previous|prior|year[- ]ago|"
+    rf"last) (?:{_QUARTER}|period|quarter|time(?= last)|month|week)(?: (?:of |"
+    rf"in )?(?:the )?(?:last|prior|previous|a) year(?: ago)?)?(?:{_TAIL})*",
+    r"(?:a|one|two|three|\d+) years? ago|year[- ]ago(?: (?:quarter|period))?",
     rf"(?:first|last|past|trailing|next|final) (?:{_NUMBER}|one) (?:{_UNIT})(?:{_TAIL})*",
     r"trailing[- ]?(?:12|twelve)[- ]?months?",
-    rf"(?:year|quarter|month|period|half)s? (?:just )?end(?:ed|ing) (?:on )?(?:{_CALENDAR}|{_MONTH})",
+    rf"(?:year|quarter|month|period|half)s? (?:just )?end(?:ed|ing) (?:on )?(?:{_CALENDAR}|"
+    rf"{_MONTH})",
     r"(?:fiscal[ -])?(?:year|quarter|month)[ -]end(?!\w)",
     r"(?:early|late|mid)[- ](?:next|last|this) (?:year|month|week|quarter)",
-    rf"(?:early|late|mid|first|second|latter|third|month of|part of|half of|end of|middle of|beginning of|weeks? of|days? of)[- ](?:\w+ (?:of|in) )?(?:{_MONTH}|{_YEAR}|202\b)(?:,? {_YEAR})?",
+    rf"(?:early|late|mid|first|second|latter|third|month of|part of|half of|end of|middle of|"
+    rf"beginning of|weeks? of|days? of)[- ](?:\w+ (?:of|in) )?(?:{_MONTH}|{_YEAR}|"
+    rf"202\b)(?:,? {_YEAR})?",
     rf"(?:{_SURE_MONTH})(?:[,/]? (?:and |to |through )?(?:{_MONTH}))*",
     r"(?<![.?!] )(?<!^)March",
     rf"{_AFTER_PREPOSITION}(?:May|March)(?! (?:be|have|not|also|I|we|you|well)\b)",
     r"(?:May|March)(?= (?:and|to|through|or) " + _MONTH + ")",
     r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day(?:['’]s)?(?: (?:morning|afternoon|evening))?",
     r"yesterday(?:['’]s)?|tomorrow(?:['’]s)?",
-    rf"(?<![\w$€£.,:/-])(?:(?:19[5-9]|20[0-6])\d)(?:['’]?s)?(?![\w%]|[.,:/]\d|-\d|-[a-z]| (?:million|billion|basis|bps|people|employees|customers|stores|units|tons|tonnes|megawatts|locations|shares|wells|homes|rooms|sites|branches|dollars))(?:[-–/]\d\d(?:\d\d)?)?",
+    r"(?<![\w$€£.,:/-])(?:(?:19[5-9]|20[0-6])\d)(?:['’]?s)?(?![\w%]|[.,:/]\d|-\d|-[a-z]|"
+    r" (?:million|billion|basis|bps|people|employees|customers|stores|units|tons|tonnes|"
+    r"megawatts|locations|shares|wells|homes|rooms|sites|branches|"
+    r"dollars))(?:[-–/]\d\d(?:\d\d)?)?",
     r"(?<![\w$€£.,:/])20[12]\b(?=[.?](?:\s|$))",
     r"(?:the )?(?:19|20)?\d0['’]?s(?= |\.|,)(?<=(?:19|20)\d0s)",
     r"(?<=[ (])['’] ?[12]\d(?!\w|[.,]\d)",
-    r"(?:next|this|last|past|prior|coming) (?:spring|summer|autumn|fall|winter|season|decade|century)",
+    r"(?:next|this|last|past|prior|coming) (?:spring|summer|autumn|fall|winter|season|decade|"
+    r"century)",
 ]
 _DATE = re.compile(
     r"(?<![\w$€£])(?:" + "|".join(f"(?:{p})" for p in _PATTERNS) + r")(?!\w)", re.IGNORECASE

@@ -3,8 +3,8 @@
 Within a document and a category two forms are one entity when they are equal up to case, article,
 possessive and white space; when one is the other with a legal form ("Constellium SE",
 "Constellium"); when one is the acronym of the other, in brackets after it or by its initials
-("Cache Coherent Interconnect for Accelerators (CCIX)"); when one is the last name, or the given name
-of only one person, of somebody named in full before.
+("Cache Coherent Interconnect for Accelerators (CCIX)"); when one is the last name, or the
+given name of only one person, of somebody named in full before.
 
 The canonical name does not depend on other documents, so that the same form gets the same name
 wherever it is not linked to a longer one: legal forms are dropped, acronyms give way to the name in
@@ -25,7 +25,30 @@ from nes_spark.entities.mentions import Mention
 _SPACE = re.compile(r"\s+")
 _ARTICLE = re.compile(r"^the\s+", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s?$")
-_SMALL = frozenset("a an and at by de del der des di du for in la of on the to und von".split())
+_SMALL = frozenset(
+    [
+        "a",
+        "an",
+        "and",
+        "at",
+        "by",
+        "de",
+        "del",
+        "der",
+        "des",
+        "di",
+        "du",
+        "for",
+        "in",
+        "la",
+        "of",
+        "on",
+        "the",
+        "to",
+        "und",
+        "von",
+    ]
+)
 _BRACKET = re.compile(r"\s*\(\s*(?:the\s+|or\s+|[\"“”'])*([A-Z][A-Z0-9&.-]{1,9})[\"“”']?\s*\)")
 
 #: Short forms of places; both sides are compared without case and dots.

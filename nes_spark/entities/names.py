@@ -1,8 +1,8 @@
 """Find spans that look like proper names, and say what they are from words and context.
 
-A maximum-entropy classifier over a span, its context and word lists. It is the second opinion beside
-the neural recogniser, which sees too few products: it judges every span that is written like a name,
-also those that the recogniser passed over.
+A maximum-entropy classifier over a span, its context and word lists. It is the second opinion
+beside the neural recogniser, which sees too few products: it judges every span that is written like
+a name, also those that the recogniser passed over.
 """
 
 from __future__ import annotations
@@ -15,37 +15,24 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from nes_spark.entities.lists import read_lists
+
 #: Classes in the order of the classifier's columns; O is "no entity".
 CLASSES = ("O", "ORG", "PERSON", "LOC", "EVENT", "PRODUCT")
 BUCKETS = 1 << 17
 
 _TOKEN = re.compile(r"[^\W_](?:[\w&'’./+\-]*[\w+])?|&")
-_TITLES = frozenset(
-    "Mr Mrs Ms Miss Mister Dr Doctor Sir Madam Prof Professor President Chairman Chairwoman Chair CEO CFO COO CTO "
-    "CIO CMO CRO EVP SVP VP AVP Chief Executive Financial Operating Officer Vice Senior Director Managing "
-    "Head Manager Treasurer Secretary Controller Counsel Governor Senator Analyst Operator".split()
-)
-_MONTHS = frozenset(
-    "January February March April May June July August September October November December Jan Feb Mar "
-    "Apr Jun Jul Aug Sep Sept Oct Nov Dec Monday Tuesday Wednesday Thursday Friday Saturday Sunday Q1 Q2 "
-    "Q3 Q4 H1 H2 1Q 2Q 3Q 4Q FY FY20 FY21 FY22 FY19 Q Year".split()
-)
-_FUNCTION = frozenset(
-    "I I'm I'll I've I'd I’m I’ll I’ve I’d And But So The We Our It As In On This That For With Thank Thanks "
-    "Good You Your At To Yes Okay OK Well If Now Also When Then There They These Those Of Or By From An A What How "
-    "Can Could Please Let Just All Additionally Finally However Overall While Hi Hello Right Great Sure No Not "
-    "First Second Third Fourth Next Looking Moving Turning Given During Because Although Since After Before Both "
-    "Again Maybe Is Are Was Were Do Does Did Have Has Had He She His Her My Me Us Its It's That's There's We're We've "
-    "We'll You're They're Let's Don't Uh Um Ah Oh Eh Er Hey Like Even Only Any Some Most Many More Much Other Another Each "
-    "Every Such Which Who Whose Where Why Would Should Will May Might Must Shall Be Been Being Here Yeah Yep "
-    "Bye Goodbye Very Too Still Yet Once Despite Through Across Between Within Without Under Over Above "
-    "Than Though Whether Until Unless Per Via Per Plus Up Down Out Off About Around Same One Two Three Four Five Six Seven "
-    "Eight Nine Ten Starting Regarding Concerning Based Due Following Including Excluding Speaking Sorry Actually "
-    "Obviously Basically Clearly Therefore Hence Thus Moreover Furthermore Meanwhile Likewise Similarly Specifically "
-    "Importantly Currently Recently Historically Sequentially Year-on-year Gotcha Wow Ladies Gentlemen Afternoon Morning "
-    "Evening Everyone Everybody Today Tomorrow Yesterday Welcome Congrats Congratulations Take Go Coming Going "
-    "Apologies Excuse Perfect Excellent Fantastic Correct Exactly Absolutely Understood Certainly Definitely Slide Page".split()
-)
+_WORDS = read_lists("words.txt")
+TITLES = frozenset(_WORDS["TITLES"])
+FUNCTION_WORDS = frozenset(_WORDS["FUNCTION"])
+_MONTHS = frozenset(_WORDS["MONTHS"])
+#: Words beside a name that tell products from organisations; features, not rules.
+_CUES = {
+    "pa": frozenset(_WORDS["PRODUCT AFTER"]),
+    "pb": frozenset(_WORDS["PRODUCT BEFORE"]),
+    "oa": frozenset(_WORDS["ORGANIZATION AFTER"]),
+    "ob": frozenset(_WORDS["ORGANIZATION BEFORE"]),
+}
 _SENTENCE_BREAK = re.compile(r"[.?!…:;]$|[.?!…]['\"”’)]$|\n|>$")
 
 
@@ -147,13 +134,13 @@ def candidate_spans(words: Words, lexicon: Lexicon) -> list[tuple[int, int]]:
     text = words.text
     while i < n:
         word = words.words[i]
-        if not is_name_word(word) or word in _TITLES or word in _FUNCTION or word in _MONTHS:
+        if not is_name_word(word) or word in TITLES or word in FUNCTION_WORDS or word in _MONTHS:
             i += 1
             continue
         j = i + 1
         while j < n and text[words.ends[j - 1] : words.starts[j]] == " ":
             nxt = words.words[j]
-            if nxt in _TITLES or nxt in _MONTHS or nxt in _FUNCTION:
+            if nxt in TITLES or nxt in _MONTHS or nxt in FUNCTION_WORDS:
                 break
             if nxt == "&" and j + 1 < n and is_name_word(words.words[j + 1]):
                 j += 2
@@ -280,6 +267,16 @@ def features(words: Words, first: int, last: int, lexicon: Lexicon) -> list[str]
     found.append(f"unusual|{unusual}|{size}")
     if unusual == 0:
         found.append(f"usual|{p1}")
+    left = {p1, p2, p3, word(first - 4)}
+    right = {n1, n2, n3}
+    for name, cues in _CUES.items():
+        if (right if name[1] == "a" else left) & cues:
+            found.append(name)
+            found.append(f"{name}|{min(unusual, 1)}")
+    if n1 in _CUES["pa"] and not after:
+        found.append("pa1")
+    if p1 in _CUES["ob"]:
+        found.append("ob1")
     window = {word(i) for i in range(first - 6, first)} | {word(i) for i in range(last, last + 6)}
     for x in window:
         found.append(f"c={x}")

@@ -204,6 +204,6 @@ def load_recognizer(name: str | None = None, config: EntitiesConfig | None = Non
     >>> [[(m.surface, m.category) for m in found] for found in recognizer(["We opened in Boston."])]
     [[('Boston', 'Location')]]
     """
-    settings = config or EntitiesConfig()
+    settings = config or EntitiesConfig.model_validate({})
     chosen = name or settings.recognizer
     return _cached(chosen, settings.model_dump_json())

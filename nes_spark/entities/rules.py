@@ -11,11 +11,14 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nes_spark.entities.dates import find_dates
 from nes_spark.entities.mentions import placeholder_spans, trim
 from nes_spark.entities.names import (
     CLASSES,
+    FUNCTION_WORDS,
+    TITLES,
     Lexicon,
     NameClassifier,
     Words,
@@ -28,42 +31,44 @@ Span = tuple[int, int, str]
 _O, _ORG, _PERSON, _LOC, _EVENT, _PRODUCT = range(6)
 #: What the recogniser's label adds to the classifier's log probability of the same class. Chosen on
 #: the development parts.
-AGREEMENT = {"ORG": 2.0, "PERSON": 2.0, "LOC": 2.5, "EVENT": 2.5, "PRODUCT": 3.0}
+AGREEMENT = {"ORG": 1.0, "PERSON": 3.0, "LOC": 1.0, "EVENT": 2.5, "PRODUCT": 1.0}
 #: Added to the classes of a span that the recogniser passed over.
-PASSED_OVER = np.array([0.5, 0.0, -0.5, -0.5, -1.0, 1.5])
+PASSED_OVER = np.array([-0.5, -0.5, 0.5, -0.5, -1.0, 0.0])
+#: Added to LOC for a name in the gazetteer, and for one that is in none and has no word of a place.
+KNOWN_PLACE, UNKNOWN_PLACE = 2.0, -3.0
+#: Added to PERSON for a name that is no known given name and has no cue.
+UNKNOWN_PERSON = -4.0
 #: Added to the classes of a span that the recogniser found.
-FOUND = np.array([-1.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+FOUND = np.array([0.0, -0.5, 0.0, 0.0, 0.0, 1.5])
 
 _NAME = r"(?:[A-Z][\w'’.-]*[\w.]|[A-Z]\.?)"
 _FULL_NAME = rf"{_NAME}(?: (?:de|del|da|van|von|der|la|bin|{_NAME})){{0,3}}"
-_AFTER_CUE = re.compile(
-    r"(?:\b(?:Mr|Ms|Mrs|Dr|Prof)\.? |\b(?:Miss|Mister|Sir) "
-    r"|\b(?:line of|over to|on to|back to|question (?:is |comes |will come )?(?:coming )?(?:today )?(?:is )?from|"
-    r"question(?: is| comes)?,? from|next from|move to|go to|joined (?:today )?by|introduce|my name is|this is|"
-    r"I am|I'm|hi|hello|hey|thanks?(?: you)?(?: very much| so much)?|good (?:morning|afternoon|evening|question|day)|"
-    r"welcome|congratulations|as|and|ask) (?=\w+[,.]? )?"
-    r"|\b(?:thanks?(?: you)?(?: very much| so much)?|hi|hello|hey|morning|afternoon|evening|question|yes|yeah|sure|okay|"
-    r"right|CEO|CFO|COO|Officer|President|Chairman|Director|Secretary|Treasurer|Relations|well|so|great|no), )",
-    re.IGNORECASE,
-)
 _STRONG_BEFORE = re.compile(
-    r"(?:\b(?:Mr|Ms|Mrs|Dr|Prof)\.? |\b(?:Miss|Mister) |line of |\bturn (?:the call |it |things |the floor )?(?:back )?(?:over )?to (?:our \w+,? )?|"
+    r"(?:\b(?:Mr|Ms|Mrs|Dr|Prof)\.? |\b(?:Miss|Mister) |line of |\bturn (?:the call |it |"
+    r"things |the floor )?(?:back )?(?:over )?to (?:our \w+,? )?|"
     r"\bhand (?:the call |it |things )?(?:back )?(?:over )?to |\bover to |"
-    r"question (?:today )?(?:is |comes |will come |is coming )?from |my name is |joined (?:today )?by |"
+    r"question (?:today )?(?:is |comes |will come |is coming )?from |my name is |"
+    r"joined (?:today )?by |"
     r"(?:CEO|CFO|COO|CTO|Officer|President|Chairman|Director),? )$",
     re.IGNORECASE,
 )
+_TITLE_BEFORE = re.compile(r"\b(?:Mr|Ms|Mrs|Dr|Prof)\.? $|\b(?:Miss|Mister) $")
+_FROM_BEFORE = re.compile(r"\bquestion\b[^.?!]{0,40}\bfrom (?:the line of )?$")
 _WEAK_BEFORE = re.compile(
-    r"(?:\b(?:thanks?|thank you)(?: very much| so much)?,? |\b(?:hi|hello|hey|morning|afternoon|evening),? |\bI am |\bI'm |\bthis is )$",
+    r"(?:\b(?:thanks?|thank you)(?: very much| so much)?,? |\b(?:hi|hello|hey|morning|afternoon|"
+    r"evening),? |\bI am |\bI'm |\bthis is )$",
     re.IGNORECASE,
 )
 _SAID = re.compile(
-    r"^ (?:mentioned|said|pointed|alluded|noted|described|explained|discussed|commented|will (?:now |then )?(?:cover|discuss|take|talk|provide|walk|give|speak)|"
+    r"^ (?:mentioned|said|pointed|alluded|noted|described|explained|discussed|commented|"
+    r"will (?:now |then )?(?:cover|discuss|take|talk|provide|walk|give|speak)|"
     r"talked|asked|highlighted|outlined|touched|can (?:take|talk|comment|answer)|joined|and I)\b",
 )
 _ROLE_AFTER = re.compile(
-    r"^,? (?:our |the |who is (?:our |the )?|is (?:our |the )?|as (?:our |the )?)?(?:new |group |interim |acting |deputy |executive |senior |global |former )*"
-    r"(?:CEO|CFO|COO|CTO|CIO|Chief|President|Vice President|Chairman|Chairwoman|Head of|Managing Director|Director of|Investor Relations|Treasurer|General Counsel|VP|SVP|EVP)\b",
+    r"^,? (?:our |the |who is (?:our |the )?|is (?:our |the )?|as (?:our |the )?)?(?:new |"
+    r"group |interim |acting |deputy |executive |senior |global |former )*"
+    r"(?:CEO|CFO|COO|CTO|CIO|Chief|President|Vice President|Chairman|Chairwoman|Head of|"
+    r"Managing Director|Director of|Investor Relations|Treasurer|General Counsel|VP|SVP|EVP)\b",
     re.IGNORECASE,
 )
 _ORG_AFTER = re.compile(r"^,? (?:with|of|from|at|representing) (?:the )?[A-Z]")
@@ -72,15 +77,36 @@ _QUESTION = re.compile(
     r"\b(?:line of|question|over to|go to|move to|hear from|come from|comes from)\b", re.IGNORECASE
 )
 _ORG_WORD = re.compile(
-    r"(?:^|\s)(?:Inc|Corp|Corporation|Company|Co|Ltd|Limited|LLC|LLP|PLC|plc|AG|SE|NV|N\.V|S\.A|SA|SpA|AB|ASA|Oyj|GmbH|Group|Holdings?|"
-    r"Partners|Capital|Securities|Bank|Banco|Bancorp|Insurance|University|College|Institute|Ministry|Department|Commission|"
-    r"Authority|Agency|Association|Federation|Council|Committee|Board|Foundation|Fund|Funds|Trust|Ventures|Airlines|Airways|"
-    r"Motors|Pharmaceuticals?|Therapeutics|Technologies|Industries|Resources|Research|Markets|Advisors|Advisers|Asset Management|Investments?|"
-    r"Financial|Energy|Petroleum|Telecom|Telecommunications|Foods|Stores|Hospital|Court|Army|Navy|Senate|Congress|Parliament|Division|Union|Logistics|Bureau|Exchange)\.?$"
+    r"(?:^|\s)(?:Inc|Corp|Corporation|Company|Co|Ltd|Limited|LLC|LLP|PLC|plc|AG|SE|NV|N\.V|S\.A|"
+    r"SA|SpA|AB|ASA|Oyj|GmbH|Group|Holdings?|"
+    r"Partners|Capital|Securities|Bank|Banco|Bancorp|Insurance|University|College|Institute|"
+    r"Ministry|Department|Commission|"
+    r"Authority|Agency|Association|Federation|Council|Committee|Board|Foundation|Fund|Funds|"
+    r"Trust|Ventures|Airlines|Airways|"
+    r"Motors|Pharmaceuticals?|Therapeutics|Technologies|Industries|Resources|Research|Markets|"
+    r"Advisors|Advisers|Asset Management|Investments?|"
+    r"Financial|Energy|Petroleum|Telecom|Telecommunications|Foods|Stores|Hospital|Court|Army|"
+    r"Navy|Senate|Congress|Parliament|Division|Union|Logistics|Bureau|Exchange)\.?$"
 )
+_PLACE_WORD = re.compile(
+    r"(?:^|\s)(?:River|Basin|Bay|Street|Avenue|Road|Lake|Sea|Ocean|Island|Islands|City|County|"
+    r"Province|Valley|Mountain|Mountains|"
+    r"Port|Airport|Refinery|Mine|Mill|Plant|Terminal|Pipeline|Gulf|Coast|Peninsula|Desert|Canal|"
+    r"Park|Square|Beach|Hills|Creek|Ranch|Falls|"
+    r"Rio|San|Santa|Porto|Puerto|New|North|South|East|West|Northern|Southern|Eastern|Western|"
+    r"Central|Greater|Upper|Lower|Mount|Fort|St)(?:\s|$)"
+)
+_MONEY = re.compile(
+    r"^(?:RMB|INR|USD|EUR|GBP|ZAR|BRL|MXN|CHF|RUB|TL|HK|US|R|S|C|A)\s?\$?\d|^(?:RMB|INR|ZAR|IDR|"
+    r"CHF)\d*$"
+)
+_LEGAL_FORM = re.compile(
+    r",? (?:Inc|Corp|Ltd|Co|LLC|LLP|PLC|plc|Plc|AG|SE|N\.V|S\.A|S\.p\.A|SpA|AB|ASA|GmbH|Limited|"
+    r"Corporation|Incorporated)\b\.?(?= |,|\.|;|$)"
+)
+_TAIL_WORDS = frozenset(["of", "and", "with", "from", "for", "the", "to", "by", "at", "in", "on"])
 _COVID = re.compile(r"\b(?:COVID|Covid|covid)(?:[- ]?19)?\b|\b[Cc]oronavirus\b")
 _MARKS = re.compile(r"<[a-z_]+>")
-_HESITATION = re.compile(r"-$|^[A-Za-z]{1,4}-$|\.\.\.|…")
 
 
 class Rules:
@@ -97,6 +123,12 @@ class Rules:
     def __init__(self, lexicon: Lexicon, classifier: NameClassifier) -> None:
         self.lexicon = lexicon
         self.classifier = classifier
+        names = sorted(lexicon.events, key=lambda name: (-len(name), name))
+        self._events = (
+            re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, names)) + r")(?!\w)")
+            if names
+            else None
+        )
 
     def __call__(self, text: str, recognized: Sequence[Span]) -> list[Span]:
         """Return the final spans of a text.
@@ -115,17 +147,22 @@ class Rules:
         """
         blocked = placeholder_spans(text)
         blocked += [m.span() for m in _MARKS.finditer(text)]
-        dates = [span for span in find_dates(text) if not _touches(span, blocked)]
-        taken = blocked + dates
-        final: list[Span] = [(s, e, "DATE") for s, e in dates]
-        for match in _COVID.finditer(text):
-            if not _touches(match.span(), taken):
-                final.append((*match.span(), "EVENT"))
-                taken.append(match.span())
+        events = [m.span() for m in self._events.finditer(text)] if self._events else []
+        events += [m.span() for m in _COVID.finditer(text) if not _touches(m.span(), events)]
+        events = [span for span in events if not _touches(span, blocked)]
+        taken = blocked + events
+        dates = [span for span in find_dates(text) if not _touches(span, taken)]
+        taken = taken + dates
+        final: list[Span] = [(s, e, "EVENT") for s, e in events]
+        final += [(s, e, "DATE") for s, e in dates]
         words = Words.of(text)
         for first, last, said in self._units(text, words, recognized, taken):
             start, end = words.starts[first], words.ends[last - 1]
             label = self._decide(text, words, first, last, said)
+            if label == "ORG":
+                legal = _LEGAL_FORM.match(text, end)
+                if legal and not _touches((end, legal.end()), taken):
+                    end = legal.end()
             if label is not None:
                 final.append((start, end, label))
         return sorted(final)
@@ -146,9 +183,13 @@ class Rules:
                 span = _word_range(words, s, e)
                 if span is None:
                     continue
-                units.append((*span, label))
-                covered.append((words.starts[span[0]], words.ends[span[1] - 1]))
-        for first, last in candidate_spans(words, self.lexicon):
+                span = self._shorten(words, *span)
+                if span[0] < span[1]:
+                    units.append((*span, label))
+        candidates = candidate_spans(words, self.lexicon)
+        units = _widen(units, candidates)
+        covered += [(words.starts[i], words.ends[j - 1]) for i, j, _ in units]
+        for first, last in candidates:
             i = first
             while i < last:
                 if _touches((words.starts[i], words.ends[i]), covered):
@@ -165,11 +206,27 @@ class Rules:
                 i = j
         return sorted(set(units))
 
+    def _shorten(self, words: Words, first: int, last: int) -> tuple[int, int]:
+        """Cut function words and titles off the ends of a recognised span."""
+        while first < last and (
+            words.words[first] in FUNCTION_WORDS or words.words[first] in TITLES
+        ):
+            first += 1
+        while last > first and (
+            words.words[last - 1] in TITLES or words.words[last - 1].lower() in _TAIL_WORDS
+        ):
+            last -= 1
+        return first, last
+
     def _decide(self, text: str, words: Words, first: int, last: int, said: str) -> str | None:
         lexicon = self.lexicon
         start, end = words.starts[first], words.ends[last - 1]
         surface = text[start:end]
-        if surface in lexicon.jargon or surface.rstrip("s") in lexicon.jargon:
+        if _MONEY.match(surface) or (surface.lower() in lexicon.common and words.initial[first]):
+            return None
+        if surface in lexicon.organizations and surface not in lexicon.given:
+            return "ORG"
+        if _is_jargon(surface, lexicon):
             return None
         if not any(c.isupper() for c in surface) and said != "PRODUCT":
             return None
@@ -178,24 +235,29 @@ class Rules:
         before, after = text[max(0, start - 60) : start], text[end : end + 60]
         head = words.words[first]
         one = last - first == 1
-        if surface in lexicon.events:
-            return "EVENT"
-        if surface in lexicon.organizations and not (one and surface in lexicon.given):
-            return "ORG"
         if surface in lexicon.products:
             return "PRODUCT"
         if _ORG_WORD.search(surface) and not one:
             return "ORG"
         known_given = head in lexicon.given
+        if _TITLE_BEFORE.search(before):
+            return "PERSON"
+        if (
+            not one
+            and last - first <= 4
+            and _FROM_BEFORE.search(before)
+            and surface not in lexicon.places
+        ):
+            return "PERSON"
         if (
             _STRONG_BEFORE.search(before)
             and surface not in lexicon.places
             and head.lower() not in lexicon.common
         ):
             return "PERSON"
-        if known_given and head not in lexicon.ambiguous:
-            if _WEAK_BEFORE.search(before) or _SAID.match(after) or _ROLE_AFTER.match(after):
-                return "PERSON"
+        cued = _WEAK_BEFORE.search(before) or _SAID.match(after) or _ROLE_AFTER.match(after)
+        if known_given and head not in lexicon.ambiguous and cued:
+            return "PERSON"
         if (
             not one
             and last - first <= 4
@@ -203,31 +265,58 @@ class Rules:
             and not _ORG_WORD.search(surface)
         ):
             return "PERSON"
-        if _ORG_BEFORE.search(before) and _QUESTION.search(text[max(0, start - 120) : start]):
-            if surface not in lexicon.places and surface not in lexicon.given:
-                return "ORG"
-        scores = self.classifier.log_probabilities(features(words, first, last, lexicon))
-        scores = scores + (FOUND if said else PASSED_OVER)
+        asked = _QUESTION.search(text[max(0, start - 120) : start])
+        if (
+            asked
+            and _ORG_BEFORE.search(before)
+            and surface not in lexicon.places
+            and surface not in lexicon.given
+        ):
+            return "ORG"
+        scores = self.judge(words, first, last) + (FOUND if said else PASSED_OVER)
         if said:
             scores[CLASSES.index(said)] += AGREEMENT[said]
-        if surface in lexicon.places and not known_given:
-            scores[_LOC] += 2.0
+        if surface in lexicon.places:
+            if not known_given:
+                scores[_LOC] += KNOWN_PLACE
+        elif not _PLACE_WORD.search(surface):
+            scores[_LOC] += UNKNOWN_PLACE
+        introduced = cued or (not one and _ORG_AFTER.match(after))
+        if not (known_given or head in lexicon.ambiguous or introduced):
+            scores[_PERSON] += UNKNOWN_PERSON
         label = CLASSES[int(scores.argmax())]
-        if label == "PERSON" and not known_given and head not in lexicon.ambiguous:
-            cue = (
-                _WEAK_BEFORE.search(before)
-                or _SAID.match(after)
-                or _ROLE_AFTER.match(after)
-                or (not one and _ORG_AFTER.match(after))
-            )
-            if not cue:
-                scores[_PERSON] -= 2.5
-                label = CLASSES[int(scores.argmax())]
         return None if label == "O" else label
+
+    def judge(self, words: Words, first: int, last: int) -> NDArray[np.float64]:
+        """Return the classifier's log probabilities of a span of words."""
+        return self.classifier.log_probabilities(features(words, first, last, self.lexicon))
+
+
+def _is_jargon(surface: str, lexicon: Lexicon) -> bool:
+    if surface in lexicon.jargon or surface.rstrip("s") in lexicon.jargon:
+        return True
+    words = surface.split()
+    return len(words) > 2 and " ".join(words[:2]) in lexicon.jargon
 
 
 def _touches(span: tuple[int, int], others: Sequence[tuple[int, int]]) -> bool:
     return any(s < span[1] and span[0] < e for s, e in others)
+
+
+def _widen(
+    units: Sequence[tuple[int, int, str]], candidates: Sequence[tuple[int, int]]
+) -> list[tuple[int, int, str]]:
+    """Widen a recognised span to the whole name that holds it, when it is alone in there."""
+    widened = []
+    for first, last, label in units:
+        for low, high in candidates:
+            if low <= first and last <= high and high - low <= 4:
+                inside = [u for u in units if u[0] < high and low < u[1]]
+                if len(inside) == 1:
+                    first, last = low, high
+                break
+        widened.append((first, last, label))
+    return widened
 
 
 def _without(start: int, end: int, taken: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -137,8 +137,14 @@ def _consistent(raw: DataFrame, config: EntitiesConfig) -> DataFrame:
 
 def _link(mentions: pd.DataFrame) -> pd.DataFrame:
     located = [
-        Located(row.chunk_id, Mention(row.start, row.end, row.category, row.surface), row.acronym)
-        for row in mentions.itertuples(index=False)
+        Located(chunk_id, Mention(int(start), int(end), category, surface), acronym)
+        for chunk_id, start, end, category, surface, acronym in zip(
+            *(
+                mentions[name].tolist()
+                for name in ("chunk_id", "start", "end", "category", "surface", "acronym")
+            ),
+            strict=True,
+        )
     ]
     linked = mentions.assign(entity=link_document(located))
     return linked.sort_values(["chunk_id", "start"], kind="stable")[MENTIONS.names]
@@ -179,14 +185,16 @@ def build_cells(chunks: DataFrame, mentions: DataFrame, config: EntitiesConfig) 
 
 def _cells(batch: pd.DataFrame, config: EntitiesConfig) -> pd.DataFrame:
     rows = []
-    for row in batch.itertuples(index=False):
+    for chunk_id, document_id, metadata, found in zip(
+        *(batch[name].tolist() for name in ("chunk_id", "document_id", "metadata", "found")),
+        strict=True,
+    ):
         entities: dict[str, list[str]] = {category: [] for category in config.categories}
-        if row.found is not None:
-            for pair in row.found:
-                entities.setdefault(pair["category"], []).append(pair["entity"])
+        for pair in found if found is not None else ():
+            entities.setdefault(pair["category"], []).append(pair["entity"])
         entities = {category: sorted(set(names)) for category, names in entities.items()}
         cell = cell_of(entities, config.categories, config.recoding)
-        rows.append((row.chunk_id, row.document_id, row.metadata, entities, cell))
+        rows.append((chunk_id, document_id, metadata, entities, cell))
     return pd.DataFrame(rows, columns=CELLS.names)
 
 

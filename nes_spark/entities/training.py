@@ -7,8 +7,8 @@ that the source annotates) and ``source``.
 
 What is done to the data, and why:
 
-* Spans of unknown label are trained as *missing*: the model may call them anything, so that a source
-  without products does not teach that products are nothing.
+* Spans of unknown label are trained as *missing*: the model may call them anything, so that a
+  source without products does not teach that products are nothing.
 * Dates are left to rules (:mod:`nes_spark.entities.dates`), which know them better.
 * Tweets are left out: nothing else spells like them.
 * Labels of the earnings calls were made by machine. Corrections of forms, read by a person, are
@@ -30,13 +30,14 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 LABELS = ("ORG", "PERSON", "LOC", "EVENT", "PRODUCT")
 EXCLUDED_SOURCES = frozenset({"wnut17"})
 #: How often a source is seen per epoch: calls are the domain, the rest is for breadth.
-WEIGHTS = {"earnings21": 1.0, "templates": 0.8, "crossner": 0.4, "sec": 0.2}
+WEIGHTS = {"earnings21": 0.8, "earnings22": 1.0, "templates": 0.6, "crossner": 0.25, "sec": 0.1}
 #: What suppression puts in place of direct identifiers.
 PLACEHOLDERS = {
     "ORG": ["[Company Name]"],
@@ -87,7 +88,7 @@ def exchange_mentions(
         if not text.ents:
             continue
         ents = sorted(text.ents)
-        if any(a[1] > b[0] for a, b in zip(ents, ents[1:], strict=False)):
+        if any(a[1] > b[0] for a, b in pairwise(ents)):
             continue
         spans = sorted(
             [(s, e, label) for s, e, label in ents] + [(s, e, "") for s, e in text.missing]
@@ -186,7 +187,7 @@ def build_pipeline(width: int = 96, depth: int = 4) -> Any:
             },
         }
     }
-    ner = nlp.add_pipe("ner", config=config)
+    ner: Any = nlp.add_pipe("ner", config=config)
     for label in LABELS:
         ner.add_label(label)
     return nlp
@@ -225,7 +226,7 @@ def train(
     output: str | Path,
     seed: int = 20,
     epochs: int = 12,
-    batch_words: int = 1000,
+    batch_words: int = 700,
     dropout: float = 0.2,
     templates: int = 3000,
     extra: Iterable[Annotated] = (),
@@ -262,7 +263,8 @@ def train(
     import spacy
     from thinc.api import Adam
 
-    from nes_spark.entities.corrections import correct, read_lists
+    from nes_spark.entities.corrections import correct
+    from nes_spark.entities.lists import read_lists
     from nes_spark.entities.templates import template_sentences
 
     spacy.util.fix_random_seed(seed)
@@ -284,7 +286,7 @@ def train(
         names = gazetteer[label]
         donors[label] += names * max(1, len(donors[label]) // len(names))
     training += template_sentences(donors, rng, templates)
-    calls = [t for t in training if t.source == "earnings21"]
+    calls = [t for t in training if t.source in ("earnings21", "earnings22")]
     nlp = build_pipeline()
     nlp.initialize(lambda: [to_example(nlp, t) for t in training[:200]])
     optimizer = Adam(0.001, beta1=0.9, beta2=0.999, L2=0.01, grad_clip=1.0, use_averages=True)
@@ -292,8 +294,8 @@ def train(
     best, best_bytes = -1.0, b""
     for epoch in range(epochs):
         started = time.time()
-        chosen = [plain[id(t)] for t in training if rng.random() < WEIGHTS.get(t.source, 0.4)]
-        sample = rng.sample(calls, len(calls) // 2)
+        chosen = [plain[id(t)] for t in training if rng.random() < WEIGHTS.get(t.source, 0.25)]
+        sample = rng.sample(calls, len(calls) // 3)
         chosen += [to_example(nlp, t) for t in exchange_mentions(sample, donors, rng)]
         rng.shuffle(chosen)
         size = min(batch_words, batch_words // 4 * (epoch + 1))
@@ -310,6 +312,7 @@ def train(
                 file=log,
                 flush=True,
             )
+            nlp.to_disk(Path(str(output) + f"-epoch{epoch + 1}"), exclude=["vocab"])
             if mean > best:
                 best, best_bytes = mean, nlp.to_bytes(exclude=["vocab"])
                 nlp.to_disk(output, exclude=["vocab"])
@@ -321,11 +324,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Command line of the training."""
     parser = argparse.ArgumentParser(prog="python -m nes_spark.entities.training")
     parser.add_argument("--data", required=True, help="folder with train.jsonl and dev.jsonl")
+    parser.add_argument("--corpora", help="folder of the second corpus (earnings22/calls.jsonl)")
     parser.add_argument("--output", required=True, help="folder the pipeline is written to")
     parser.add_argument("--seed", type=int, default=20)
     parser.add_argument("--epochs", type=int, default=12)
     options = parser.parse_args(arguments)
-    train(options.data, options.output, seed=options.seed, epochs=options.epochs)
+    extra: list[Annotated] = []
+    if options.corpora:
+        from nes_spark.entities.corrections import read_second_corpus
+
+        extra = read_second_corpus(Path(options.corpora) / "earnings22" / "calls.jsonl")
+    train(options.data, options.output, seed=options.seed, epochs=options.epochs, extra=extra)
 
 
 if __name__ == "__main__":

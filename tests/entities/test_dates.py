@@ -1,0 +1,34 @@
+from itertools import pairwise
+
+import pytest
+
+from nes_spark.entities.dates import find_dates
+
+
+@pytest.mark.parametrize(
+    ("text", "dates"),
+    [
+        ("Sales grew in the third quarter of 2020.", ["third quarter of 2020"]),
+        ("It began on 31st December 2019 in Oslo.", ["31st December 2019"]),
+        ("We meet on May 6 and on June 30th, 2021.", ["May 6", "June 30th, 2021"]),
+        ("Up from last year and the prior-year period.", ["last year", "prior-year period"]),
+        ("In Q3 2021 and H1 we did well.", ["Q3 2021", "H1"]),
+        ("We expect more in fiscal 2022.", ["fiscal 2022"]),
+        ("On Monday and in the next two quarters.", ["Monday", "next two quarters"]),
+        ("We may do it. You may march on.", []),
+        ("It cost $2,020 and 2020 million, for 2020 stores.", []),
+        ("At the same time, at the end of the day, today.", []),
+        ("In May, sales rose.", ["May"]),
+        ("The Jan-San business", []),
+    ],
+)
+def test_dates_and_what_looks_like_them(text, dates):
+    assert [text[s:e] for s, e in find_dates(text)] == dates
+
+
+def test_offsets_are_sorted_and_disjoint():
+    text = "From January 2019 to March 31, 2020, and in 2021, Q1 and Q2 and last year."
+    spans = find_dates(text)
+    assert spans == sorted(spans)
+    assert all(a[1] <= b[0] for a, b in pairwise(spans))
+    assert len(spans) >= 5

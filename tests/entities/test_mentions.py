@@ -1,0 +1,67 @@
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nes_spark.entities import is_placeholder
+from nes_spark.entities.mentions import disjoint, placeholder_spans, trim
+
+
+@pytest.mark.parametrize("span", ["[Company Name]", "[Executive 1]", "[URL]", "[Event]", " [x] "])
+def test_bracketed_phrases_are_placeholders(span):
+    assert is_placeholder(span)
+
+
+@pytest.mark.parametrize("span", ["Company Name", "[]", "[a] b", "a [b]", "[a\nb]", ""])
+def test_other_strings_are_not(span):
+    assert not is_placeholder(span)
+
+
+@pytest.mark.parametrize(
+    ("text", "inside"),
+    [
+        ("the Acme's", "Acme"),
+        ("Acme’s ", "Acme"),
+        ("(Acme)", "Acme"),
+        ("Acme Inc.", "Acme Inc."),
+        ("our Acme Cloud,", "Acme Cloud"),
+        ("The Home Depot", "Home Depot"),
+        ("Acme.", "Acme"),
+        ("Acme and", "Acme"),
+        ("  ", ""),
+    ],
+)
+def test_trim_keeps_the_name_only(text, inside):
+    start, end = trim(text, 0, len(text))
+    assert text[start:end] == inside
+
+
+def test_longest_span_wins():
+    text = "Bank of America Merrill Lynch"
+    spans = [(0, 15, "ORG"), (8, 15, "LOC"), (0, 29, "ORG")]
+    assert disjoint(text, spans) == [(0, 29, "ORG")]
+
+
+def test_placeholder_breaks_a_span():
+    text = "[Company Name] Forward and Max [URL] Mix"
+    spans = disjoint(text, [(0, 22, "X"), (27, 40, "Y")], placeholder_spans(text))
+    assert [text[s:e] for s, e, _ in spans] == ["Forward", "Max", "Mix"]
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.text(alphabet="aB '.[]()&,", max_size=40),
+    st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40), st.sampled_from("XY")), max_size=8),
+)
+def test_spans_never_overlap_nor_touch_placeholders(text, raw):
+    spans = [(min(s, e, len(text)), min(max(s, e), len(text)), x) for s, e, x in raw]
+    blocked = placeholder_spans(text)
+    kept = disjoint(text, spans, blocked)
+    assert kept == sorted(kept)
+    for (_, end, _), (start, _, _) in pairwise(kept):
+        assert end <= start
+    for start, end, _ in kept:
+        assert start < end
+        assert text[start:end] == text[start:end].strip()
+        assert not any(s < end and start < e for s, e in blocked)

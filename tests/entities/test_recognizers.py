@@ -1,0 +1,143 @@
+from itertools import pairwise
+
+import pytest
+import spacy
+
+from nes_spark.config import EntitiesConfig
+from nes_spark.entities import load_recognizer
+from nes_spark.entities.recognizers import split_long
+from nes_spark.errors import ConfigError
+
+CALL = (
+    "I will now turn the call over to our CEO, Maria Lopez. We opened a plant in Boston in the "
+    "third quarter of 2020. Goldman Sachs advised us, and Microsoft Teams was rolled out during "
+    "COVID-19. On a GAAP basis, EBITDA rose. As I said, Chinese demand is back."
+)
+
+
+def found(text, **config):
+    mentions = load_recognizer("bundled", EntitiesConfig.model_validate(config))([text])[0]
+    return {m.surface: m.category for m in mentions}
+
+
+def test_bundled_finds_the_six_categories():
+    mentions = found(CALL)
+    assert mentions["Maria Lopez"] == "Person"
+    assert mentions["Boston"] == "Location"
+    assert mentions["third quarter of 2020"] == "Date"
+    assert mentions["Goldman Sachs"] == "Organization"
+    assert mentions["Microsoft Teams"] == "Product"
+    assert mentions["COVID-19"] == "Event"
+
+
+def test_jargon_titles_demonyms_and_sentence_starts_are_nothing():
+    mentions = found(CALL)
+    assert not {"GAAP", "EBITDA", "CEO", "Chinese", "As I", "As", "On"} & set(mentions)
+
+
+def test_surfaces_are_slices_and_never_overlap():
+    text = "Boston's mayor met Goldman Sachs’s Ann Smith in “New York” 🎉 on May 6. " * 3
+    mentions = load_recognizer("bundled")([text])[0]
+    assert mentions
+    for m in mentions:
+        assert m.surface == text[m.start : m.end]
+        assert not m.surface.endswith(("'s", "’s"))
+    for before, after in pairwise(mentions):
+        assert before.end <= after.start
+
+
+def test_placeholders_are_never_entities():
+    text = (
+        "[Executive 1] of [Company Name] said [Company Name] Forward in [URL] and [Event] went on. "
+        "Thank you, [Executive 2]. [Company Name]'s Boston plant."
+    )
+    for m in load_recognizer("bundled")([text])[0]:
+        assert "[" not in m.surface and "]" not in m.surface
+        assert "Company Name" not in m.surface and "Executive" not in m.surface
+    assert found(text)["Boston"] == "Location"
+
+
+def test_deny_and_allow():
+    mentions = found(
+        CALL, deny={"Location": ["boston"]}, allow={"Product": ["plant", "Goldman Sachs"]}
+    )
+    assert "Boston" not in mentions
+    assert mentions["plant"] == "Product"
+    assert mentions["Goldman Sachs"] == "Product"
+
+
+def test_label_mapping_drops_and_renames():
+    mentions = found(CALL, categories=["Place"], labels={"LOC": "Place"}, recognizer="bundled")
+    assert set(mentions.values()) == {"Place"}
+
+
+def test_loaded_once():
+    assert load_recognizer("bundled") is load_recognizer("bundled")
+    other = EntitiesConfig.model_validate({"deny": {"Person": ["x"]}})
+    assert load_recognizer("bundled", other).nlp is load_recognizer("bundled").nlp
+
+
+def test_empty_texts_and_many_texts_keep_their_places():
+    texts = ["", CALL, " ", "Boston."]
+    mentions = load_recognizer("bundled")(texts)
+    assert [bool(m) for m in mentions] == [False, True, False, True]
+
+
+def test_predictions_do_not_depend_on_the_batch():
+    texts = [CALL, "Boston.", CALL + " " + CALL, "Thank you, Ann. Hi.", "x" * 50, CALL[:90]] * 4
+    single = [load_recognizer("bundled")([t])[0] for t in texts]
+    for size in (1, 3, 64):
+        config = EntitiesConfig.model_validate({"batch_size": size})
+        assert load_recognizer("bundled", config)(texts) == single
+    assert load_recognizer("bundled")(texts[::-1]) == single[::-1]
+
+
+def test_long_texts_are_split_not_cut_off():
+    text = (CALL + " ") * 60 + "We like Boston."
+    mentions = load_recognizer("bundled")([text])[0]
+    assert mentions[-1].surface == "Boston" and mentions[-1].end == len(text) - 1
+    assert sum(m.surface == "Maria Lopez" for m in mentions) == 60
+
+
+@pytest.mark.parametrize("text", ["", "a", "word " * 2000, "x" * 9000, "One. " * 3000])
+def test_pieces_cover_the_text(text):
+    bounds = split_long(text, 400)
+    assert "".join(text[s:e] for s, e in bounds) == text
+    assert all(e - s <= 400 for s, e in bounds)
+
+
+def test_a_missing_pipeline_is_one_line():
+    with pytest.raises(ConfigError) as error:
+        load_recognizer("en_core_web_none")
+    assert "python -m spacy download en_core_web_none" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_folder_that_is_no_pipeline(tmp_path):
+    with pytest.raises(ConfigError, match="no spaCy pipeline"):
+        load_recognizer(str(tmp_path))
+
+
+def test_an_empty_pipeline_is_refused(tmp_path):
+    spacy.blank("en").to_disk(tmp_path / "empty")
+    with pytest.raises(ConfigError, match="no components"):
+        load_recognizer(str(tmp_path / "empty"))
+
+
+def test_any_pipeline_by_path(tmp_path):
+    nlp = spacy.blank("en")
+    ruler = nlp.add_pipe("entity_ruler")
+    ruler.add_patterns(
+        [{"label": "GPE", "pattern": "Oslo"}, {"label": "CARDINAL", "pattern": "seven"}]
+    )
+    nlp.to_disk(tmp_path / "mine")
+    mentions = load_recognizer(str(tmp_path / "mine"))(["The Oslo office has seven rooms."])[0]
+    assert [(m.surface, m.category, m.start) for m in mentions] == [("Oslo", "Location", 4)]
+
+
+def test_bundled_pipeline_is_small():
+    from nes_spark.entities.recognizers import BUNDLED
+
+    size = sum(path.stat().st_size for path in BUNDLED.rglob("*") if path.is_file())
+    assert size < 10_000_000
+    assert (BUNDLED.parent / "README.md").is_file()
