@@ -260,8 +260,10 @@ class Run:
         The best so far; its log-likelihood is the last entry of ``history``.
     history : list of float
         Log-likelihood after each accepted step since the last removal; it does not fall.
+    initial : float or None
+        Log-likelihood where ``history`` began.
     earlier : list of list of float
-        The histories of the stretches before each removal.
+        The stretches before each removal, each with the value it began with.
     removed : list of Removal
     """
 
@@ -289,7 +291,6 @@ class Run:
         self._plain = True
         self._image = self.trial
         self._memory = _Momentum()
-        self.trial = self._without_light(self.trial)
 
     @property
     def log_likelihood(self) -> float:
@@ -326,9 +327,9 @@ class Run:
         keep = np.ones(parameters.n_components, dtype=bool)
         keep[which] = False
         self.labels = self.labels[keep]
-        if self.history:
-            self.earlier.append(self.history)
-        self.history = []
+        if self.initial is not None:
+            self.earlier.append([self.initial, *self.history])
+        self.history, self.initial = [], None
         self._value = None
         self._memory.reset()
         return parameters.keep(keep)
@@ -352,8 +353,7 @@ class Run:
         small = False
         if before is None:
             self._accept(value, statistics)
-            if self.initial is None:
-                self.initial = value
+            self.initial = value
         elif not value >= before:
             if not self._plain:
                 # an extrapolation that went wrong: take the EM step that it replaced

@@ -78,8 +78,9 @@ def start(
 ) -> tuple[Parameters, list[Removal]]:
     """Return starting parameters from a sample of the data.
 
-    All components start with the concentration of the pooled clusters: a start that is already
-    sharp around a single point would stay there.
+    All components start with equal weights, so that the data decide which are too light, and with
+    the concentration of the pooled clusters: a start that is already sharp around a single point
+    would stay there.
 
     Parameters
     ----------
@@ -110,12 +111,10 @@ def start(
         length = np.sqrt(np.einsum("kj,kj->k", sums, sums))
         known = length > 0.0
         means = np.where(known[:, None], sums / np.where(known, length, 1.0)[:, None], means)
-    size = np.bincount(labels, minlength=k)
     resultant = min(float(length.sum()) / len(sample), max_radius)
     concentration = FAMILIES[family].start(np.array([resultant]), d, max_radius)[0]
-    weights = (size + 1.0) / (len(sample) + k)
     parameters = Parameters(
-        family, np.log(weights), means, np.full(k, float(concentration), dtype=np.float64)
+        family, np.full(k, -np.log(k)), means, np.full(k, float(concentration), dtype=np.float64)
     )
     removed = [Removal(j, 0, 0.0, None, "no_distinct_point") for j in range(k, n_components)]
     return parameters, removed

@@ -81,7 +81,7 @@ class MixtureModel:
     log_likelihood : float
         Total over the data of log sum_k pi_k f_k.
     initial_log_likelihood : float
-        The same at the start of the restart that was kept.
+        The same where ``history`` began: at the start, or after the last removal.
     classification_log_likelihood : float
         Total of max_k log pi_k f_k, for ICL.
     n : int
@@ -93,8 +93,8 @@ class MixtureModel:
     removed : tuple of Removal
         Components taken out, in order.
     earlier_histories : tuple of ndarray
-        The log-likelihoods of the stretches before each removal; a removal may lower the
-        likelihood, and ``history`` starts anew after it.
+        The log-likelihoods of the stretches before each removal, with the value each began with;
+        a removal may lower the likelihood, and ``history`` starts anew after it.
     capped : tuple of int
         Components at the ceiling of the concentration: closed on one point (or on copies of it).
     restarts : tuple of Restart
