@@ -127,6 +127,9 @@ def _denominators(
             failures.append(Unscored(row["setting"], "", error.reason, str(error)))
         else:
             totals[row["setting"]] = (row["n"], row["log_f_pre"])
+    missing = sorted(settings - set(totals) - {f.setting for f in failures})
+    if missing:
+        raise NesError(f"no chunk is assigned under the mixtures {missing}")
     return totals, failures
 
 
@@ -160,14 +163,14 @@ def score(
     Returns
     -------
     pyspark.sql.DataFrame
-        Table ``scores``.
+        Table ``scores``; empty when there is no swap.
 
     Raises
     ------
     EstimationError
         With the ``reason`` of the first failure; also when a population is smaller than the sample.
     NesError
-        When tables disagree on the number of chunks.
+        When tables disagree on the number of chunks, or lack a setting or combination of the swaps.
     """
     from pyspark.sql import functions as F
 
@@ -186,6 +189,8 @@ def score(
                     f"mixture {setting} assigns {n} chunks, the table of {combination} counts "
                     f"{figure.n}; the tables are not of one run"
                 )
+    if not (totals and figures):
+        return swaps.sparkSession.createDataFrame([], SCORES.ddl)
     ready = swaps.where(
         F.col("setting").isin(*sorted(totals)) & F.col("combination").isin(*sorted(figures))
     )

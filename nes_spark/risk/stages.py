@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from nes_spark.errors import parameter_error
 from nes_spark.risk.tables import fit_row
 from nes_spark.schemas import RISK_FITS
 
@@ -19,6 +20,10 @@ def _exploded(cells: DataFrame, combinations: Combinations, values: Column) -> D
     """One row a chunk and combination: combination, cell (array of its categories' values)."""
     from pyspark.sql import functions as F
 
+    if not combinations or not all(combinations):
+        raise parameter_error(
+            "risk", "combinations", "non-empty tuples of categories", combinations
+        )
     tables = [
         F.struct(
             F.lit("+".join(combination)).alias("combination"),

@@ -215,9 +215,19 @@ def test_tables_of_different_runs_are_noticed(tables):
     unknown = tables["risk_fits"].where("combination = 'Organization+Person'")
     with pytest.raises(NesError, match="no risk fit"):
         score(**(tables | {"risk_fits": unknown}), populations=POPULATIONS)
+    absent = tables["assignments"].where(f"setting = '{SETTINGS[0]}'")
+    with pytest.raises(NesError, match="no chunk is assigned"):
+        score(**(tables | {"assignments": absent}), populations=POPULATIONS)
     with pytest.raises(EstimationError, match="smaller than the 120 chunks") as caught:
         score(**tables, populations=[100.0])
     assert caught.value.reason == "population_too_small"
+
+
+def test_no_swaps_have_no_scores(tables):
+    none = tables | {"swaps": tables["swaps"].where("draw > 99")}
+    found = score(**none, populations=POPULATIONS)
+    assert found.columns == SCORES.names
+    assert found.count() == 0
 
 
 def test_log_likelihoods_are_exact_sums(world, tables):

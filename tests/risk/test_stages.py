@@ -114,6 +114,12 @@ def test_a_table_without_an_estimate_is_a_row_with_its_reason(spark):
     assert found["warning"].str.len().min() > 0
 
 
+@pytest.mark.parametrize("combinations", [[], [()]])
+def test_no_combination_is_refused(cells, combinations):
+    with pytest.raises(ValueError, match="'combinations' parameter of risk"):
+        fit_risk(cells, combinations)
+
+
 def test_an_empty_corpus_has_a_row_for_every_combination(spark):
     found = fit_risk(spark.createDataFrame([], CELLS.ddl), [("A",), ("A", "B")]).toPandas()
     assert sorted(found["combination"]) == ["A", "A+B"]
