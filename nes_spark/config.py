@@ -402,13 +402,16 @@ class ChoiceConfig(Section):
 class GatesConfig(Section):
     """What must hold before a release is published."""
 
-    accept_identifier_kinds: list[str] = Field(
-        default_factory=list, description="kinds whose remaining occurrences do not refuse"
+    accept_identifiers: list[str] = Field(
+        default_factory=lambda: ["other_document"],
+        description="kinds or rules of identifiers whose remaining occurrences do not refuse; "
+        "'other_document' are names that belong to another document of the corpus, for example "
+        "a competitor that is spoken of",
     )
     max_linkage_accuracy: float | None = Field(
         None, ge=0, le=1, description="bound on the linkage adversary's accuracy after swapping"
     )
-    min_swaps: int = Field(0, ge=0, description="a release with fewer swaps is refused")
+    min_swaps: int = Field(1, ge=0, description="a release with fewer swaps is refused")
 
 
 class SeedConfig(Section):

@@ -75,8 +75,6 @@ def examine(output: Path, conf: str | None = None) -> list[Finding]:
 
 
 def _python() -> str:
-    if sys.version_info < (3, 10):
-        raise NesError(f"Python {sys.version.split()[0]} is too old; use 3.10 or later")
     return f"{sys.version.split()[0]} at {sys.executable}"
 
 

@@ -227,22 +227,29 @@ def _assignments(context: Context) -> Outputs:
     return {"assignments": assign(context.table("embeddings"), context.models())}
 
 
+def sampling_tables(context: Context) -> dict[str, Any]:
+    """What the sampler's optional constraints look at, by parameter name."""
+    constraints = context.config.releases.constraints
+    return {
+        "concentrations": {name: m.concentrations for name, m in context.models().items()},
+        "covariates": context.table("documents").select("document_id", "covariates")
+        if constraints.same_covariates
+        else None,
+        "embeddings": context.table("embeddings"),
+    }
+
+
 def _swaps(context: Context) -> Outputs:
     from nes_spark.swapping.stages import sample_candidates
 
     config = context.config
-    constraints = config.releases.constraints
     swaps = sample_candidates(
         context.table("cells"),
         context.table("assignments"),
         config.releases,
         config.swapping,
         context.secret,
-        concentrations={name: m.concentrations for name, m in context.models().items()},
-        covariates=context.table("documents").select("document_id", "covariates")
-        if constraints.same_covariates
-        else None,
-        embeddings=context.table("embeddings"),
+        **sampling_tables(context),
     )
     return {"swaps": swaps}
 
@@ -257,7 +264,7 @@ def _rewrites(context: Context) -> Outputs:
         context.table("mentions"),
         config.releases,
         config.swapping,
-        context.secret,
+        config.entities,
     )
     return {"rewrites": rewrites}
 
@@ -383,9 +390,8 @@ STAGES: tuple[Stage, ...] = (
         "exchange the entities in the texts",
         ("swaps", "chunks", "mentions"),
         ("rewrites",),
-        ("releases", "swapping"),
+        ("releases", "swapping", "entities"),
         run=_rewrites,
-        draws=True,
     ),
     Stage(
         "post_density",

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd  # at run time: Spark reads the type hints of a pandas_udf
+
 from nes_spark.releases.publishing import count_parts, part_of, pseudonym, write_part
 
 if TYPE_CHECKING:
-    import pandas as pd
     from pyspark.sql import DataFrame
 
 EDITS = (
@@ -20,7 +21,7 @@ EDITS = (
 def chosen_rewrites(
     rewrites: DataFrame, setting: str, combination: str, n_swaps: int, draw: int = 0
 ) -> DataFrame:
-    """Rows of ``rewrites`` that make up a release: the last text of each chunk up to ``n_swaps``."""
+    """Rows of ``rewrites`` that make up a release: the last text of each swapped chunk."""
     from pyspark.sql import functions as F
     from pyspark.sql.window import Window
 
@@ -120,13 +121,10 @@ def write_release(assembled: DataFrame, n_documents: int, uri: str) -> list[dict
         return ids.map(lambda value: part_of(value, parts))
 
     def write(rows: pd.DataFrame) -> pd.DataFrame:
-        import pandas as pd
         from pyarrow import fs as pafs
 
         filesystem, folder = pafs.FileSystem.from_uri(uri)
-        return pd.DataFrame(
-            write_part(rows, int(rows["part"].iloc[0]), parts, filesystem, folder)
-        )
+        return pd.DataFrame(write_part(rows, int(rows["part"].iloc[0]), parts, filesystem, folder))
 
     written = (
         assembled.select("release_document_id", "period", "position", "text")
@@ -138,10 +136,20 @@ def write_release(assembled: DataFrame, n_documents: int, uri: str) -> list[dict
     return sorted((row.asDict() for row in written), key=lambda row: row["file"])
 
 
-def ledger_rows(assembled: DataFrame) -> Iterator[dict[str, Any]]:
-    """Stream what the ledger must remember: names of all chunks, edits of the changed ones."""
-    rows = assembled.select(
-        "chunk_id", "document_id", "release_document_id", "position", "partner_id", "edits"
-    ).orderBy("chunk_id")
+def ledger_rows(assembled: DataFrame, chunks: DataFrame) -> Iterator[dict[str, Any]]:
+    """Stream what the ledger must remember: names of all chunks, edits of the changed ones.
+
+    The digest of the text before lets an inversion prove that it restored the right one.
+    """
+    from pyspark.sql import functions as F
+
+    digests = chunks.select("chunk_id", F.sha2("text", 256).alias("digest"))
+    rows = (
+        assembled.select(
+            "chunk_id", "document_id", "release_document_id", "position", "partner_id", "edits"
+        )
+        .join(digests, "chunk_id")
+        .orderBy("chunk_id")
+    )
     for row in rows.toLocalIterator():
         yield row.asDict(recursive=True)
