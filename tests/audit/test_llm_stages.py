@@ -1,0 +1,228 @@
+from __future__ import annotations
+
+import logging
+import re
+from collections import Counter
+
+import pytest
+
+from nes_spark.audit.billing import BudgetExceeded
+from nes_spark.audit.llm_stages import accepted_spellings, run_language_model_audit
+from nes_spark.audit.stages import final_rewrites, summarize_audit
+from nes_spark.config import AuditConfig, LanguageModelConfig
+from nes_spark.errors import ConfigError, InfrastructureError
+from nes_spark.schemas import PREDICTIONS
+from tests.audit.corpus import frames, make
+from tests.audit.server import ModelServer
+
+SECRET = "sk-never-shown-42"
+FAULTS = ("429", "429-retry-after", "500", "503", "cut", "garbage", "nonsense", "short")
+
+
+def guess_from(messages):
+    """Guess by the organisations of the text; sometimes chatty, silent or unwilling."""
+    text = messages[-1]["content"]
+    votes = Counter(re.findall(r"Org (\d)-", text))
+    ticker = f"TK{votes.most_common(1)[0][0]}" if votes else "NONE"
+    mood = len(text) % 7
+    return {1: f"I would say {ticker}.", 2: "", 3: "I'm sorry, I cannot say."}.get(mood, ticker)
+
+
+@pytest.fixture(scope="module")
+def tables(spark):
+    corpus = make(documents=4, chunks=6, swaps=4, draws=2)
+    made = frames(spark, corpus, 2)
+    rows = [
+        (
+            f"Company {d}",
+            [("ticker", f"TK{d}", "[Company Name]"), ("company", f"Company {d}", "[Company Name]")],
+        )
+        for d in range(4)
+    ]
+    made["documents"] = spark.createDataFrame(
+        rows,
+        "metadata string, identifiers array<struct<kind:string,value:string,placeholder:string>>",
+    )
+    made["final"] = final_rewrites(made["rewrites"], "pkb", "Organization+Product").cache()
+    shown = {r["text"] for r in corpus.rewrites}
+    swapped = {r["chunk_id"] for r in corpus.rewrites}
+    shown |= {c["text"] for c in corpus.chunks if c["chunk_id"] in swapped}
+    made["questions"] = len(shown)
+    made["rows"] = 2 * len(corpus.rewrites)
+    return made
+
+
+def settings(server, models=None, **more):
+    model = LanguageModelConfig(
+        name="guesser",
+        model="gpt-4o",
+        base_url=server.base_url,
+        api_key_env="NES_TEST_KEY",
+        price_in=2.5,
+        price_out=10.0,
+    )
+    more = {"backoff": 0.01, "max_backoff": 0.05, "timeout": 10.0, "max_in_flight": 4} | more
+    return AuditConfig(
+        models=models or [model], prompt="Whose? {text}", draws=2, bootstrap=200, **more
+    )
+
+
+def run(tables, config, folder, **more):
+    return run_language_model_audit(
+        tables["documents"], tables["chunks"], tables["final"], config, str(folder), **more
+    )
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch):
+    monkeypatch.setenv("NES_TEST_KEY", SECRET)
+
+
+def charges(server):
+    lost = Counter()
+    for request in server.requests:
+        if request.outcome == "cut":
+            length = sum(len(m["content"]) for m in request.body["messages"])
+            reply = guess_from(request.body["messages"])
+            lost.update(prompt_tokens=length // 4 + 1, completion_tokens=len(reply) // 4 + 1)
+    return {n: server.charged[n] - lost[n] for n in ("prompt_tokens", "completion_tokens")}
+
+
+def test_audit_completes_at_thirty_percent_faults(tables, tmp_path, caplog):
+    caplog.set_level(logging.DEBUG)
+    with ModelServer(
+        fault_rate=0.3, faults=FAULTS, strangers=0.1, answer=guess_from, key=SECRET, seed=1
+    ) as server:
+        config = settings(server)
+        audit = run(tables, config, tmp_path)
+        assert {r.key for r in server.requests} == {SECRET}
+        assert server.most_in_flight <= 4
+        (bill,) = audit.bill.models
+        assert bill.questions == bill.asked == tables["questions"]
+        expected = charges(server)
+        assert bill.prompt_tokens + bill.wasted_prompt_tokens == expected["prompt_tokens"]
+        assert (
+            bill.completion_tokens + bill.wasted_completion_tokens == expected["completion_tokens"]
+        )
+        assert audit.bill.total == pytest.approx(
+            (expected["prompt_tokens"] * 2.5 + expected["completion_tokens"] * 10) / 1e6
+        )
+        assert audit.bill.total <= audit.estimate.price * 1.5
+        predictions = audit.predictions
+        assert predictions.columns == PREDICTIONS.names
+        rows = predictions.collect()
+        assert len(rows) == tables["rows"]
+        outcomes = Counter(r["outcome"] for r in rows)
+        assert {"answered", "verbose", "empty", "refused"} <= set(outcomes)
+        assert not any(r["correct"] for r in rows if r["outcome"] in ("empty", "refused"))
+        assert any(r["correct"] for r in rows if r["outcome"] == "verbose")
+        (result,) = summarize_audit(predictions, config)
+        assert sum(result.outcomes["pre"].values()) == result.chunks
+        assert result.post.mean < result.pre.mean
+        assert result.mrr_pre is None
+        before = len(server.requests)
+        again = run(tables, config, tmp_path)
+        assert len(server.requests) == before
+        assert again.bill.models[0].asked == 0
+        assert again.bill.total == pytest.approx(audit.bill.total)
+        key = ["draw", "chunk_id", "side"]
+        assert sorted(again.predictions.select(*key, "answer", "outcome").collect(), key=str) == (
+            sorted(predictions.select(*key, "answer", "outcome").collect(), key=str)
+        )
+    files = [p.read_text() for p in tmp_path.rglob("*") if p.is_file()]
+    assert files
+    assert not any(SECRET in text for text in files)
+    assert SECRET not in caplog.text
+    assert SECRET not in repr(audit) + repr(config)
+    assert "Org 1" not in caplog.text
+
+
+def test_more_draws_pay_for_the_new_texts_only(tables, tmp_path):
+    with ModelServer(answer=guess_from) as server:
+        config = settings(server)
+        first = run(tables, config.model_copy(update={"draws": 1}), tmp_path)
+        paid = first.bill.models[0].questions
+        seen = []
+        second = run(tables, config, tmp_path, on_estimate=seen.append)
+        (estimate,) = seen[0].models
+        assert estimate.stored == paid
+        assert estimate.requests == tables["questions"] - paid
+        assert estimate.paid == pytest.approx(first.bill.total)
+        assert second.bill.models[0].asked == estimate.requests
+        assert len(server.requests) == tables["questions"]
+
+
+def test_dry_run_needs_no_key_and_asks_nothing(tables, tmp_path, monkeypatch):
+    monkeypatch.delenv("NES_TEST_KEY")
+    with ModelServer() as server:
+        audit = run(tables, settings(server), tmp_path, dry_run=True)
+        assert (audit.predictions, audit.bill) == (None, None)
+        assert audit.estimate.requests == tables["questions"]
+        assert audit.estimate.price > 0
+        assert any(f"{tables['questions']} requests" in line for line in audit.estimate.lines())
+        with pytest.raises(ConfigError, match="NES_TEST_KEY is not set"):
+            run(tables, settings(server), tmp_path)
+        assert not server.requests
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_budget_stops_before_the_first_question(tables, tmp_path):
+    with ModelServer(answer=guess_from) as server:
+        price = run(tables, settings(server), tmp_path, dry_run=True).estimate.price
+        with pytest.raises(BudgetExceeded, match="more than the budget"):
+            run(tables, settings(server, budget=price * 0.9), tmp_path)
+        assert not server.requests
+        audit = run(tables, settings(server, budget=price * 1.01), tmp_path)
+        assert audit.bill.total <= price
+
+
+def test_a_broken_run_is_resumed(tables, tmp_path):
+    with ModelServer(answer=guess_from) as server:
+        config = settings(server, max_retries=0, partitions=1, max_in_flight=1)
+        answered = iter(range(5))
+        route = server.routes["POST", "/v1/chat/completions"]
+
+        def breaks(owner, handler, body):
+            if next(answered, None) is None:
+                return 401, {"error": {"message": f"bad key {SECRET}"}}
+            return route(owner, handler, body)
+
+        server.routes["POST", "/v1/chat/completions"] = breaks
+        with pytest.raises(InfrastructureError) as error:
+            run(tables, config, tmp_path)
+        assert "key_not_accepted_401" in str(error.value)
+        assert SECRET not in str(error.value)
+        assert len(server.requests) == 6
+        server.routes["POST", "/v1/chat/completions"] = route
+        audit = run(tables, config, tmp_path)
+        assert audit.bill.models[0].asked == tables["questions"] - 5
+        assert server.charged["prompt_tokens"] == audit.bill.models[0].prompt_tokens
+
+
+def test_batches_cost_half(tables, tmp_path):
+    with ModelServer(answer=guess_from, key=SECRET) as server:
+        config = settings(server, batch_size=5, batch_poll=0.01)
+        batched = config.models[0].model_copy(update={"batch": True})
+        config = config.model_copy(update={"models": [batched]})
+        audit = run(tables, config, tmp_path)
+        assert len(server.batches) == -(-tables["questions"] // 5)
+        assert set(server.answered.values()) == {1}
+        full = (
+            server.charged["prompt_tokens"] * 2.5 + server.charged["completion_tokens"] * 10
+        ) / 1e6
+        assert audit.bill.total == pytest.approx(full / 2)
+        assert audit.predictions.count() == tables["rows"]
+
+
+def test_answers_must_be_judgeable(tables, spark, tmp_path):
+    with ModelServer() as server:
+        bare = tables["documents"].drop("identifiers")
+        empty = "array<struct<kind:string,value:string,placeholder:string>>"
+        bare = bare.selectExpr("*", f"cast(array() as {empty}) as identifiers")
+        with pytest.raises(ConfigError, match="4 of 4 documents have no ticker"):
+            accepted_spellings(bare, settings(server))
+        labels = {f"Company {d}": [f"ABC{d}"] for d in range(4)}
+        assert accepted_spellings(bare, settings(server, labels=labels))["abc2"] == "Company 2"
+        assert accepted_spellings(bare, settings(server, answer="name"))["company 2"] == "Company 2"
+        with pytest.raises(ConfigError, match="no language model"):
+            run(tables, AuditConfig(), tmp_path)
