@@ -58,6 +58,7 @@ def _style(size: float) -> Any:
         "axes.titlelocation": "left",
         "axes.grid": True,
         "axes.axisbelow": True,
+        "axes.formatter.useoffset": False,
         "axes.spines.top": False,
         "axes.spines.right": False,
         "grid.color": GRID,
