@@ -103,10 +103,9 @@ def _listing(spark: SparkSession, path: str) -> list[str]:
         raise _input_error(path, error) from None
 
 
-def _format_of(spark: SparkSession, path: str, config: InputConfig) -> str:
-    found = _listing(spark, path)
+def _format_of(path: str, config: InputConfig, found: list[str]) -> str:
     if not found:
-        raise InputError(f"{path}: holds no files; give a file or folder with documents")
+        raise InputError(f"{path}: holds no documents; give a file or folder that does")
     if config.format != "auto":
         return config.format
     formats = sorted({_EXTENSIONS[e] for e in found if e in _EXTENSIONS})
@@ -128,10 +127,10 @@ def _root(path: str) -> str:
     return re.split(r"[*?\[{]", plain)[0].rstrip("/")
 
 
-def _glob(reader: Any, spark: SparkSession, path: str, kind: str) -> Any:
+def _glob(reader: Any, found: list[str], kind: str) -> Any:
     """Restrict a folder to files of the format where others lie beside them."""
     reader = reader.option("recursiveFileLookup", "true")
-    if len(_listing(spark, path)) > 1:
+    if len(found) > 1:
         names = ",".join(e for e, k in _EXTENSIONS.items() if k == kind)
         reader = reader.option("pathGlobFilter", f"*.{{{names}}}*")
     return reader
@@ -147,8 +146,8 @@ def _guarded(column: Any, config: InputConfig) -> Any:
     return F.when(F.length(column) <= _max_bytes(config), column)
 
 
-def _read_jsonl(spark: SparkSession, path: str, config: InputConfig) -> DataFrame:
-    reader = _glob(spark.read.format("text"), spark, path, "jsonl")
+def _read_jsonl(spark: SparkSession, path: str, config: InputConfig, found: list[str]) -> DataFrame:
+    reader = _glob(spark.read.format("text"), found, "jsonl")
     # Casting to binary keeps the bytes as they are in the file: Spark does not check them.
     line = F.col("value").cast("binary")
     return reader.load(path).select(
@@ -161,7 +160,7 @@ def _read_jsonl(spark: SparkSession, path: str, config: InputConfig) -> DataFram
     )
 
 
-def _read_csv(spark: SparkSession, path: str, config: InputConfig) -> DataFrame:
+def _read_csv(spark: SparkSession, path: str, config: InputConfig, found: list[str]) -> DataFrame:
     # Latin-1 maps bytes to characters one to one, so that Python can tell what is not UTF-8.
     options = {
         "header": "false",
@@ -175,13 +174,13 @@ def _read_csv(spark: SparkSession, path: str, config: InputConfig) -> DataFrame:
         "emptyValue": "",
     }
     try:
-        reader = _glob(spark.read.format("csv"), spark, path, "csv")
+        reader = _glob(spark.read.format("csv"), found, "csv")
         width = len(reader.options(**options).load(path).columns)
     except AnalysisException as error:
         raise _input_error(path, error) from None
     names = [f"_{i}" for i in range(width)]
     schema = ", ".join(f"{n} string" for n in names) + ", _corrupt string"
-    reader = _glob(spark.read.format("csv"), spark, path, "csv")
+    reader = _glob(spark.read.format("csv"), found, "csv")
     rows = reader.options(**options).schema(schema).load(path)
     cells = F.array(*[F.coalesce(n, F.lit("")) for n in names])
     size = F.length(F.array_join(cells, ""))
@@ -195,7 +194,9 @@ def _read_csv(spark: SparkSession, path: str, config: InputConfig) -> DataFrame:
     )
 
 
-def _read_parquet(spark: SparkSession, path: str, config: InputConfig) -> DataFrame:
+def _read_parquet(
+    spark: SparkSession, path: str, config: InputConfig, found: list[str]
+) -> DataFrame:
     try:
         rows = spark.read.parquet(path)
         names = rows.columns
@@ -234,7 +235,7 @@ def _in_schema(schema: Any, name: str) -> bool:
     return bool(rest) and head in by_name and _in_schema(by_name[head], rest)
 
 
-def _read_text(spark: SparkSession, path: str, config: InputConfig) -> DataFrame:
+def _read_text(spark: SparkSession, path: str, config: InputConfig, found: list[str]) -> DataFrame:
     table = config.metadata_table
     if table is None:
         raise InputError(
@@ -242,16 +243,17 @@ def _read_text(spark: SparkSession, path: str, config: InputConfig) -> DataFrame
             "Lines or Parquet) that says for each file whose it is"
         )
     try:
-        files = _glob(spark.read.format("binaryFile"), spark, path, "text").load(path)
+        files = _glob(spark.read.format("binaryFile"), found, "text").load(path)
         root = _root(path)
         listed = files.select("path", F.col("content").alias("body"), "length")
     except AnalysisException as error:
         raise _input_error(path, error) from None
-    kind = _format_of(spark, table, InputConfig.model_validate({"path": table}))
+    beside = _listing(spark, table)
+    kind = _format_of(table, InputConfig.model_validate({"path": table}), beside)
     reader = {"jsonl": _read_jsonl, "csv": _read_csv, "parquet": _read_parquet_table}[kind]
     columns = config.columns.model_copy(update={"document_id": "file"})
     table_config = config.model_copy(update={"columns": columns, "metadata_table": None})
-    rows = reader(spark, table, table_config)
+    rows = reader(spark, table, table_config, beside)
     _check_columns(rows, table, kind, table_config, with_text=False)
     keyed = rows.mapInPandas(
         _table_rows(kind, _root(table)),
@@ -277,8 +279,11 @@ def _read_text(spark: SparkSession, path: str, config: InputConfig) -> DataFrame
     )
 
 
-def _read_parquet_table(spark: SparkSession, path: str, config: InputConfig) -> DataFrame:
-    return _read_parquet(spark, path, config.model_copy(update={"columns": _table_columns(config)}))
+def _read_parquet_table(
+    spark: SparkSession, path: str, config: InputConfig, found: list[str]
+) -> DataFrame:
+    changed = config.model_copy(update={"columns": _table_columns(config)})
+    return _read_parquet(spark, path, changed, found)
 
 
 def _table_columns(config: InputConfig) -> ColumnsConfig:
@@ -643,8 +648,9 @@ def read_documents(
     if not path:
         raise InputError("no input: set input.path or give --input PATH")
     try:
-        kind = _format_of(spark, path, config)
-        raw = _READERS[kind](spark, path, config)
+        found = _listing(spark, path)
+        kind = _format_of(path, config, found)
+        raw = _READERS[kind](spark, path, config, found)
         if kind in ("jsonl", "csv"):
             _check_columns(raw, path, kind, config)
         elif raw.limit(1).count() == 0:

@@ -11,9 +11,7 @@ from pathlib import Path
 import numpy as np
 
 CORPORA = Path(
-    os.environ.get(
-        "NES_SPARK_CORPORA", Path(__file__).resolve().parents[3] / "shared" / "corpora"
-    )
+    os.environ.get("NES_SPARK_CORPORA", Path(__file__).resolve().parents[3] / "shared" / "corpora")
 )
 TOPICS = (
     "revenue grew margin quarter sales price volume demand orders backlog",

@@ -28,15 +28,15 @@ def released(text, identifiers, **options):
         ("Monro Inc", "Monro, Inc. grew.", "[Company Name]. grew."),
         ("Monro Inc", "MONRO's sales; Monro’s too", "[Company Name]'s sales; [Company Name]’s too"),
         ("Monro Inc", "at monro we care", "at [Company Name] we care"),
-        ("Hershey Company", "The Hershey Company and Hershey", "The [Company Name] and [Company Name]"),
+        ("Hershey Company", "The Hershey Company, Hershey", "The [Company Name], [Company Name]"),
         ("The Hershey Company", "Hershey's bars", "[Company Name]'s bars"),
         ("Lands End Inc", "the Lands' End brand", "the [Company Name] brand"),
         ("Lands' End", "LANDS END and Lands-End", "[Company Name] and [Company Name]"),
         ("Conoco Phillips", "ConocoPhillips grew", "[Company Name] grew"),
-        ("ConocoPhillips", "Conoco Phillips and Conoco-Phillips", "[Company Name] and [Company Name]"),
+        ("ConocoPhillips", "Conoco Phillips, Conoco-Phillips", "[Company Name], [Company Name]"),
         ("Bed Bath and Beyond Inc", "Bed Bath & Beyond is here", "[Company Name] is here"),
         ("General Electric Company", "General\nElectric did", "[Company Name] did"),
-        ("Banco Santander, S.A.", "Santander and Banco Santander", "[Company Name] and [Company Name]"),
+        ("Banco Santander, S.A.", "Santander; Banco Santander", "[Company Name]; [Company Name]"),
         ("Itaú", "Itau said", "[Company Name] said"),
         ("SiTime Corp", "SiTimes model", "[Company Name]s model"),
         ("Earthstone Energy Inc", "for Earthstone.", "for [Company Name]."),
@@ -49,7 +49,11 @@ def released(text, identifiers, **options):
         ("Gap Inc", "close the gap at Gap", "close the gap at [Company Name]"),
         ("First", "First, we grew. At First we say", "First, we grew. At [Company Name] we say"),
         ("New Home Company Inc", "a new home of New Home", "a new home of [Company Name]"),
-        ("First Solar Inc", "First Solar is first. Solar is big.", "[Company Name] is first. Solar is big."),
+        (
+            "First Solar Inc",
+            "First Solar is first. Solar too",
+            "[Company Name] is first. Solar too",
+        ),
     ],
 )
 def test_company_forms(name, text, expected):
@@ -130,7 +134,7 @@ def test_web_addresses(address):
 
 
 def test_spelled_out_brand_address():
-    text, found = suppress("at Bed Bath and Beyond.com, and", company("Bed Bath & Beyond"))
+    text = released("at Bed Bath and Beyond.com, and", company("Bed Bath & Beyond"))
     assert "Beyond" not in text
     assert "Bath" not in text
 

@@ -5,16 +5,18 @@ from nes_spark.text.measure import load_calls, measure_boundaries
 from tests.text.hashing import CORPORA
 
 OPENING = (
-    "Good morning and welcome to the Acme third quarter earnings conference call. All participants "
-    "are in listen-only mode. After the remarks there will be a question and answer session. To ask "
-    "a question press star one. This call is being recorded. I turn the call over to Ann Roe."
+    "Good morning and welcome to the Acme third quarter earnings conference call. All "
+    "participants are in listen-only mode. After the remarks there will be a question and answer session. To "
+    "ask a question press star one. This call is being recorded. I turn the call over to Ann Roe."
 )
 REMARKS = "We are pleased with the quarter. Revenue grew in every region. " * 12
 SESSION = (
-    "Thank you. We will now begin the question and answer session. To ask a question, press star "
-    "then one on your telephone keypad. Our first question comes from Bo Lee with Big Bank."
+    "Thank you. We will now begin the question and answer session. To ask a question, press "
+    "star then one on your telephone keypad. Our first question comes from Bo Lee with Big Bank."
 )
-QUESTION = "Thanks for taking my question. Could you talk about margins in the next quarter, please?"
+QUESTION = (
+    "Thanks for taking my question. Could you talk about margins in the next quarter, please?"
+)
 
 
 def call(*parts):
