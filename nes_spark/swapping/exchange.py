@@ -11,6 +11,15 @@ chunks is preserved, for every category.
 nothing of A stays in the first chunk, nothing of B in the second. The surplus leaves the pair of
 chunks (it is in the ledger only), so the multiset is preserved only where |A| = |B|.
 
+What a swap preserves (paper, section 2.1). The categories outside J are not touched at all, so
+their joint table is unchanged, whatever the policy. Under ``one_to_one``, for every category of J,
+the number of chunks that each entity occurs in and the number of entities of each chunk are
+unchanged, always. The *cells* of the table (a cell is the set of a chunk's entities) change places
+as wholes, so that the marginal table of every category and the joint table of J are unchanged,
+exactly when in every category of J the two chunks share no entity and have equally many; this is
+the case of the data swapping literature, where a value is one value. Else cells with a surplus or a
+shared entity become new cells.
+
 Which entity meets which is random (order of a keyed digest of the names, so it depends on nothing
 but the secret and the ids) or ``similar``: the assignment with the largest total similarity; which
 of a longer list are surplus follows from it.
@@ -23,7 +32,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from nes_spark.errors import parameter_error
 
@@ -107,6 +115,8 @@ def plan_exchange(
         theirs.sort(key=lambda name: digest("b", category, name))
         pairs = list(zip(range(len(ours)), range(len(theirs)), strict=False))
         if matching == "similar":
+            from scipy.optimize import linear_sum_assignment
+
             measure = similarity or name_similarity
             table = np.array([[measure(x, y) for y in theirs] for x in ours], dtype=np.float64)
             rows, columns = linear_sum_assignment(table, maximize=True)

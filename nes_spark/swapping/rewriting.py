@@ -233,7 +233,9 @@ def rewrite_text(
             after.append(_moved(mention, start, mention.surface, mention.entity))
             floor = mention.end
             continue
-        end = possessive_end(text, mention.start, mention.end)
+        end = mention.end
+        if not take_apart(mention.surface, ()).possessive:
+            end = possessive_end(text, mention.start, end)
         old = text[mention.start : end]
         if replacement is None:
             form = take_apart(old, ())

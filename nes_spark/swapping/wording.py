@@ -122,7 +122,7 @@ def put_together(base: str, form: Form, person: bool = False) -> str:
 ARTICLE = re.compile(r"(?<![\w'’.&-])(a|an|A|An|AN)(\s+[\"“‘'(]?)$")
 _LETTERS_WITH_VOWEL_SOUND = frozenset("AEFHILMNORSX")
 _CONSONANT_SOUND = re.compile(
-    r"(?:eu|ewe|ufo\b|uni(?!n|m[^a-z]|de)|us(?:e|a|u)|ut(?:i|e|o)|ur(?:a|i|u)|ubi|one\b|once|ouija|u\b)"
+    r"(?:eu|ewe|ufo\b|uni(?!n|mp|de)|us[eau]|ut[aeio]|ur[aiu]|ubi|one\b|once|ouija|u\b)"
 )
 _SILENT_H = re.compile(r"(?:hour|honest|honou?r|heir)")
 

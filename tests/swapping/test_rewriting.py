@@ -1,0 +1,319 @@
+"""Rewriting changes exactly the characters it means to change, and can be undone exactly."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from nes_spark.entities.mentions import Mention
+from nes_spark.errors import LedgerError
+from nes_spark.swapping import (
+    Secret,
+    apply_edits,
+    entities_after,
+    invert_edits,
+    plan_exchange,
+    rewrite_pair,
+    rewrite_text,
+)
+from nes_spark.swapping.exchange import Exchange
+from nes_spark.swapping.rewriting import (
+    ARTICLE_CATEGORY,
+    Replacement,
+    entity_of,
+    resolve_overlaps,
+)
+
+CATEGORIES = ("Organization", "Product", "Event")
+NAMES = {
+    "Organization": ["Orion", "Umbra Works", "Ärzte AG", "株式会社", "IBM", "שלום", "O'Neil & Co."],
+    "Product": ["iLoom", "Zephyr 9", "Ampere", "𝔄𝔵𝔦𝔰", "e\u0301clair"],
+    "Event": ["Iron Forum", "Expo"],
+}
+
+
+def mark(text: str, **names: dict[str, str | list[str]]) -> list[Mention]:
+    """Find names in a text: category -> {entity: surface or surfaces}."""
+    out = []
+    for category, entities in names.items():
+        for entity, surfaces in entities.items():
+            for surface in [surfaces] if isinstance(surfaces, str) else surfaces:
+                for match in re.finditer(re.escape(surface), text):
+                    out.append(Mention(*match.span(), category, surface, entity))
+    return resolve_overlaps(out)
+
+
+def swap_one(text: str, old: str, new: str, category="Organization", entity=None, **options):
+    mentions = mark(text, **{category: {entity or old: old}})
+    return rewrite_text(
+        text, mentions, {(category, entity or old): Replacement(new, (new,))}, **options
+    ).text
+
+
+# -- properties --------------------------------------------------------------------------------
+
+FILLER = st.text(
+    alphabet=st.sampled_from([*"abcAsn '’.,\n\"-", "😀", "\u0301", "\u202e", "ש", "é", "𝔄"]),
+    max_size=12,
+)
+
+
+@st.composite
+def chunks(draw):
+    """A text with mentions; neighbours may be adjacent."""
+    text, mentions = draw(FILLER), []
+    for _ in range(draw(st.integers(1, 7))):
+        category = draw(st.sampled_from(CATEGORIES))
+        name = draw(st.sampled_from(NAMES[category]))
+        ending = draw(st.sampled_from(["", "", "", "s", "'s", "’s", "s'"]))
+        surface = name + ending
+        mentions.append(Mention(len(text), len(text) + len(surface), category, surface, name))
+        text += surface + draw(FILLER)
+    return text, mentions
+
+
+def entities(mentions):
+    return {c: {entity_of(m) for m in mentions if m.category == c} for c in CATEGORIES}
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    a=chunks(),
+    b=chunks(),
+    policy=st.sampled_from(["one_to_one", "cover"]),
+    matching=st.sampled_from(["random", "similar"]),
+    mend=st.booleans(),
+    placeholder=st.sampled_from([None, "[Event]"]),
+)
+def test_a_swap_changes_whole_mentions_and_nothing_else(a, b, policy, matching, mend, placeholder):
+    before = entities(a[1]), entities(b[1])
+    swapped = [
+        c
+        for c in ("Organization", "Product")
+        if before[0][c] - before[1][c] and before[1][c] - before[0][c]
+    ]
+    assume(swapped)
+    plan = plan_exchange(*before, swapped, Secret(5).digest, policy=policy, matching=matching)
+    must_change = {"Event": placeholder} if placeholder else {}
+    done = rewrite_pair(*a, *b, plan, must_change=must_change, mend_articles=mend)
+    for side, (text, mentions), new in zip("ab", (a, b), done, strict=True):
+        # the edits are the only difference, and they invert exactly
+        assert apply_edits(text, new.edits) == new.text
+        assert invert_edits(new.text, new.edits) == text
+        assert [e.start for e in new.edits] == sorted(e.start for e in new.edits)
+        moves = {(e.category, e.old) for e in plan if e.side == side}
+        expected = {
+            (m.start, m.category)
+            for m in mentions
+            if (m.category, m.entity) in moves or m.category in must_change
+        }
+        edited = {(e.start, e.category) for e in new.edits if e.category != ARTICLE_CATEGORY}
+        assert edited == expected, "not all mentions of the exchanged entities, or others too"
+        covered = {i for m in mentions for i in range(m.start, m.end)}
+        for e in new.edits:
+            assert text[e.start : e.end] == e.old
+            if e.category == ARTICLE_CATEGORY:
+                assert mend and e.old.lower() in ("a", "an") and e.new.lower() in ("a", "an")
+                assert not covered & set(range(e.start, e.end))
+            else:
+                outside = text[e.start : e.end].replace("’", "'")
+                (m,) = [m for m in mentions if m.start == e.start]
+                assert outside.removeprefix(m.surface.replace("’", "'")) in ("", "'")
+        # mentions of the new text are where they are said to be, with the entities of the plan
+        for m in new.mentions:
+            assert new.text[m.start : m.end] == m.surface
+        after = entities(new.mentions)
+        wanted = entities_after(before["ab".index(side)], plan, side)
+        for category in CATEGORIES:
+            assert after[category] == (set() if category in must_change else set(wanted[category]))
+        assert len(new.mentions) == sum(m.category not in must_change for m in mentions)
+    if policy == "one_to_one":
+        for category in swapped:
+            names = [
+                sorted([*x[0][category], *x[1][category]])
+                for x in (before, [entities(d.mentions) for d in done])
+            ]
+            assert names[0] == names[1], "the multiset over the two chunks changed"
+
+
+@settings(max_examples=200, deadline=None)
+@given(chunk=chunks())
+def test_without_anything_to_replace_nothing_changes(chunk):
+    done = rewrite_text(*chunk, {})
+    assert done.text == chunk[0] and done.edits == ()
+    assert list(done.mentions) == chunk[1]
+
+
+@settings(max_examples=200, deadline=None)
+@given(chunk=chunks(), at=st.integers(0, 200), what=st.sampled_from(["x", "", "😀"]))
+def test_a_changed_release_is_not_inverted_to_something_wrong_in_silence(chunk, at, what):
+    text, mentions = chunk
+    keys = {(m.category, m.entity) for m in mentions}
+    done = rewrite_text(text, mentions, {k: Replacement("Qy", ("Qy",)) for k in keys})
+    at = min(at, len(done.text))
+    changed = done.text[:at] + what + done.text[at + 1 :]
+    assume(changed != done.text)
+    with contextlib.suppress(LedgerError):
+        assert invert_edits(changed, done.edits) != text
+
+
+# -- single rules ------------------------------------------------------------------------------
+
+
+def test_only_whole_mentions_are_replaced():
+    text = "Services grew. Global Business Services grew too."
+    mentions = [
+        Mention(0, 8, "Organization", "Services", "Services"),
+        Mention(15, 39, "Organization", "Global Business Services", "Global Business Services"),
+    ]
+    done = rewrite_text(
+        text, mentions, {("Organization", "Services"): Replacement("King", ("King",))}
+    )
+    assert done.text == "King grew. Global Business Services grew too."
+
+
+def test_of_overlapping_mentions_the_longest_wins_and_adjacent_ones_survive():
+    text = "Global Business Services"
+    nested = [
+        Mention(16, 24, "Organization", "Services", "Services"),
+        Mention(0, 24, "Organization", text, text),
+        Mention(0, 15, "Location", "Global Business", "GB"),
+    ]
+    assert resolve_overlaps(nested) == [nested[1]]
+    beside = [Mention(0, 6, "X", "Global", "g"), Mention(6, 15, "Y", " Business", "b")]
+    assert resolve_overlaps(beside) == beside
+    done = rewrite_text(
+        text, beside, {("X", "g"): Replacement("A", ("A",)), ("Y", "b"): Replacement("B", ("B",))}
+    )
+    assert done.text == "AB Services"
+
+
+def test_linked_short_forms_change_too():
+    long = "Cache Coherent Interconnect for Accelerators"
+    text = f"The {long} (CCIX) works. CCIX's future: CCIXs everywhere."
+    mentions = mark(text, Product={long: [long, "CCIX"]})
+    one = rewrite_text(
+        text, mentions, {("Product", long): Replacement("IC Validator", ("IC Validator",))}
+    )
+    assert one.text == (
+        "The IC Validator (IC Validator) works. IC Validator's future: IC Validators everywhere."
+    )
+    two = rewrite_text(
+        text, mentions, {("Product", long): Replacement("IC Validator", ("IC Validator", "ICV"))}
+    )
+    assert two.text == "The IC Validator (ICV) works. ICV's future: ICVs everywhere."
+
+
+def test_the_partner_says_how_an_entity_is_written():
+    a, b = "Orion won.", "UMBRA'S view of Umbra Works; Umbras."
+    ma = mark(a, Organization={"Orion": "Orion"})
+    mb = mark(b, Organization={"Umbra Works": ["UMBRA'S", "Umbra Works", "Umbras"]})
+    plan = [
+        Exchange("a", "Organization", "Orion", "Umbra Works"),
+        Exchange("b", "Organization", "Umbra Works", "Orion"),
+    ]
+    done = rewrite_pair(a, ma, b, mb, plan)
+    assert done[0].text == "Umbra Works won."
+    assert done[1].text == "Orion'S view of Orion; Orions."
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "entity", "expected"),
+    [
+        ("Orion's plan", "Orion", "Vega", None, "Vega's plan"),
+        ("Orion’s plan", "Orion’s", "Atlas", "Orion", "Atlas’s plan"),
+        ("Atlas' plan", "Atlas'", "Vega", "Atlas", "Vega's plan"),
+        ("Atlas' plan", "Atlas", "Vega", None, "Vega's plan"),
+        ("Atlas' plan", "Atlas", "Boss", None, "Boss' plan"),
+        ("the word 'Atlas' there", "Atlas", "Vega", None, "the word 'Vega' there"),
+        ("the 'new Atlas' there", "Atlas", "Vega", None, "the 'new Vega' there"),
+        ("two Galaxies", "Galaxies", "iLoom", "Galaxy", "two iLooms"),
+        ("two iLooms", "iLooms", "Galaxy", "iLoom", "two Galaxies"),
+        ("two iLooms", "iLooms", "Xerox", "iLoom", "two Xeroxes"),
+        ("two iLooms' worth", "iLooms'", "Galaxy", "iLoom", "two Galaxies' worth"),
+        ("Windows works", "Windows", "Galaxy", "Windows", "Galaxy works"),
+        ("two iLooms", "iLooms", "Windows", "iLoom", "two Windows"),
+    ],
+)
+def test_possessives_and_plurals_are_kept(text, old, new, entity, expected):
+    assert swap_one(text, old, new, entity=entity) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "expected"),
+    [
+        ("an Intel chip", "Intel", "Dell", "a Dell chip"),
+        ("a Dell chip", "Dell", "Intel", "an Intel chip"),
+        ("A Dell chip", "Dell", "IBM", "An IBM chip"),
+        ("Yes. An IBM chip", "IBM", "Dell", "Yes. A Dell chip"),
+        ("AN IBM CHIP", "IBM", "DELL", "A DELL CHIP"),
+        ("a Dell chip", "Dell", "Sony", "a Sony chip"),
+        ('a "Dell" chip', "Dell", "IBM", 'an "IBM" chip'),
+        ("a\nDell chip", "Dell", "FDA", "an\nFDA chip"),
+        ("vitamin a, Dell chip", "Dell", "FDA", "vitamin a, FDA chip"),
+        ("the Series A Dell round", "Dell", "FDA", "the Series A FDA round"),
+        ("Banana Dell", "Dell", "FDA", "Banana FDA"),
+        ("a new Dell chip", "Dell", "FDA", "a new FDA chip"),
+        ("a Dell chip", "Dell", "東京", "a 東京 chip"),
+        ("an honest FDA, an FDA", "FDA", "Uniqlo", "an honest Uniqlo, a Uniqlo"),
+        ("a 70s Dell", "70s Dell", "8x8", "an 8x8"),
+    ],
+)
+def test_articles_follow_the_first_sound(text, old, new, expected):
+    assert swap_one(text, old, new) == expected
+    assert swap_one(text, old, new, mend_articles=False) == text.replace(old, new)
+
+
+def test_an_article_that_belongs_to_a_name_is_left_alone():
+    text = "Series a Dell"
+    mentions = [Mention(0, 8, "Product", "Series a", "S"), Mention(9, 13, "X", "Dell", "Dell")]
+    done = rewrite_text(text, mentions, {("X", "Dell"): Replacement("IBM", ("IBM",))})
+    assert done.text == "Series a IBM"
+
+
+def test_must_change_categories_become_placeholders():
+    text = "Join a Fair Day's party at the Iron Forum by Orion."
+    mentions = mark(
+        text,
+        Event={"Fair Day": "Fair Day's", "Iron Forum": "Iron Forum"},
+        Organization={"Orion": "Orion"},
+    )
+    done = rewrite_text(text, mentions, {}, must_change={"Event": "[Event]"})
+    assert done.text == "Join an [Event]'s party at the [Event] by Orion."
+    assert [m.surface for m in done.mentions] == ["Orion"]
+    assert [e.new_entity for e in done.edits] == ["", "", ""]
+    assert invert_edits(done.text, done.edits) == text
+
+
+def test_the_same_name_in_another_category_stays():
+    text = "Amazon sells in the Amazon."
+    mentions = [
+        Mention(0, 6, "Organization", "Amazon", "Amazon"),
+        Mention(20, 26, "Location", "Amazon", "Amazon"),
+    ]
+    done = rewrite_text(
+        text, mentions, {("Organization", "Amazon"): Replacement("Orion", ("Orion",))}
+    )
+    assert done.text == "Orion sells in the Amazon."
+
+
+@pytest.mark.parametrize("span", [(0, 4), (-1, 4), (3, 99), (4, 4)])
+def test_a_mention_that_does_not_fit_is_an_error_without_text(span):
+    with pytest.raises(ValueError, match="does not fit") as error:
+        rewrite_text("Orion won.", [Mention(*span, "X", "Orion", "Orion")], {})
+    assert "Orion" not in str(error.value)
+
+
+def test_edits_of_another_text_are_refused():
+    done = rewrite_text(
+        "Orion won.",
+        mark("Orion won.", X={"Orion": "Orion"}),
+        {("X", "Orion"): Replacement("Vega", ("Vega",))},
+    )
+    for call, text in ((invert_edits, "Vela won."), (apply_edits, "Osiris won.")):
+        with pytest.raises(LedgerError, match="does not fit"):
+            call(text, done.edits)

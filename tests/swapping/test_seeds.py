@@ -1,0 +1,139 @@
+"""The secret: never shown, found or made in the right order, and the streams drawn from it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import pickle
+import stat
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare, kstest
+
+from nes_spark.config import SeedConfig
+from nes_spark.errors import ConfigError, LedgerError
+from nes_spark.swapping import Secret, derive_seed, load_secret, seed_fingerprint
+from nes_spark.swapping.seeds import sealed_folder
+
+VALUE = "a-very-secret-seed"
+PINNED = [17576150742349869320, 2455448701748429021, 4722876370963016450]
+
+
+@pytest.fixture(autouse=True)
+def no_seed_in_the_environment(monkeypatch):
+    monkeypatch.delenv("NES_SPARK_SEED", raising=False)
+
+
+def test_the_value_never_shows(caplog):
+    secret = Secret(VALUE)
+    shown = [repr(secret), str(secret), f"{secret}", f"{secret:>60}", "%s" % secret]  # noqa: UP031
+    with caplog.at_level(logging.INFO):
+        logging.getLogger("x").info("seed %s", secret)
+    assert all(VALUE not in text for text in [*shown, caplog.text])
+    assert all(secret.fingerprint() in text for text in shown)
+
+
+def test_it_survives_pickling_with_its_origin():
+    secret = pickle.loads(pickle.dumps(Secret(VALUE, "file")))
+    assert secret == VALUE.encode() and secret.origin == "file" and isinstance(secret, Secret)
+
+
+def test_numbers_text_and_bytes_are_one_seed():
+    assert Secret(7) == Secret("7") == Secret(b"7")
+    assert Secret("x" * 1000).fingerprint() != Secret("x" * 1001).fingerprint()
+
+
+@pytest.mark.parametrize("wrong", [None, 1.5, True, ["x"]])
+def test_other_types_are_refused_without_quoting_them(wrong):
+    with pytest.raises(TypeError, match="must be bytes, a string or an integer"):
+        Secret(wrong)
+
+
+def test_an_empty_seed_is_refused():
+    with pytest.raises(ValueError, match="must not be empty"):
+        Secret("")
+
+
+def test_fingerprints_tell_seeds_apart_and_are_stable():
+    assert seed_fingerprint(b"12345678") == Secret("12345678").fingerprint()
+    assert seed_fingerprint(b"12345678") != seed_fingerprint(b"12345679")
+    assert len(seed_fingerprint(b"12345678")) == 16
+
+
+def test_parts_are_delimited():
+    secret = Secret(VALUE)
+    assert secret.digest("ab", "c") != secret.digest("a", "bc")
+    assert secret.digest("ab") != secret.digest("ab", "")
+    assert derive_seed(secret, "mixture") != derive_seed(secret, "lsa")
+    assert 0 <= derive_seed(secret, "mixture") < 2**63
+
+
+def test_streams_do_not_depend_on_the_version_of_numpy():
+    # Philox is a published generator; these words pin the way from secret and ids to it.
+    words = Secret("pinned-seed").stream("swap", "s", "J", 0, 1, "doc#00000").raw(3)
+    assert words.tolist() == PINNED
+
+
+def test_draws_have_their_distributions():
+    stream = Secret(3).stream("x")
+    assert kstest(stream.uniform(4000), "uniform").pvalue > 1e-3
+    assert kstest(stream.exponential(4000), "expon").pvalue > 1e-3
+    for bound in (1, 2, 3, 5, 7, 8):
+        counts = np.bincount(stream.below(np.full(4000, bound)), minlength=bound)
+        assert len(counts) == bound
+        assert bound == 1 or chisquare(counts).pvalue > 1e-3
+    mixed = stream.below(np.array([1, 10**12, 2] * 500))
+    assert mixed.reshape(-1, 3).max(axis=0).tolist()[0] == 0
+    assert mixed.max() < 10**12 and mixed.max() > 10**11
+
+
+def test_environment_then_file_then_sealed_then_new(tmp_path, monkeypatch):
+    sealed = tmp_path / "run" / "sealed"
+    made = load_secret(SeedConfig(), sealed)
+    assert made.origin == "generated" and len(made) == 64
+    path = sealed / "seed"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(sealed.stat().st_mode) == 0o700
+    again = load_secret(SeedConfig(), sealed)
+    assert again == made and again.origin == "sealed"
+    file = tmp_path / "my-seed"
+    file.write_text("seed-from-file\n")
+    assert load_secret(SeedConfig(file=str(file)), sealed) == b"seed-from-file"
+    monkeypatch.setenv("NES_SPARK_SEED", "seed-from-env")
+    found = load_secret(SeedConfig(file=str(file)), sealed)
+    assert found == b"seed-from-env" and found.origin == "environment"
+
+
+def test_a_remote_run_needs_a_seed_from_outside(monkeypatch):
+    with pytest.raises(ConfigError, match=r"set NES_SPARK_SEED or seed\.file"):
+        load_secret(SeedConfig(), None)
+    monkeypatch.setenv("NES_SPARK_SEED", "seed-from-env")
+    assert load_secret(SeedConfig(), None).origin == "environment"
+
+
+def test_short_and_missing_seeds_are_errors_that_do_not_quote_them(tmp_path, monkeypatch):
+    monkeypatch.setenv("NES_SPARK_SEED", "pst")
+    with pytest.raises(ConfigError, match="at least 8 bytes") as error:
+        load_secret(SeedConfig(), tmp_path)
+    assert "pst" not in str(error.value)
+    monkeypatch.delenv("NES_SPARK_SEED")
+    with pytest.raises(ConfigError, match="no such seed file"):
+        load_secret(SeedConfig(file=str(tmp_path / "none")), tmp_path)
+
+
+def test_an_open_folder_is_closed(tmp_path):
+    folder = tmp_path / "sealed"
+    folder.mkdir(mode=0o755)
+    os.chmod(folder, 0o755)
+    sealed_folder(folder)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def test_a_link_or_file_is_no_sealed_folder(tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    (tmp_path / "file").write_text("x")
+    for name in ("link", "file"):
+        with pytest.raises(LedgerError, match="real folder"):
+            sealed_folder(tmp_path / name)
