@@ -400,6 +400,7 @@ def fit_runs_in_memory(
 ) -> None:
     """Advance runs to their ends on vectors in memory; see :func:`run_to_end`."""
 
+    data.prepare()
     known = np.empty(0) if documents is None else documents
 
     def effective(mixtures: list[Parameters]) -> list[Array]:

@@ -103,11 +103,7 @@ def start(
     labels = np.zeros(len(sample), dtype=np.intp)
     for _ in range(_LLOYD_STEPS):
         labels = np.argmax(sample @ means.T, axis=1)
-        sums = np.zeros((k, d))
-        for j in range(k):
-            members = labels == j
-            if members.any():
-                sums[j] = sample[members].sum(axis=0)
+        sums = (labels == np.arange(k)[:, None]).astype(np.float64) @ sample
         length = np.sqrt(np.einsum("kj,kj->k", sums, sums))
         known = length > 0.0
         means = np.where(known[:, None], sums / np.where(known, length, 1.0)[:, None], means)

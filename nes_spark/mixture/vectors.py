@@ -15,7 +15,9 @@ from nes_spark.mixture.families import Array
 #: normalised exactly before use.
 UNIT_TOLERANCE = 1e-4
 #: Bytes of double-precision vectors that are worked on at a time.
-_BLOCK_BYTES = 2 << 20
+_BLOCK_BYTES = 4 << 20
+#: Up to this size, vectors that are read many times are kept in double precision.
+_WIDE_BYTES = 512 << 20
 
 
 def block_rows(d: int) -> int:
@@ -79,6 +81,7 @@ class UnitVectors:
             array = array.astype(np.float64 if wide else np.float32)
         self.array = array
         self.rows = block_rows(self.d)
+        self._wide: Array | None = None
         self.lengths = np.empty(self.n)
         for begin in range(0, self.n, self.rows):
             self.lengths[begin : begin + self.rows] = norms(array[begin : begin + self.rows])
@@ -105,9 +108,16 @@ class UnitVectors:
 
     def take(self, rows: NDArray[np.intp] | slice) -> Array:
         """Return the given rows in double precision, of norm one to rounding."""
+        if self._wide is not None:
+            return self._wide[rows]
         block = self.array[rows].astype(np.float64)
         block /= self.lengths[rows][:, None]
         return block
+
+    def prepare(self) -> None:
+        """Convert all vectors now, where they are few enough, instead of on every reading."""
+        if self._wide is None and 8 * self.n * self.d <= _WIDE_BYTES:
+            self._wide = self.take(slice(None))
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         """Yield consecutive blocks: their rows and the vectors in double precision."""
