@@ -99,7 +99,7 @@ def describe(name: str) -> str:
 
 
 def swap_entities(
-    entities: Mapping[str, Iterable[str] | None], history: Iterable[Iterable[Mapping[str, Any]]]
+    entities: Mapping[str, Iterable[str] | None], edits: Iterable[Mapping[str, Any]]
 ) -> dict[str, list[str]]:
     """Return the entities of a chunk after its swaps.
 
@@ -107,32 +107,31 @@ def swap_entities(
     ----------
     entities : mapping of str to iterable of str
         Category to entities before the swaps.
-    history : iterable of iterable of mapping
-        The edits of each swap in order, with ``category``, ``old_entity``, ``new_entity``.
+    edits : iterable of mapping
+        All edits from the original text, with ``category``, ``old_entity``, ``new_entity``.
 
     Returns
     -------
     dict of str to list of str
         Sorted distinct entities. A new entity that is empty or a placeholder such as ``[Event]``
-        only removes the old one.
+        only removes the old one; edits of articles have no entities and no effect.
     """
     current = {category: set(values or ()) for category, values in entities.items()}
-    for edits in history:
-        # All mentions of an exchanged entity go at once: remove first, then add, because a chunk
-        # may receive an entity that another edit takes away.
-        gone: dict[str, set[str]] = {}
-        came: dict[str, set[str]] = {}
-        for edit in edits:
-            category = edit["category"] or ""
-            if edit["old_entity"]:
-                gone.setdefault(category, set()).add(edit["old_entity"])
-            new = edit["new_entity"]
-            if new and not (new.startswith("[") and new.endswith("]")):
-                came.setdefault(category, set()).add(new)
-        for category in gone.keys() | came.keys():
-            if category in current:
-                current[category] -= gone.get(category, set())
-                current[category] |= came.get(category, set())
+    # All mentions of an exchanged entity go at once: remove first, then add, because a chunk may
+    # receive an entity that another edit takes away.
+    gone: dict[str, set[str]] = {}
+    came: dict[str, set[str]] = {}
+    for edit in edits:
+        category = edit["category"] or ""
+        if edit["old_entity"]:
+            gone.setdefault(category, set()).add(edit["old_entity"])
+        new = edit["new_entity"]
+        if new and not (new.startswith("[") and new.endswith("]")):
+            came.setdefault(category, set()).add(new)
+    for category in gone.keys() | came.keys():
+        if category in current:
+            current[category] -= gone.get(category, set())
+            current[category] |= came.get(category, set())
     return {category: sorted(values) for category, values in current.items()}
 
 

@@ -28,10 +28,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _EDITS = (
-    "array<array<struct<start:int,end:int,old:string,new:string,category:string,"
-    "old_entity:string,new_entity:string>>>"
+    "array<struct<start:int,end:int,old:string,new:string,category:string,"
+    "old_entity:string,new_entity:string>>"
 )
-_REWRITE_KEY = ("setting", "combination", "draw", "chunk_id")
 
 LINKAGE = "linkage"
 STYLE = "style"
@@ -41,19 +40,6 @@ SELF = "-self"
 
 
 # -- what the adversaries are shown ------------------------------------------------------------
-
-
-def with_history(rewrites: DataFrame) -> DataFrame:
-    """Add ``history``: the edits of this and all earlier swaps of the chunk in the same draw."""
-    from pyspark.sql import Window
-    from pyspark.sql import functions as F
-
-    so_far = (
-        Window.partitionBy(*_REWRITE_KEY)
-        .orderBy("order")
-        .rowsBetween(Window.unboundedPreceding, Window.currentRow)
-    )
-    return rewrites.withColumn("history", F.collect_list("edits").over(so_far))
 
 
 def final_rewrites(
@@ -79,7 +65,8 @@ def final_rewrites(
     Returns
     -------
     pyspark.sql.DataFrame
-        ``draw, chunk_id, partner_id, order, text, history``; one row a draw and chunk.
+        ``draw, chunk_id, partner_id, order, text, edits``; one row a draw and chunk. Of several
+        swaps of a chunk the last one has all edits.
     """
     from pyspark.sql import Window
     from pyspark.sql import functions as F
@@ -89,12 +76,11 @@ def final_rewrites(
         chosen = chosen.where(F.col("order") <= n_swaps)
     if draws is not None:
         chosen = chosen.where(F.col("draw") < draws)
-    last = Window.partitionBy(*_REWRITE_KEY).orderBy(F.col("order").desc())
+    last = Window.partitionBy("draw", "chunk_id").orderBy(F.col("order").desc())
     return (
-        with_history(chosen)
-        .withColumn("_last", F.row_number().over(last))
+        chosen.withColumn("_last", F.row_number().over(last))
         .where("_last = 1")
-        .select("draw", "chunk_id", "partner_id", "order", "text", "history")
+        .select("draw", "chunk_id", "partner_id", "order", "text", "edits")
     )
 
 
@@ -139,7 +125,7 @@ _STRINGS = pa.list_(pa.string())
 def _unchanged(cells: DataFrame) -> DataFrame:
     from pyspark.sql import functions as F
 
-    return cells.withColumn("history", F.lit(None).cast(_EDITS))
+    return cells.withColumn("edits", F.lit(None).cast(_EDITS))
 
 
 def _add_features(
@@ -148,7 +134,7 @@ def _add_features(
     hidden: Sequence[str],
     pairs: bool,
 ) -> DataFrame:
-    """Turn ``entities`` and ``history`` into features, keeping the columns ``keep``.
+    """Turn ``entities`` and ``edits`` into features, keeping the columns ``keep``.
 
     Adds ``features`` (sorted) and ``own``, which of them the chunk had before its swaps.
     """
@@ -158,8 +144,8 @@ def _add_features(
     def features(row: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
         before = dict(row["entities"])
         kept = [row[name] for name in names]
-        if row["history"]:
-            after = linkage.swap_entities(before, row["history"])
+        if row["edits"]:
+            after = linkage.swap_entities(before, row["edits"])
             found = linkage.features_of(after, hidden, pairs)
             original = set(linkage.features_of(before, (), pairs))
             yield *kept, found, [f in original for f in found]
@@ -168,7 +154,7 @@ def _add_features(
             yield *kept, found, [True] * len(found)
 
     return _map_rows(
-        frame.select(*names, "entities", "history"),
+        frame.select(*names, "entities", "edits"),
         features,
         [*keep, ("features", _STRINGS), ("own", pa.list_(pa.bool_()))],
     )
@@ -424,7 +410,7 @@ def linkage_attack(
 
     pairs = config.pair_weight > 0
     uses = rewrites.groupBy("chunk_id").agg(F.collect_list("draw").alias("uses"))
-    shown = rewrites.select("draw", "chunk_id", "history").join(
+    shown = rewrites.select("draw", "chunk_id", "edits").join(
         cells.select("chunk_id", "document_id", "metadata", "entities"), "chunk_id"
     )
     after = _add_features(shown, [("draw", pa.int32()), *_SEEN], hidden, pairs)
@@ -702,10 +688,8 @@ def attack_candidates(
     none = [F.lit("").alias("setting"), F.lit("").alias("combination")]
     none += [F.lit(-1).alias("draw"), F.lit(0).alias("order")]
     uses = cells.select("chunk_id", F.array(F.struct(*none)).alias("uses"))
-    shown = (
-        with_history(rewrites)
-        .select(*names, "chunk_id", "history")
-        .join(cells.select("chunk_id", "document_id", "metadata", "entities"), "chunk_id")
+    shown = rewrites.select(*names, "chunk_id", "edits").join(
+        cells.select("chunk_id", "document_id", "metadata", "entities"), "chunk_id"
     )
     keys = [("setting", pa.string()), ("combination", pa.string())]
     keys += [("draw", pa.int32()), ("order", pa.int32())]
@@ -830,7 +814,7 @@ def swap_aware_attack(
         cells.select("chunk_id", "document_id", "metadata", "entities")
         .crossJoin(F.broadcast(chosen))
         .join(
-            rewrites.select("draw", "chunk_id", "partner_id", "history"),
+            rewrites.select("draw", "chunk_id", "partner_id", "edits"),
             ["draw", "chunk_id"],
             "left",
         )

@@ -38,13 +38,13 @@ def test_swap_entities():
     before = {"Org": ["A", "B", "C"], "Event": ["E"], "Date": ["D"]}
     # B leaves and comes at once: it stays.
     after = swap_entities(
-        before, [[edit("Org", "A", "B"), edit("Org", "B", "X"), edit("Event", "E", "[Event]")]]
+        before, [edit("Org", "A", "B"), edit("Org", "B", "X"), edit("Event", "E", "[Event]")]
     )
     assert after == {"Org": ["B", "C", "X"], "Event": [], "Date": ["D"]}
     again = swap_entities(
-        before, [[edit("Org", "A", "X")], [edit("Org", "X", "Y"), edit("", "a", "an")]]
+        before, [edit("Org", "A", "X"), edit("article", "", ""), edit("Event", "E", "")]
     )
-    assert again["Org"] == ["B", "C", "Y"]
+    assert again == {"Org": ["B", "C", "X"], "Event": [], "Date": ["D"]}
     assert before["Org"] == ["A", "B", "C"]
 
 
