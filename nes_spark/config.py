@@ -403,10 +403,11 @@ class GatesConfig(Section):
     """What must hold before a release is published."""
 
     accept_identifiers: list[str] = Field(
-        default_factory=lambda: ["other_document"],
+        default_factory=lambda: ["other_document", "swapped_in"],
         description="kinds or rules of identifiers whose remaining occurrences do not refuse; "
         "'other_document' are names that belong to another document of the corpus, for example "
-        "a competitor that is spoken of",
+        "a competitor that is spoken of; 'swapped_in' are parts of names that a stranger from "
+        "another document shares with a person of this one",
     )
     max_linkage_accuracy: float | None = Field(
         None, ge=0, le=1, description="bound on the linkage adversary's accuracy after swapping"

@@ -300,14 +300,23 @@ def _scores(context: Context) -> Outputs:
         context.table("post_density"),
         context.table("risk_fits"),
         context.config.risk.population,
+        on_failure=context.config.risk.on_failure,
     )
     return {"scores": scores}
 
 
 def _candidates(context: Context) -> Outputs:
+    from nes_spark.mixture.stages import settings_of
     from nes_spark.releases.stages import summarize
 
-    return {"candidates": summarize(context.table("scores"))}
+    config = context.config
+    candidates = summarize(
+        context.table("scores"),
+        [setting.name for setting in settings_of(config.mixture)],
+        config.risk.population,
+        per_draw=config.choice.per_draw,
+    )
+    return {"candidates": candidates}
 
 
 STAGES: tuple[Stage, ...] = (
@@ -422,7 +431,7 @@ STAGES: tuple[Stage, ...] = (
         "average over draws, find the frontier",
         ("scores",),
         ("candidates",),
-        (),
+        ("mixture", "risk", "choice"),
         run=_candidates,
     ),
 )

@@ -12,6 +12,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+
 from nes_spark.config import Config
 from nes_spark.errors import EstimationError, GateRefused
 from nes_spark.logs import Progress
@@ -20,7 +22,6 @@ from nes_spark.schemas import TABLES
 from nes_spark.store import code_version, combine
 
 if TYPE_CHECKING:
-    import pandas as pd
     from pyspark.sql import DataFrame
 
     from nes_spark.audit.summary import AdversaryResult, PartnerResult
@@ -71,6 +72,8 @@ def choose_release(candidates: pd.DataFrame, config: Config) -> dict[str, Any]:
     mine = candidates[
         (candidates["setting"] == setting) & (candidates["population"] == population)
     ].reset_index(drop=True)
+    if rule.per_draw:
+        mine = mine[mine["draw"].notna() | (mine["n_swaps"] == 0)].reset_index(drop=True)
     if mine.empty:
         have = sorted(set(zip(candidates["setting"], candidates["population"], strict=True)))
         raise EstimationError(
@@ -93,6 +96,7 @@ def choose_release(candidates: pd.DataFrame, config: Config) -> dict[str, Any]:
         "n_swaps": int(row["n_swaps"]),
         "r": float(row["r"]),
         "draws": int(row["draws"]),
+        "draw": 0 if pd.isna(row["draw"]) else int(row["draw"]),
         "DR": float(row["DR"]),
         "DR_se": _number(row["DR_se"]),
         "DU": float(row["DU"]),
@@ -203,6 +207,7 @@ def publish(context: Context, progress: Progress, changed: bool) -> RunResult:
         & (candidates["population"] == choice["population"])
         & (candidates["combination"] == choice["combination"])
         & (candidates["n_swaps"] == choice["n_swaps"])
+        & (candidates["draw"].fillna(0) == choice["draw"])
     )
     models = context.models()
     model = models[choice["setting"]]
@@ -210,7 +215,11 @@ def publish(context: Context, progress: Progress, changed: bool) -> RunResult:
 
     chunks, documents = context.table("chunks"), context.table("documents")
     rewritten = chosen_rewrites(
-        context.table("rewrites"), choice["setting"], choice["combination"], choice["n_swaps"]
+        context.table("rewrites"),
+        choice["setting"],
+        choice["combination"],
+        choice["n_swaps"],
+        choice["draw"],
     ).cache()
     changed_chunks = apply_must_change(
         chunks, context.table("mentions"), config.releases.must_change
@@ -218,7 +227,7 @@ def publish(context: Context, progress: Progress, changed: bool) -> RunResult:
     assembled = assemble(chunks, documents, changed_chunks, rewritten, context.secret).cache()
     swaps = context.table("swaps").where(
         f"setting = '{choice['setting']}' AND combination = '{choice['combination']}' "
-        f"AND draw = 0 AND `order` <= {choice['n_swaps']}"
+        f"AND draw = {choice['draw']} AND `order` <= {choice['n_swaps']}"
     )
     if combination:
         store.write_table("status", _status(context, choice["setting"], combination, swaps), key)
@@ -346,24 +355,17 @@ def _gates(
     model: Any,
     audit: Audit,
 ) -> list[Gate]:
-    from nes_spark.text.stages import find_leaks
+    from nes_spark.releases.publish_stages import identifiers_left
 
     config = context.config
     bounds = config.gates
-    leaks = (
-        find_leaks(
-            assembled.select("chunk_id", "document_id", "text"),
-            context.table("documents"),
-            config.identifiers,
-        )
-        .groupBy("rule", "kind")
-        .sum("n")
-        .collect()
-    )
+    leaks = identifiers_left(
+        assembled, context.table("chunks"), context.table("documents"), config.identifiers
+    ).collect()
     accepted = set(bounds.accept_identifiers)
     open_leaks = [row for row in leaks if not {row["kind"], row["rule"]} & accepted]
     listed, tolerated = (
-        ", ".join(f"{row['sum(n)']} {row['kind']} ({row['rule']})" for row in rows)
+        ", ".join(f"{row['n']} {row['kind']} ({row['rule']})" for row in rows)
         for rows in (open_leaks, [row for row in leaks if row not in open_leaks])
     )
     gates = [

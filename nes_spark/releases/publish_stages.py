@@ -12,6 +12,8 @@ from nes_spark.releases.publishing import count_parts, part_of, pseudonym, write
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from nes_spark.config import IdentifiersConfig
+
 EDITS = (
     "array<struct<start:int,end:int,old:string,new:string,category:string,"
     "old_entity:string,new_entity:string>>"
@@ -134,6 +136,73 @@ def write_release(assembled: DataFrame, n_documents: int, uri: str) -> list[dict
         .collect()
     )
     return sorted((row.asDict() for row in written), key=lambda row: row["file"])
+
+
+#: Rule of a hit that a swap brought in: part of a name that a person of the document shares with a
+#: stranger ("Rutherford"), as every phone book has them.
+SWAPPED_IN = "swapped_in"
+
+
+def identifiers_left(
+    assembled: DataFrame,
+    chunks: DataFrame,
+    documents: DataFrame,
+    identifiers: IdentifiersConfig,
+) -> DataFrame:
+    """Count direct identifiers that are still in a release.
+
+    Parameters
+    ----------
+    assembled : pyspark.sql.DataFrame
+        Result of :func:`assemble`.
+    chunks, documents : pyspark.sql.DataFrame
+        Tables of the run.
+    identifiers : IdentifiersConfig
+        Kinds, and forms that are never identifiers.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        ``kind, rule, n``. A part of a name that was not in the chunk before its swap has the rule
+        ``swapped_in``; whole names and all other kinds keep their rule wherever they come from.
+    """
+    from pyspark.sql import functions as F
+
+    from nes_spark.text.stages import find_leaks
+
+    key = ["chunk_id", "identifier_document_id", "kind", "rule"]
+
+    def hits(texts: DataFrame) -> DataFrame:
+        found = find_leaks(texts.select("chunk_id", "document_id", "text"), documents, identifiers)
+        return found.groupBy(*key).agg(F.sum("n").alias("n"))
+
+    swapped = assembled.where("partner_id IS NOT NULL").select("chunk_id")
+    before = hits(chunks.join(swapped, "chunk_id")).withColumnRenamed("n", "n_before")
+    after = (
+        hits(assembled)
+        .join(before, key, "left")
+        .join(swapped.withColumn("swapped", F.lit(True)), "chunk_id", "left")
+        .na.fill({"n_before": 0, "swapped": False})
+    )
+    new = F.when(
+        F.col("swapped") & (F.col("rule") == "part"),
+        F.greatest(F.col("n") - F.col("n_before"), F.lit(0)),
+    ).otherwise(F.lit(0))
+    split = after.withColumn("new", new).select(
+        "kind",
+        F.explode(
+            F.array(
+                F.struct(F.col("rule").alias("rule"), (F.col("n") - F.col("new")).alias("n")),
+                F.struct(F.lit(SWAPPED_IN).alias("rule"), F.col("new").alias("n")),
+            )
+        ).alias("hit"),
+    )
+    return (
+        split.where("hit.n > 0")
+        .groupBy("kind", "hit.rule")
+        .agg(F.sum("hit.n").alias("n"))
+        .orderBy("kind", "rule")
+    )
 
 
 def ledger_rows(assembled: DataFrame, chunks: DataFrame) -> Iterator[dict[str, Any]]:
