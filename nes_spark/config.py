@@ -227,7 +227,7 @@ Family = Literal["pkb", "spcauchy", "vmf"]
 class MixtureConfig(Section):
     """Mixtures on the sphere (paper, section 2.2). Lists span a grid of settings."""
 
-    family: list[Family] = Field(default_factory=lambda: ["pkb"], min_length=1)
+    family: list[Family] = Field(default=["pkb"], min_length=1)
     n_components: list[int] = Field(default_factory=lambda: [10], min_length=1)
     min_weight: list[float] = Field(default_factory=lambda: [1e-3], min_length=1)
     n_init: int = Field(5, ge=1, description="restarts; the best likelihood is kept")

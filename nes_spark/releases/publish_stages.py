@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd  # at run time: Spark reads the type hints of a pandas_udf
@@ -18,6 +18,13 @@ EDITS = (
     "array<struct<start:int,end:int,old:string,new:string,category:string,"
     "old_entity:string,new_entity:string>>"
 )
+
+
+def _udf(function: Callable[..., pd.Series], kind: str) -> Any:
+    from pyspark.sql import functions as F
+
+    make: Any = F.pandas_udf  # its overloads cannot tell a function of Series from the others
+    return make(function, kind)
 
 
 def chosen_rewrites(
@@ -61,12 +68,13 @@ def assemble(
     """
     from pyspark.sql import functions as F
 
-    @F.pandas_udf("string")
     def named(ids: pd.Series) -> pd.Series:
         return ids.map(lambda value: pseudonym(secret, value))
 
     names = documents.select(
-        "document_id", "period", named(F.col("document_id")).alias("release_document_id")
+        "document_id",
+        "period",
+        _udf(named, "string")(F.col("document_id")).alias("release_document_id"),
     )
     swapped = rewritten.select(
         "chunk_id",
@@ -118,7 +126,6 @@ def write_release(assembled: DataFrame, n_documents: int, uri: str) -> list[dict
 
     parts = count_parts(n_documents)
 
-    @F.pandas_udf("int")
     def part(ids: pd.Series) -> pd.Series:
         return ids.map(lambda value: part_of(value, parts))
 
@@ -130,7 +137,7 @@ def write_release(assembled: DataFrame, n_documents: int, uri: str) -> list[dict
 
     written = (
         assembled.select("release_document_id", "period", "position", "text")
-        .withColumn("part", part(F.col("release_document_id")))
+        .withColumn("part", _udf(part, "int")(F.col("release_document_id")))
         .groupBy("part")
         .applyInPandas(write, "file string, rows bigint, sha256 string")
         .collect()
