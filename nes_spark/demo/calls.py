@@ -133,6 +133,10 @@ class Call:
         self.turns: list[dict[str, str]] = []
         self.gold: list[list[Any]] = []
         self.questions: int | None = None
+        # No two people of a call share a first or last name: it would be an identifier in one
+        # place and a name like any other in the next.
+        self.officers = {n for who, _ in firm.officers.values() for n in (who.first, who.last)}
+        self.met: set[str] = set()
         self.analyst = person(0)
         # What stays the same through the call.
         self.revenue = firm.scale * dice.uniform(0.9, 1.1)
@@ -201,10 +205,22 @@ class Call:
             return Filled(name[4:], "Location", "the ")
         return Filled(name, "Location")
 
+    def _stranger(self, draw: Callable[[], int], avoid: set[str]) -> Person:
+        """Somebody without an officer's name and, where any are left, without one to avoid."""
+        tries = 0
+        while True:
+            who = person(draw() % 15_000)
+            names = {who.first, who.last}
+            tries += 1
+            # A giant call meets everybody.
+            if not names & self.officers and (tries > 300 or not names & avoid):
+                self.met |= names
+                return who
+
     def _person(self, key: str) -> Person:
         """The same person within a topic."""
         if key not in self.memo:
-            self.memo[key] = person(self.dice.integer(0, 14_999))
+            self.memo[key] = self._stranger(lambda: self.dice.integer(0, 14_999), set())
         return self.memo[key]
 
     # -- slots: the company and its people ------------------------------------------------------
@@ -237,7 +253,7 @@ class Call:
         return Filled(who.first if form == "first" else who.name, "person")
 
     def _slot_analyst(self) -> Filled:
-        self.analyst = person(self.dice.integer(0, 14_999))
+        self.analyst = self._stranger(lambda: self.dice.integer(0, 14_999), self.met)
         return Filled(self.analyst.name, "person")
 
     def _slot_analyst_first(self) -> Filled:
@@ -366,11 +382,8 @@ class Call:
         return Filled(self._person("director").name, "Person")
 
     def _slot_figure(self) -> Filled:
-        own = {who.name for who, _ in self.firm.officers.values()}
-        while True:
-            name = self._distinct(lambda: person(self.dice.rank(PERSON_EXPONENT) % 15_000).name)
-            if name not in own:
-                return Filled(name, "Person")
+        who = self._stranger(lambda: self.dice.rank(PERSON_EXPONENT), set())
+        return Filled(who.name, "Person")
 
     def _slot_conference(self) -> Filled:
         name = self.dice.pick(self.firm.sector.conferences)

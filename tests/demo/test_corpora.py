@@ -286,3 +286,11 @@ def test_names_of_ranks_are_stable_and_many():
     assert organization(0) == "Aurelia Motors"
     assert len({organization(r) for r in range(3000)}) > 2900
     assert len({person(r).name for r in range(3000)}) > 2900
+
+
+def test_no_one_else_has_a_name_of_those_who_speak(corpus):
+    for document, gold in corpus:
+        speakers = {n for s in document["speakers"].values() for n in s.split() if s != "Operator"}
+        others = {s[4] for s in gold["spans"] if s[3] == "Person"}
+        words = {w for name in others for w in name.split()} - {"Ms.", "Mr."}
+        assert not speakers & words, document["document_id"]
