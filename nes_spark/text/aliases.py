@@ -128,6 +128,12 @@ _EVENTS = word_set(
 _TRAILING = word_set("and of the for in de & to s team call")
 
 
+#: Characters of a call in which frames count in full.
+_OPENING_CHARACTERS = 5_400
+#: Characters of a call that are looked at.
+_MINED_CHARACTERS = 200_000
+
+
 def mine_aliases(
     turns: Sequence[Turn], companies: Sequence[str] = (), people: Sequence[str] = ()
 ) -> list[str]:
@@ -154,22 +160,25 @@ def mine_aliases(
     begun = 0
     human = {squeeze(w) for p in people for w in _name_words(p)}
     humans = {squeeze(" ".join(_name_words(p))) for p in people}
+    seen: Counter[tuple[str, int, int]] = Counter()
     for n, turn in enumerate(turns):
-        opening = n < 6 and begun < 900
-        seen: set[tuple[str, int]] = set()
+        if begun > _MINED_CHARACTERS:
+            break
+        said = turn.text[:_MINED_CHARACTERS]
         for number, (frame, weight) in enumerate(_FRAMES):
-            for match in frame.finditer(turn.text):
+            for match in frame.finditer(said):
                 name = _trim(match["name"])
                 key = squeeze(name)
                 if not _plausible(name, key, human, humans):
                     continue
-                early = opening and begun + turn.text.count(" ", 0, match.start()) < 900
-                if (key, number) in seen:
-                    continue
-                seen.add((key, number))
-                scores[key] = scores.get(key, 0.0) + (weight if early else 0.25 * weight)
                 spellings.setdefault(key, Counter())[name] += 1
-        begun += turn.text.count(" ") + 1
+                # In the opening a frame counts once a turn, later the first few times.
+                early = n < 6 and begun + match.start() < _OPENING_CHARACTERS
+                place = (key, number, n if early else -1)
+                seen[place] += 1
+                if seen[place] <= (1 if early else 6):
+                    scores[key] = scores.get(key, 0.0) + (weight if early else 0.25 * weight)
+        begun += len(turn.text) + 1
     covered = Matcher(
         [{"kind": "company", "value": c, "placeholder": "[Company Name]"} for c in companies]
     )

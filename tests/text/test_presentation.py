@@ -6,8 +6,9 @@ from tests.text.hashing import CORPORA
 
 OPENING = (
     "Good morning and welcome to the Acme third quarter earnings conference call. All "
-    "participants are in listen-only mode. After the remarks there will be a question and answer session. To "
-    "ask a question press star one. This call is being recorded. I turn the call over to Ann Roe."
+    "participants are in listen-only mode. After the remarks there will be a question and answer "
+    "session. To ask a question press star one. This call is being recorded. I turn the call "
+    "over to Ann Roe."
 )
 REMARKS = "We are pleased with the quarter. Revenue grew in every region. " * 12
 SESSION = (

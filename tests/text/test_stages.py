@@ -81,7 +81,7 @@ def lines(tmp_path_factory):
     return write_lines(tmp_path_factory.mktemp("lines") / "calls.jsonl", LINES)
 
 
-@pytest.mark.parametrize("split", [None, "100000b"])
+@pytest.mark.parametrize("split", [None, "1000000b"])
 def test_bad_lines_are_quarantined_and_counts_add_up(spark, lines, split):
     # A small split size cuts the file into many blocks: positions and order must not change.
     key = "spark.sql.files.maxPartitionBytes"
