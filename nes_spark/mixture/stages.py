@@ -20,7 +20,7 @@ import json
 import logging
 import os
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -131,7 +131,11 @@ def _matrix(column: Any, dimension: int) -> NDArray[np.float32]:
 
 
 def pack(
-    embeddings: DataFrame, n: int, dimension: int, partitions: int | None = None
+    embeddings: DataFrame,
+    n: int,
+    dimension: int,
+    partitions: int | None = None,
+    files: bool = True,
 ) -> tuple[DataFrame, str, int]:
     """Pack embeddings into blocks; see the module's description.
 
@@ -144,6 +148,8 @@ def pack(
     partitions : int, optional
         Partitions of the result; the session's ``spark.sql.shuffle.partitions`` by default, and
         never more than there are groups.
+    files : bool, optional
+        Whether to write block files beside.
 
     Returns
     -------
@@ -170,7 +176,8 @@ def pack(
             if block < 0:
                 return
             vectors = np.concatenate(parts)
-            _write_block(name, block, vectors)
+            if files:
+                _write_block(name, block, vectors)
             bad = faulty_rows(norms(vectors))
             faults = json.dumps([ids[i] for i in bad[:5]] + [len(bad)]) if len(bad) else ""
             yield pa.RecordBatch.from_arrays(
@@ -219,10 +226,8 @@ def pack(
     return packed, name, n_groups
 
 
-def _refuse_faults(packed: DataFrame) -> None:
-    faulty = [
-        json.loads(r["faults"]) for r in packed.where("faults <> ''").select("faults").collect()
-    ]
+def _refuse_faults(faults: Iterable[str]) -> None:
+    faulty = [json.loads(f) for f in faults if f]
     if faulty:
         count = sum(f[-1] for f in faulty)
         some = sorted(i for f in faulty for i in f[:-1])[:5]
@@ -230,6 +235,49 @@ def _refuse_faults(packed: DataFrame) -> None:
             f"embeddings: {count} of the vectors are not finite or not of unit norm, "
             f"among them those of chunks {', '.join(some)}; embed these chunks again"
         )
+
+
+def fetch(embeddings: DataFrame, n: int, dimension: int) -> tuple[UnitVectors, list[str]]:
+    """Bring all vectors to the driver, in the order of the blocks, with the ids of their chunks.
+
+    Parameters
+    ----------
+    embeddings : DataFrame
+        Table ``embeddings``.
+    n, dimension : int
+        Number of rows and length of the vectors.
+
+    Raises
+    ------
+    InputError
+        When vectors are not finite or not of unit norm; the message names some of their chunks.
+    """
+    packed, _, _ = pack(embeddings, n, dimension, files=False)
+    columns = ["block", "chunk_ids", "vectors", "faults"]
+    vectors: list[NDArray[np.float32]] = []
+    ids: list[str] = []
+
+    def take(frame: pd.DataFrame) -> None:
+        _refuse_faults(frame["faults"])
+        frame = frame.sort_values("block")
+        for names, content in zip(frame["chunk_ids"], frame["vectors"], strict=True):
+            ids.extend(names)
+            vectors.append(np.frombuffer(content, np.float32).reshape(-1, dimension))
+
+    if 4 * n * dimension <= _FETCH_BYTES:
+        take(packed.select(*columns).toPandas())
+    else:
+        packed = packed.persist()
+        try:
+            numbers = sorted(r["block"] for r in packed.select("block").collect())
+            per_job = max(1, _FETCH_BYTES // BLOCK_BYTES)
+            for at in range(0, len(numbers), per_job):
+                wanted = numbers[at : at + per_job]
+                some = packed.where(F.col("block").between(wanted[0], wanted[-1]))
+                take(some.select(*columns).toPandas())
+        finally:
+            packed.unpersist()
+    return UnitVectors(np.concatenate(vectors), "fit_mixtures"), ids
 
 
 # --- one pass ------------------------------------------------------------------------------------
@@ -309,7 +357,8 @@ class SparkVectors:
         self.spark = embeddings.sparkSession
         self.sent = 0  # groups whose vectors had to be sent from the cache so far
         try:
-            _refuse_faults(self.packed)
+            faulty = self.packed.where("faults <> ''").select("faults").collect()
+            _refuse_faults(r["faults"] for r in faulty)
         except BaseException:
             self.close()
             raise
@@ -501,25 +550,6 @@ class SparkVectors:
             result[r["mixture"]][r["component"]] = r["total"] ** 2 / r["squares"]
         return result
 
-    def to_memory(self) -> tuple[UnitVectors, NDArray[Any]]:
-        """Bring the vectors to the driver in block order, with the documents of their chunks."""
-        per_job = max(1, _FETCH_BYTES // BLOCK_BYTES)
-        vectors: list[NDArray[np.float32]] = []
-        documents: list[str] = []
-        numbers = sorted(r["block"] for r in self.packed.select("block").collect())
-        for at in range(0, len(numbers), per_job):
-            wanted = numbers[at : at + per_job]
-            rows = (
-                self.packed.where(F.col("block").between(wanted[0], wanted[-1]))
-                .select("block", "chunk_ids", "vectors")
-                .toPandas()
-                .sort_values("block")
-            )
-            for ids, content in zip(rows["chunk_ids"], rows["vectors"], strict=True):
-                documents += [document_of(i) for i in ids]
-                vectors.append(np.frombuffer(content, np.float32).reshape(-1, self.dimension))
-        return UnitVectors(np.concatenate(vectors), "fit_mixtures"), np.array(documents)
-
 
 def _add_section(frame: pd.DataFrame, in_section: int) -> pd.DataFrame:
     """Add the statistics of the groups of one section, in the order of their numbers."""
@@ -604,10 +634,10 @@ def fit_mixtures(
     n, dimension = int(about["n"]), int(about["low"])
     settings = settings_of(config)
     in_memory = n <= config.in_memory_rows
-    with SparkVectors(embeddings, n, dimension, partitions) as vectors:
-        size = max(sample_size(s.n_components) for s in settings)
-        sample = _starting_sample(embeddings, size)
-        runs: dict[MixtureSetting, list[Run]] = {
+    size = max(sample_size(s.n_components) for s in settings)
+
+    def prepare(sample: Array, where: str) -> dict[MixtureSetting, list[Run]]:
+        runs = {
             setting: begin(
                 setting,
                 sample,
@@ -619,21 +649,42 @@ def fit_mixtures(
             )
             for setting in settings
         }
-        every = [run for of_setting in runs.values() for run in of_setting]
         _log.info(
             "mixtures: %d settings, %d runs on %d vectors of dimension %d, fitted %s",
             len(settings),
-            len(every),
+            sum(map(len, runs.values())),
             n,
             dimension,
-            "in memory" if in_memory else f"on Spark in {vectors.n_groups} groups of blocks",
+            where,
         )
-        if in_memory:
-            data, documents = vectors.to_memory()
-        else:
-            run_to_end(every, vectors.evaluate, config.min_documents, vectors.effective_documents)
+        return runs
+
     if in_memory:
-        fit_runs_in_memory(every, data, config.min_documents, documents)
+        data, ids = fetch(embeddings, n, dimension)
+        if n <= size:
+            sample = data.take(np.array(sorted(range(n), key=ids.__getitem__), dtype=np.intp))
+        else:
+            sample = _starting_sample(embeddings, size)
+        runs = prepare(sample, "in memory")
+        documents = np.array([document_of(i) for i in ids]) if config.min_documents > 0 else None
+        fit_runs_in_memory(
+            [run for of_setting in runs.values() for run in of_setting],
+            data,
+            config.min_documents,
+            documents,
+        )
+    else:
+        with SparkVectors(embeddings, n, dimension, partitions) as vectors:
+            runs = prepare(
+                _starting_sample(embeddings, size),
+                f"on Spark in {vectors.n_groups} groups of blocks",
+            )
+            run_to_end(
+                [run for of_setting in runs.values() for run in of_setting],
+                vectors.evaluate,
+                config.min_documents,
+                vectors.effective_documents,
+            )
     models = {setting.name: finish(setting, of_setting, n) for setting, of_setting in runs.items()}
     for name, model in models.items():
         _log.info(

@@ -179,7 +179,7 @@ def test_warm_start_and_document_penalty(spark, small_blocks):
     x = np.concatenate([clustered(rng, 90, D, 1, 0.4), clustered(rng, 60, D, 1, 0.4)])
     ids = [f"doc{i % 6}#{i:05d}" for i in range(90)] + [f"alone#{i:05d}" for i in range(60)]
     df = table(spark, x.astype(np.float32), ids).coalesce(1).cache()
-    grid = {"family": "pkb", "n_components": 2, "min_weight": 0.01, "n_init": 1}
+    grid = {"family": "pkb", "n_components": 2, "min_weight": 0.01, "n_init": 1, "tol": 1e-4}
     first = stages.fit_mixtures(df, MixtureConfig(**grid), 1)
     (name,) = first
     assert first[name].n_components == 2
