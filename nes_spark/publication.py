@@ -7,6 +7,7 @@ owner cannot undo; the release is moved to its place last, after the record of i
 from __future__ import annotations
 
 import time
+import warnings
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,6 +18,7 @@ import pandas as pd
 from nes_spark.config import Config
 from nes_spark.errors import EstimationError, GateRefused
 from nes_spark.logs import Progress
+from nes_spark.pipeline import STAGES
 from nes_spark.releases.publishing import Gate
 from nes_spark.schemas import TABLES
 from nes_spark.store import code_version, combine
@@ -35,10 +37,8 @@ PUBLICATION = "publication"
 
 
 def _key(context: Context) -> str:
-    store = context.store
-    contents = [
-        found.content for name in TABLES if (found := store.manifest(name)) and name != "status"
-    ]
+    names = [name for stage in STAGES for name in stage.gives]
+    contents = [found.content for name in names if (found := context.store.manifest(name))]
     return combine(code_version(), context.config.fingerprint(*SECTIONS), *contents)
 
 
@@ -238,6 +238,9 @@ def publish(context: Context, progress: Progress, changed: bool) -> RunResult:
     figures = corpus_figures(
         documents, context.table("quarantine"), chunks, context.table("mentions")
     )
+    found = figures["categories"]
+    none = {"mentions": 0, "entities": 0, "chunks": 0}
+    figures["categories"] = {c: found.get(c, none) for c in config.entities.categories}
     audit = _audit(context, choice, key)
     gates = _gates(context, choice, assembled, model, audit)
     passed = all(gate.passed for gate in gates)
@@ -493,7 +496,9 @@ def _track(
         tracked.table(candidates, "tables/candidates.json")
         tracked.table(fits.drop(columns="sizes"), "tables/risk_fits.json")
         tracked.folder(report, "report")
-        log_model(model, "mixture")
+        with warnings.catch_warnings():  # MLflow asks for an example of the input: it would be data
+            warnings.simplefilter("ignore")
+            log_model(model, "mixture")
         if (record := store.read_bytes("release.tmp", "release.json")) is not None:
             with TemporaryDirectory(prefix="nes-spark-") as temporary:
                 (Path(temporary) / "release.json").write_bytes(record)
