@@ -62,8 +62,8 @@ class InputConfig(Section):
     columns: ColumnsConfig = Field(default_factory=lambda: ColumnsConfig(text="text"))
     metadata_table: str | None = Field(
         None,
-        description="format text: CSV, JSON Lines or Parquet with one row a file; its column 'file' "
-        "holds the file's path inside the folder",
+        description="format text: CSV, JSON Lines or Parquet with one row a file; its column "
+        "'file' holds the file's path inside the folder",
     )
     encoding: Literal["utf-8"] = "utf-8"
     max_characters: int = Field(2_000_000, ge=1, description="a longer document is quarantined")
@@ -227,9 +227,21 @@ Family = Literal["pkb", "spcauchy", "vmf"]
 class MixtureConfig(Section):
     """Mixtures on the sphere (paper, section 2.2). Lists span a grid of settings."""
 
-    family: list[Family] = Field(default=["pkb"], min_length=1)
+    family: list[Family] = Field(
+        default=["spcauchy"],
+        min_length=1,
+        description="on real calls pkb, with its heavier tails, closes on repeated chunks ('Thank "
+        "you.') far more often",
+    )
     n_components: list[int] = Field(default_factory=lambda: [10], min_length=1)
     min_weight: list[float] = Field(default_factory=lambda: [1e-3], min_length=1)
+    max_concentration: float = Field(
+        0.9,
+        gt=0,
+        lt=1,
+        description="ceiling of the concentration rho (of the mean resultant length for vmf): a "
+        "component that closed on equal chunks would drown all others in the likelihood",
+    )
     n_init: int = Field(5, ge=1, description="restarts; the best likelihood is kept")
     max_iter: int = Field(500, ge=1)
     tol: float = Field(1e-6, gt=0, description="relative gain of the likelihood that ends the fit")

@@ -64,8 +64,8 @@ def get_session(config: SparkConfig | None = None, app_name: str = "nes_spark") 
     Parameters
     ----------
     config : SparkConfig, optional
-        Master, shuffle partitions, driver memory and further settings. Ignored settings: none; a
-        session that is already active (spark-submit, a notebook, Spark Connect) is used as it is.
+        Master, shuffle partitions, driver memory and further settings. A session that is already
+        active (spark-submit, a notebook, Spark Connect) is used as it is.
     app_name : str, optional
         Name shown in the Spark UI.
 
@@ -103,11 +103,16 @@ def get_session(config: SparkConfig | None = None, app_name: str = "nes_spark") 
     settings = {
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "2000",
+        # A batch of long documents must fit a worker; Spark 3.5 knows the first bound only.
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "500",
+        "spark.sql.execution.arrow.maxBytesPerBatch": "64m",
         "spark.sql.adaptive.enabled": "true",
+        "spark.sql.debug.maxToStringFields": "1000",
         "spark.sql.parquet.compression.codec": "snappy",
     }
     if not submitted and not remote:
+        if not master or master.startswith("local"):
+            os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         settings |= {
             "spark.driver.memory": config.driver_memory if config else "2g",
             "spark.ui.showConsoleProgress": "false",

@@ -646,6 +646,7 @@ def fit_mixtures(
                 config.tol,
                 seed,
                 (warm_start or {}).get(setting.name),
+                max_radius=config.max_concentration,
             )
             for setting in settings
         }
