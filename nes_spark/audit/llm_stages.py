@@ -175,6 +175,10 @@ def _ask_on_spark(
     Each of ``audit.partitions`` tasks has its share of the rates and of the requests in flight, so
     that the whole stays within bounds when all run at once. When fewer run at once, for want of
     cores, the endpoint is asked more slowly than allowed, never faster.
+
+    The key travels to the workers inside the function, in a wrapper that does not show it: not in
+    Spark's configuration, which its web pages list. A task that Spark starts again asks only what
+    the store does not have; with speculative execution two copies of a task may ask the same.
     """
     from pyspark.sql import functions as F
 
