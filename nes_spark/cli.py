@@ -170,6 +170,25 @@ def invert(run_dir: str, output: str) -> None:
 
 
 @main.command()
+@click.argument("run_dir", type=click.Path(file_okay=False))
+@click.option("--conf", type=click.Path(), help="Configuration whose section audit is used.")
+@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="E.g. audit.draws=5.")
+@click.option("--dry-run", is_flag=True, help="Only tell requests, tokens and price.")
+@click.option("--no-wait", is_flag=True, help="Do not wait for batches; call again to collect.")
+def audit(
+    run_dir: str, conf: str | None, settings: tuple[str, ...], dry_run: bool, no_wait: bool
+) -> None:
+    """Ask language models whose text each swapped chunk of RUN_DIR is, before and after."""
+    from nes_spark.auditing import audit_run, configuration_of, table_of
+
+    logs.configure()
+    config = configuration_of(run_dir, conf, parse_settings(settings))
+    results = audit_run(run_dir, config, dry_run=dry_run, wait=not no_wait, tell=click.echo)
+    if results:
+        click.echo(table_of(results))
+
+
+@main.command()
 @click.argument("run_dirs", nargs=-1, required=True, type=click.Path(file_okay=False))
 @click.option(
     "--output", type=click.Path(file_okay=False), default="out/compare", show_default=True

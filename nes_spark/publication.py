@@ -21,7 +21,7 @@ from nes_spark.logs import Progress
 from nes_spark.pipeline import STAGES
 from nes_spark.releases.publishing import Gate
 from nes_spark.schemas import TABLES
-from nes_spark.store import code_version, combine
+from nes_spark.store import Store, code_version, combine
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from nes_spark.pipeline import Context
     from nes_spark.report import ReportData
     from nes_spark.runner import RunResult
+    from nes_spark.tracking import Tracker
 
 #: Sections that decide what is published although no table depends on them.
 SECTIONS = ("choice", "gates", "ledger", "audit", "report", "tracking")
@@ -422,6 +423,14 @@ def _gates(
     return gates
 
 
+def tracker_of(config: Config, store: Store) -> Tracker:
+    """Open the tracking store of a run; by default it lies beside the run folders."""
+    from nes_spark.tracking import Tracker
+
+    folder = store.local_path("..").resolve() if store.is_local else Path.cwd()
+    return Tracker(config.tracking.uri, config.tracking.experiment, folder)
+
+
 def _track(
     context: Context,
     figures: dict[str, Any],
@@ -437,11 +446,10 @@ def _track(
     """Record the run in MLflow."""
     from nes_spark.mixture.flavor import log_model
     from nes_spark.swapping import seed_fingerprint
-    from nes_spark.tracking import Tracker, parameters
+    from nes_spark.tracking import parameters
 
     config, store = context.config, context.store
-    folder = store.local_path("..").resolve() if store.is_local else Path.cwd()
-    tracker = Tracker(config.tracking.uri, config.tracking.experiment, folder)
+    tracker = tracker_of(config, store)
     passed = all(gate.passed for gate in gates)
     tags = {
         "period": config.period or "all",

@@ -12,6 +12,7 @@ OUTER = {
     "pipeline.py",
     "runner.py",
     "publication.py",
+    "auditing.py",
     "cli.py",
     "doctor.py",
 }

@@ -247,6 +247,37 @@ def test_mlflow_has_curves_frontier_report_and_mixture(finished):
     assert {"report", "release", "tables"} <= names
 
 
+def test_language_models_audit_the_release(finished, spark, monkeypatch):
+    from nes_spark.auditing import audit_run, configuration_of, table_of
+    from tests.audit.server import ModelServer
+
+    _, result = finished
+    monkeypatch.setenv("TEST_MODEL_KEY", "key-of-the-tests")
+    told = []
+    with ModelServer() as server:
+        model = {
+            "name": "loopback",
+            "model": "test-model",
+            "base_url": server.base_url,
+            "api_key_env": "TEST_MODEL_KEY",
+        }
+        overrides = {"audit.models": [model], "audit.draws": 2, "audit.bootstrap": 100}
+        config = configuration_of(result.directory, None, overrides)
+        assert audit_run(result.directory, config, spark, dry_run=True, tell=told.append) == []
+        assert told
+        assert not server.outcomes
+        (found,) = audit_run(result.directory, config, spark, tell=told.append)
+        asked = sum(server.outcomes.values())
+        assert asked > 0
+        audit_run(result.directory, config, spark, tell=told.append)
+        assert sum(server.outcomes.values()) == asked, "an answer was paid for twice"
+    assert found.model == "loopback"
+    assert found.draws == 2
+    assert "loopback" in table_of([found])
+    everything = b"".join(p.read_bytes() for p in Path(result.directory).rglob("*") if p.is_file())
+    assert b"key-of-the-tests" not in everything
+
+
 def test_a_single_document_is_refused_in_one_line(spark, tmp_path):
     (tmp_path / "calls.jsonl").write_text(json.dumps(records(1)[0]) + "\n")
     with pytest.raises(InputError, match="at least two documents") as caught:
