@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from nes_spark.pipeline import Context
     from nes_spark.report import ReportData
     from nes_spark.runner import RunResult
-    from nes_spark.tracking import Tracker
+    from nes_spark.tracking import TrackedRun, Tracker
 
 #: Sections that decide what is published although no table depends on them.
 SECTIONS = ("choice", "gates", "ledger", "audit", "report", "tracking")
@@ -507,11 +507,61 @@ def _track(
         with warnings.catch_warnings():  # MLflow asks for an example of the input: it would be data
             warnings.simplefilter("ignore")
             log_model(model, "mixture")
+        _track_grid(context, tracker, tracked, candidates, fits)
         if (record := store.read_bytes("release.tmp", "release.json")) is not None:
             with TemporaryDirectory(prefix="nes-spark-") as temporary:
                 (Path(temporary) / "release.json").write_bytes(record)
                 tracked.folder(Path(temporary), "release")
         return tracked.run_id
+
+
+def _track_grid(
+    context: Context,
+    tracker: Tracker,
+    tracked: TrackedRun,
+    candidates: pd.DataFrame,
+    fits: pd.DataFrame,
+) -> None:
+    """Record a grid of settings: a child run for each setting and population, and one figure."""
+    from nes_spark.releases.plots import plot_grid
+
+    keys = candidates[["setting", "population"]].drop_duplicates().itertuples(index=False)
+    spaces = [(str(setting), float(population)) for setting, population in keys]
+    if len(spaces) < 2:
+        return
+    mixture = context.store.manifest("mixture")
+    assert mixture is not None
+    settings = mixture.details["settings"]
+    converged = {name: bool(found["converged"]) for name, found in settings.items()}
+    for setting, population in spaces:
+        space = candidates[
+            (candidates["setting"] == setting) & (candidates["population"] == population)
+        ]
+        found = settings[setting]
+        tags = {
+            "setting": setting,
+            "population": f"{population:g}",
+            "converged": str(found["converged"]).lower(),
+        }
+        with tracker.run(f"{setting} N={population:g}", tags, parent=tracked.run_id) as child:
+            child.parameters({"setting": setting, "population": f"{population:g}"})
+            child.metrics(
+                {
+                    "mixture/converged": int(found["converged"]),
+                    "mixture/iterations": found["n_iter"],
+                    "mixture/components": found["components"],
+                    "mixture/log_likelihood": found["log_likelihood"],
+                    "frontier/releases": int(space["on_frontier"].sum()),
+                }
+            )
+            child.curves(space)
+            child.table(space[space["on_frontier"]], "tables/frontier.json")
+    ratios = fits.assign(s1_ratio=fits["s1"] / fits["n"])
+    tracked.table(ratios[["combination", "theta", "alpha", "s1_ratio"]], "tables/ewens_pitman.json")
+    with TemporaryDirectory(prefix="nes-spark-") as folder:
+        figure = plot_grid(candidates, converged)
+        figure.savefig(Path(folder) / "risk_utility_grid.png", dpi=110)
+        tracked.folder(Path(folder), "figures")
 
 
 @dataclass(frozen=True)
