@@ -6,6 +6,7 @@ sections it names, the content of what it needs and, where it draws, the fingerp
 
 from __future__ import annotations
 
+import posixpath
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -38,16 +39,20 @@ class Context:
         """Open a finished table."""
         return self.store.read_table(self.spark, name)
 
+    def cache_path(self) -> str | None:
+        """Where vectors of remote models are kept: beside the run folders, for all periods."""
+        given = self.config.embedding.cache_path
+        if given is None and self.store.is_local:
+            given = posixpath.join(posixpath.dirname(self.store.root), "cache", "embeddings")
+        return given
+
     def spec(self) -> EmbedderSpec:
         """How workers load the embedder of this run."""
         from nes_spark.embedding import spec_for
 
         config = self.config.embedding
-        if config.cache and config.cache_path is None:
-            cache = str(self.store.root.rsplit("/", 1)[0]) + "/cache/embeddings"
-            config = config.model_copy(update={"cache_path": cache})
         fitted = self.store.path("stages", "embedder") if config.model == "lsa" else None
-        return spec_for(config, fitted_path=fitted)
+        return spec_for(config, fitted_path=fitted, cache_path=self.cache_path())
 
     def models(self) -> dict[str, MixtureModel]:
         """The fitted mixtures by setting."""
@@ -167,7 +172,9 @@ def _documents(context: Context) -> Outputs:
 def _embedder(context: Context, folder: Any) -> dict[str, Any]:
     from nes_spark.embedding.stages import fit_embedder
 
-    spec = fit_embedder(context.table("documents"), context.config.embedding, folder)
+    spec = fit_embedder(
+        context.table("documents"), context.config.embedding, folder, context.cache_path()
+    )
     return {"model": context.config.embedding.model, "model_id": getattr(spec, "model_id", None)}
 
 
