@@ -32,6 +32,15 @@ STATUS_WORDS = {
     "low_concentration": "Its component is too mixed to exchange names within it.",
 }
 
+#: The adversaries that need no network (:mod:`nes_spark.audit.stages`).
+ADVERSARY_WORDS = {
+    "linkage": "knows the names in all other chunks of every source",
+    "linkage-self": "knows the names in all chunks, the one in question included",
+    "words": "knows all words of all other chunks of every source",
+    "words-self": "knows all words of all chunks, the one in question included",
+    "style": "looks at words only, with names taken away",
+}
+
 REASON_WORDS = {
     "empty_text": "The document has no text.",
     "missing_text": "The column that holds the text is empty or not there.",
@@ -321,6 +330,7 @@ def _render(data: ReportData, drawings: dict[str, Drawing]) -> str:
         total_seconds=sum(data.seconds.values()),
         category_words=CATEGORY_WORDS,
         status_words=STATUS_WORDS,
+        adversary_words=ADVERSARY_WORDS,
         reason_words=REASON_WORDS,
         stage_words=STAGE_WORDS,
         rule_words=words.get(choice["rule"], plain(str(choice["rule"]))),
