@@ -316,6 +316,7 @@ def publish(context: Context, progress: Progress, changed: bool) -> RunResult:
         "seconds": seconds,
         "statuses": statuses,
         "audit": audit.record,
+        "configuration": record["configuration"],
         "name": config.name,
         "period": config.period,
     }
@@ -585,7 +586,7 @@ class Audit:
     @property
     def record(self) -> dict[str, Any]:
         """For release.json and the report."""
-        found: dict[str, Any] = {"adversaries": [r.to_dict() for r in self.results]}
+        found: dict[str, Any] = {"results": [r.to_dict() for r in self.results]}
         if self.partners is not None:
             found["swap_aware"] = self.partners.to_dict()
         return found
@@ -659,7 +660,7 @@ def _report_data(
     exchanged: list[tuple[str, str, str, int]] = []
     examples: list[Any] = []
     if config.report.examples:
-        exchanged, examples = _examples(context, rewritten)
+        exchanged, examples = _examples(context, rewritten, choice["setting"])
     combination = tuple(c for c in choice["combination"].split("+") if c)
     line = (config.choice.slope, config.choice.offset) if config.choice.rule == "line" else None
     embedder = store.manifest("embedder")
@@ -699,7 +700,7 @@ MAX_EXAMPLES = 12
 
 
 def _examples(
-    context: Context, rewritten: DataFrame
+    context: Context, rewritten: DataFrame, setting: str
 ) -> tuple[list[tuple[str, str, str, int]], list[Any]]:
     """Entities exchanged most often and some pairs of chunks; only where examples are allowed."""
     from pyspark.sql import functions as F
@@ -724,6 +725,11 @@ def _examples(
         F.col("chunk_id").alias("partner_id"), F.col("edits").alias("partner_edits")
     )
     texts = context.table("chunks").select("chunk_id", "text")
+    components = (
+        context.table("assignments")
+        .where(F.col("setting") == setting)
+        .select("chunk_id", "component")
+    )
     shown = (
         pairs.select("order", "chunk_id", "partner_id", "edits")
         .join(partners, "partner_id")
@@ -732,12 +738,13 @@ def _examples(
             texts.select(F.col("chunk_id").alias("partner_id"), F.col("text").alias("second")),
             "partner_id",
         )
+        .join(components, "chunk_id")
         .orderBy("order")
         .collect()
     )
     examples = [
         Example(
-            0,
+            int(row["component"]),
             ExampleSide(row["first"], edits_of(e.asDict() for e in row["edits"])),
             ExampleSide(row["second"], edits_of(e.asDict() for e in row["partner_edits"])),
         )

@@ -574,8 +574,12 @@ class Matcher:
             word, begin, stop = words[i - 1]
             if text[stop:start] == " " and word[:1].isupper() and len(word) > 1:
                 names = {fold(form.first_name), *NICKNAMES.get(fold(form.first_name), ())}
-                if fold(word) in names or (
-                    word[0] == form.first_name[:1] and fold(word) not in COMMON_WORDS
+                # A namesake with another executive's first name: left alone, it would point there.
+                known = any(f.rule == "first" for f in self.forms.get(fold(word), ()))
+                if (
+                    known
+                    or fold(word) in names
+                    or (word[0] == form.first_name[:1] and fold(word) not in COMMON_WORDS)
                 ):
                     start = begin
         if text[end - 2 : end] in ("'s", "’s"):

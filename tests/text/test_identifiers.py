@@ -294,3 +294,13 @@ def test_without_mining_some_are_left(calls):
     config = IdentifiersConfig.model_validate({"mined_aliases": "off"})
     left = sum(len(occurrences(c, suppressed_presentation(c, config)[1])) for c in calls)
     assert left > 5
+
+
+def test_a_namesake_does_not_leave_an_executives_first_name():
+    identifiers = [
+        Identifier("person", "Richard Montague", "[Executive 1]"),
+        Identifier("person", "Brian Langford", "[Executive 2]"),
+    ]
+    text, _ = suppress("In Houston, Brian Montague leads technology.", identifiers)
+    assert "Brian" not in text
+    assert "Montague" not in text
