@@ -118,7 +118,7 @@ class Words:
 def is_name_word(word: str) -> bool:
     """Return whether a word is written like a part of a name (capital, or a capital inside)."""
     return word[0].isupper() or (
-        len(word) > 2 and word[0].isalpha() and not word.islower() and "-" not in word[:2]
+        len(word) > 2 and word[0].isalpha() and not word.islower() and "-" not in word
     )
 
 
@@ -281,6 +281,11 @@ def features(words: Words, first: int, last: int, lexicon: Lexicon) -> list[str]
     for x in window:
         found.append(f"c={x}")
     return found
+
+
+def names_the_word(feature: str) -> bool:
+    """Return whether a feature says which words the span itself has, not where it stands."""
+    return feature.startswith(("s=", "f=", "l=", "w="))
 
 
 def vectorize(found: Sequence[str]) -> NDArray[np.int64]:

@@ -18,9 +18,13 @@ from nes_spark.entities.names import (
     Words,
     candidate_spans,
     features,
+    names_the_word,
     vectorize,
 )
 from nes_spark.entities.training import Annotated
+
+#: Hashed features of a span: of its context and writing, and of its own words.
+Row = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 def build_lexicon(texts: Iterable[Annotated], min_population: int = 60_000) -> Lexicon:
@@ -93,9 +97,9 @@ def build_lexicon(texts: Iterable[Annotated], min_population: int = 60_000) -> L
 
 def instances(
     texts: Iterable[Annotated], lexicon: Lexicon
-) -> tuple[list[NDArray[np.int64]], list[int], list[float]]:
+) -> tuple[list[Row], list[int], list[float]]:
     """Return hashed features, classes and weights of the spans of annotated texts."""
-    rows: list[NDArray[np.int64]] = []
+    rows: list[Row] = []
     labels: list[int] = []
     weights: list[float] = []
     weight_of = {"earnings21": 1.0, "templates": 0.25, "earnings22": 1.0}
@@ -110,7 +114,7 @@ def instances(
             if start in starts and end in ends and label in text.has:
                 span = (starts[start], ends[end] + 1)
                 gold.append(span)
-                rows.append(vectorize(features(words, *span, lexicon)))
+                rows.append(_row(words, *span, lexicon))
                 labels.append(CLASSES.index(label))
                 weights.append(weight)
             blocked.append((start, end))
@@ -120,32 +124,45 @@ def instances(
             s, e = words.starts[i], words.ends[j - 1]
             if any(s < high and low < e for low, high in blocked):
                 continue
-            rows.append(vectorize(features(words, i, j, lexicon)))
+            rows.append(_row(words, i, j, lexicon))
             labels.append(0)
             weights.append(weight)
     return rows, labels, weights
 
 
+def _row(words: Words, first: int, last: int, lexicon: Lexicon) -> Row:
+    found = features(words, first, last, lexicon)
+    own = [name for name in found if names_the_word(name)]
+    rest = [name for name in found if not names_the_word(name)]
+    return np.unique(vectorize(rest)), np.unique(vectorize(own))
+
+
 def fit(
-    rows: Sequence[NDArray[np.int64]],
+    rows: Sequence[Row],
     labels: Sequence[int],
     weights: Sequence[float],
     penalty: float = 2e-5,
-    epochs: int = 12,
+    epochs: int = 6,
     seed: int = 20,
+    hidden: float = 0.5,
 ) -> NDArray[np.float16]:
     """Fit multinomial logistic regression by AdaGrad; return weights of shape (BUCKETS, classes).
 
     Parameters
     ----------
-    rows : sequence of ndarray of int
-        Hashed features of each span.
+    rows : sequence of (ndarray of int, ndarray of int)
+        Hashed features of each span: of where it stands and how it is written, and of its words.
     labels, weights : sequence
         Class index and weight of each span.
     penalty : float
         L2 penalty per update on the weights touched.
     epochs : int
         Passes over the data in a seeded order.
+    seed : int
+        Seed of order and of what is hidden.
+    hidden : float
+        Share of updates that do not see the words of the span: names of the training companies
+        must not stand in for context, because other companies have other names.
     """
     k = len(CLASSES)
     w = np.zeros((BUCKETS, k))
@@ -155,7 +172,7 @@ def fit(
     for _ in range(epochs):
         rng.shuffle(order)
         for i in order:
-            x = np.unique(rows[i])
+            x = rows[i][0] if rng.random() < hidden else np.concatenate(rows[i])
             scores = w[x].sum(axis=0)
             p = np.exp(scores - scores.max())
             p /= p.sum()

@@ -1,6 +1,8 @@
-"""Train the statistical part of the bundled recogniser.
+"""Train the bundled recogniser: the neural part, the word lists and the name classifier.
 
-Run as ``python -m nes_spark.entities.training --data DIR --output DIR``. ``DIR`` holds
+Run as ``python -m nes_spark.entities.training --data DIR --corpora DIR --output DIR``.
+``--corpora`` is optional: a folder with ``earnings22/calls.jsonl``, of which the calls listed in
+``data/forms.txt`` are labelled by form. ``--data`` holds
 ``train.jsonl`` and ``dev.jsonl``: one text a line with ``text``, ``ents`` (``[start, end, label]``,
 half-open code points), ``missing`` (spans whose label is unknown in that source), ``has`` (labels
 that the source annotates) and ``source``.
@@ -155,6 +157,26 @@ def to_example(nlp: Any, text: Annotated) -> Any:
     return Example.from_dict(doc, {"entities": tags})
 
 
+def find_donors(texts: Sequence[Annotated]) -> dict[str, list[str]]:
+    """Return surfaces by label that may stand in for others of the same label.
+
+    Half the organisations and products come from the package's list, so that rare classes vary.
+    """
+    from nes_spark.entities.lists import read_lists
+
+    donors: dict[str, list[str]] = {label: [] for label in LABELS}
+    for text in texts:
+        for start, end, label in text.ents:
+            surface = text.text[start:end]
+            if label in text.has and len(surface.split()) <= 5 and surface[:1].isupper():
+                donors[label].append(surface)
+    gazetteer = read_lists("gazetteer.txt")
+    for label in ("ORG", "PRODUCT"):
+        names = gazetteer[label]
+        donors[label] += names * max(1, len(donors[label]) // len(names))
+    return donors
+
+
 def build_pipeline(width: int = 96, depth: int = 4) -> Any:
     """Return an untrained English pipeline with one component, ``ner``."""
     import spacy
@@ -223,23 +245,20 @@ def _score(nlp: Any, texts: Sequence[Annotated]) -> dict[str, float]:
 
 def train(
     data: str | Path,
-    output: str | Path,
     seed: int = 20,
-    epochs: int = 12,
+    epochs: int = 8,
     batch_words: int = 700,
     dropout: float = 0.2,
     templates: int = 3000,
     extra: Iterable[Annotated] = (),
     log: Any = sys.stderr,
 ) -> Any:
-    """Train and save the model; see the module's docstring.
+    """Train the neural part; see the module's docstring.
 
     Parameters
     ----------
     data : path
         Folder with ``train.jsonl`` and ``dev.jsonl``.
-    output : path
-        Folder that the pipeline is written to.
     seed : int
         Seed of initial weights, order, dropout and exchanges.
     epochs : int
@@ -264,7 +283,6 @@ def train(
     from thinc.api import Adam
 
     from nes_spark.entities.corrections import correct
-    from nes_spark.entities.lists import read_lists
     from nes_spark.entities.templates import template_sentences
 
     spacy.util.fix_random_seed(seed)
@@ -274,17 +292,7 @@ def train(
     development = read_annotated(folder / "dev.jsonl")
     training = correct(training)
     development = correct(development)
-    donors: dict[str, list[str]] = {label: [] for label in LABELS}
-    for text in training:
-        for start, end, label in text.ents:
-            surface = text.text[start:end]
-            if label in text.has and len(surface.split()) <= 5 and surface[:1].isupper():
-                donors[label].append(surface)
-    gazetteer = read_lists("gazetteer.txt")
-    # half the donors of a label come from the list, so that rare classes are varied
-    for label in ("ORG", "PRODUCT"):
-        names = gazetteer[label]
-        donors[label] += names * max(1, len(donors[label]) // len(names))
+    donors = find_donors(training)
     training += template_sentences(donors, rng, templates)
     calls = [t for t in training if t.source in ("earnings21", "earnings22")]
     nlp = build_pipeline()
@@ -312,12 +320,49 @@ def train(
                 file=log,
                 flush=True,
             )
-            nlp.to_disk(Path(str(output) + f"-epoch{epoch + 1}"), exclude=["vocab"])
             if mean > best:
                 best, best_bytes = mean, nlp.to_bytes(exclude=["vocab"])
-                nlp.to_disk(output, exclude=["vocab"])
     nlp.from_bytes(best_bytes, exclude=["vocab"])
     return nlp
+
+
+def add_rules(
+    nlp: Any,
+    data: str | Path,
+    seed: int = 20,
+    templates: int = 3000,
+    extra: Iterable[Annotated] = (),
+) -> None:
+    """Build the word lists, train the name classifier, and add both to a pipeline.
+
+    Parameters
+    ----------
+    nlp : spacy.language.Language
+        What :func:`train` returned.
+    data, seed, templates, extra
+        As in :func:`train`.
+    """
+    import nes_spark.entities.component  # noqa: F401  (registers the factory)
+    from nes_spark.entities.corrections import correct
+    from nes_spark.entities.names_training import build_lexicon, fit, instances
+    from nes_spark.entities.templates import template_sentences
+
+    rng = random.Random(seed)
+    real = [*correct(read_annotated(Path(data) / "train.jsonl")), *extra]
+    donors = find_donors(real)
+    calls = [t for t in real if t.source == "earnings21"]
+    made = template_sentences(donors, rng, templates)
+    made += list(exchange_mentions(calls, donors, rng))[:2000]
+    lexicon = build_lexicon(real)
+    component: Any = nlp.add_pipe("nes_rules")
+    component.set_content(lexicon, fit(*instances([*real, *made], lexicon), seed=seed))
+    nlp.meta.update(
+        name="bundled",
+        version="1.0.0",
+        description="Named entities of spoken business English",
+        license="CC BY-SA 4.0",
+        author="nes_spark",
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -327,14 +372,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--corpora", help="folder of the second corpus (earnings22/calls.jsonl)")
     parser.add_argument("--output", required=True, help="folder the pipeline is written to")
     parser.add_argument("--seed", type=int, default=20)
-    parser.add_argument("--epochs", type=int, default=12)
+    parser.add_argument("--epochs", type=int, default=8)
+    parser.add_argument("--templates", type=int, default=3000, help="texts made from templates")
     options = parser.parse_args(arguments)
     extra: list[Annotated] = []
     if options.corpora:
         from nes_spark.entities.corrections import read_second_corpus
 
         extra = read_second_corpus(Path(options.corpora) / "earnings22" / "calls.jsonl")
-    train(options.data, options.output, seed=options.seed, epochs=options.epochs, extra=extra)
+    nlp = train(
+        options.data,
+        seed=options.seed,
+        epochs=options.epochs,
+        templates=options.templates,
+        extra=extra,
+    )
+    add_rules(nlp, options.data, options.seed, options.templates, extra)
+    nlp.to_disk(options.output, exclude=["vocab"])
 
 
 if __name__ == "__main__":
