@@ -168,7 +168,11 @@ def test_same_seed_same_release_whatever_order_and_partitions(finished, spark, t
 def test_only_affected_stages_run_again(finished, spark, tmp_path, log):
     config, result = finished
     shutil.copytree(result.directory, tmp_path / "out" / "all")
-    changed = settings(Path(config.input.path), tmp_path / "out", **{"risk.population": 1e10})
+    changed = settings(
+        Path(config.input.path),
+        tmp_path / "out",
+        **{"risk.population": 1e10, "audit.linkage": False},
+    )
     log.truncate(0)
     log.seek(0)
     result = nes.run(changed, spark)
@@ -313,7 +317,8 @@ def test_a_refused_gate_publishes_nothing_but_a_report(finished, spark, tmp_path
     shutil.copytree(result.directory, tmp_path / "out" / "all")  # its stages are up to date
     for folder in ("release", "sealed", "report"):
         shutil.rmtree(tmp_path / "out" / "all" / folder)
-    refused = settings(Path(config.input.path), tmp_path / "out", **{"gates.min_swaps": 1000})
+    more = {"gates.min_swaps": 1000, "audit.linkage": False}
+    refused = settings(Path(config.input.path), tmp_path / "out", **more)
     with pytest.raises(GateRefused, match="at least 1000"):
         nes.run(refused, spark)
     run = tmp_path / "out" / "all"

@@ -120,6 +120,7 @@ def test_swapping_hides_the_document_from_the_linkage_adversary(spark, corpus):
     assert one.to_dict()["mcnemar"]["odds_ratio"] is None  # no chunk gained by swapping
 
 
+@pytest.mark.slow
 def test_a_reference_corpus_is_what_is_known(spark, corpus):
     tables = frames(spark, corpus)
     other = frames(spark, make(documents=4, seed=9))
@@ -222,6 +223,7 @@ def test_swap_aware_summary(spark, corpus):
     assert "audit/swap-aware/accuracy" in audit_metrics([], result)
 
 
+@pytest.mark.slow
 def test_candidates_carry_their_measured_risk(spark, corpus):
     tables = frames(spark, corpus)
     attacks = attack_candidates(tables["cells"], tables["rewrites"], CONFIG)
