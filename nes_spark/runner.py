@@ -212,14 +212,16 @@ def _run_stages(context: Context, progress: Progress, force: bool) -> int:
 def _advance(context: Context, stage: Stage, progress: Progress, force: bool) -> bool:
     """Run one stage unless its output is up to date; return whether it ran."""
     key = stage.key(context)
-    if not force and stage.is_current(context, key):
-        _report_stage(context, stage, progress, 0.0, "up to date")
-        return False
+    current = not force and stage.is_current(context, key)
     started = time.perf_counter()
-    stage.execute(context, key)
-    _report_stage(context, stage, progress, time.perf_counter() - started, "")
+    if current:
+        _report_stage(context, stage, progress, 0.0, "up to date")
+    else:
+        stage.execute(context, key)
+        _report_stage(context, stage, progress, time.perf_counter() - started, "")
+    # Also where nothing ran: what stopped the last run stops this one, with the same words.
     _examine(context, stage)
-    return True
+    return not current
 
 
 def _report_stage(

@@ -287,6 +287,8 @@ def test_a_single_document_is_refused_in_one_line(spark, tmp_path):
     with pytest.raises(InputError, match="at least two documents") as caught:
         nes.run(settings(tmp_path / "calls.jsonl", tmp_path / "out"), spark)
     assert "\n" not in str(caught.value)
+    with pytest.raises(InputError, match="at least two documents"):  # also when up to date
+        nes.run(settings(tmp_path / "calls.jsonl", tmp_path / "out"), spark)
 
 
 def test_a_corpus_in_which_nothing_can_be_swapped(spark, tmp_path):
@@ -309,6 +311,8 @@ def test_a_corpus_in_which_nothing_can_be_swapped(spark, tmp_path):
     with pytest.raises(EstimationError, match="nothing can be swapped") as caught:
         nes.run(config, spark)
     assert "\n" not in str(caught.value)
+    with pytest.raises(EstimationError, match="nothing can be swapped"):  # also when up to date
+        nes.run(config, spark)
     assert not (tmp_path / "out" / "all" / "release").exists()
 
 
