@@ -34,6 +34,18 @@ class Context:
     store: Store
     secret: bytes
     input_fingerprint: str
+    kept: list[DataFrame] = field(default_factory=list, repr=False)
+
+    def keep(self, frame: DataFrame) -> DataFrame:
+        """Persist a frame that several outputs of the stage come from, until they are written."""
+        kept = frame.persist()
+        self.kept.append(kept)
+        return kept
+
+    def release_kept(self) -> None:
+        """Drop what :meth:`keep` persisted."""
+        while self.kept:
+            self.kept.pop().unpersist()
 
     def table(self, name: str) -> DataFrame:
         """Open a finished table."""
@@ -135,9 +147,12 @@ class Stage:
             context.store.write_artifact(name, key, lambda folder: fill(context, folder), inputs)
         else:
             assert self.run is not None
-            outputs = self.run(context)
-            for name in self.gives:
-                context.store.write_table(name, outputs[name], key, inputs)
+            try:
+                outputs = self.run(context)
+                for name in self.gives:
+                    context.store.write_table(name, outputs[name], key, inputs)
+            finally:
+                context.release_kept()
         seconds = round(time.perf_counter() - started, 3)
         details = self.details(context) if self.details else {}
         finished = []
@@ -164,7 +179,12 @@ def _documents(context: Context) -> Outputs:
 
     config = context.config
     documents, quarantine = read_documents(
-        context.spark, config.input, config.presentation, config.identifiers, config.period
+        context.spark,
+        config.input,
+        config.presentation,
+        config.identifiers,
+        config.period,
+        keep=context.keep,
     )
     return {"documents": documents, "quarantine": quarantine}
 

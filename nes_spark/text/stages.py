@@ -608,6 +608,7 @@ def read_documents(
     presentation: PresentationConfig,
     identifiers: IdentifiersConfig,
     period: str | None = None,
+    keep: Callable[[DataFrame], DataFrame] | None = None,
 ) -> tuple[DataFrame, DataFrame]:
     """Read the input and cut each document down to its presentation part.
 
@@ -624,6 +625,9 @@ def read_documents(
         Which direct identifiers are listed with a document.
     period : str, optional
         Only documents of this period are input; others are not counted at all.
+    keep : callable, optional
+        Persists a frame that both tables come from, so that the input is parsed once; the caller
+        drops it when both are stored.
 
     Returns
     -------
@@ -663,6 +667,8 @@ def read_documents(
     records = raw.mapInPandas(
         _prepare(kind, root, config, presentation, identifiers, period), _RECORDS
     )
+    if keep is not None:
+        records = keep(records)
     good = records.filter(F.col("reason").isNull())
     order = Window.partitionBy("document_id").orderBy("file", "block", "ordinal")
     ranked = good.withColumn("_rank", F.row_number().over(order))
