@@ -254,6 +254,12 @@ class MixtureConfig(Section):
     on_no_convergence: Literal["refuse", "accept"] = Field(
         "refuse", description="what the publication gate does about a fit that did not converge"
     )
+    warm_start: str | None = Field(
+        None,
+        description="run folder whose mixtures the fit starts from, or 'previous': that of the "
+        "last period before this one under output.directory that has any; settings it has not, "
+        "and a first period, start anew",
+    )
 
     @field_validator("family", "n_components", "min_weight", mode="before")
     @classmethod
@@ -602,9 +608,20 @@ class SparkConfig(Section):
     """The Spark session, for those who do not bring their own with spark-submit."""
 
     master: str | None = Field(None, description="default: what spark-submit gives, else local[*]")
+    remote: str | None = Field(
+        None, description="Spark Connect server, e.g. sc://host:15002; default: SPARK_REMOTE"
+    )
     shuffle_partitions: int | None = Field(None, ge=1)
     driver_memory: str = "2g"
     settings: dict[str, str] = Field(default_factory=dict, description="any spark.* setting")
+
+    @model_validator(mode="after")
+    def _one_way(self) -> SparkConfig:
+        if self.remote is not None and not self.remote.startswith("sc://"):
+            raise ValueError(f"'remote' must begin with sc://, got {self.remote!r}")
+        if self.remote is not None and self.master is not None:
+            raise ValueError("give 'master' or 'remote' (Spark Connect), not both")
+        return self
 
 
 class OutputConfig(Section):

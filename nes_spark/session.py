@@ -87,18 +87,21 @@ def get_session(config: SparkConfig | None = None, app_name: str = "nes_spark") 
     active = SparkSession.getActiveSession()
     if active is not None:
         return active
-    remote = os.environ.get("SPARK_REMOTE")
+    master = config.master if config else None
+    remote = config.remote if config else None
+    if master and master.startswith("sc://"):
+        remote, master = master, None
+    if remote is None and master is None:
+        remote = os.environ.get("SPARK_REMOTE")
     if not remote:
         _require_java()
     builder = SparkSession.builder.appName(app_name)
     submitted = "PYSPARK_GATEWAY_PORT" in os.environ
-    master = config.master if config else None
-    if master and master.startswith("sc://"):
-        builder = builder.remote(master)
-        remote = master
-    elif master and not remote:
+    if remote:
+        builder = builder.remote(remote)
+    elif master:
         builder = builder.master(master)
-    elif not submitted and not remote:
+    elif not submitted:
         builder = builder.master(os.environ.get("MASTER", "local[*]"))
     settings = {
         "spark.sql.session.timeZone": "UTC",
@@ -125,8 +128,9 @@ def get_session(config: SparkConfig | None = None, app_name: str = "nes_spark") 
         else:
             for local_only in ("spark.driver.host", "spark.driver.bindAddress"):
                 del settings[local_only]
-    for name, value in SINGLE_THREADED.items():
-        settings[f"spark.executorEnv.{name}"] = value
+    if not remote:  # a Connect server has started its executors already
+        for name, value in SINGLE_THREADED.items():
+            settings[f"spark.executorEnv.{name}"] = value
     if config and config.shuffle_partitions:
         settings["spark.sql.shuffle.partitions"] = str(config.shuffle_partitions)
     if config:
