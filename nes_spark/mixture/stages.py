@@ -48,7 +48,7 @@ from nes_spark.mixture.vectors import UnitVectors, block_rows, faulty_rows, norm
 from nes_spark.schemas import ASSIGNMENTS
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame, SparkSession
 
     from nes_spark.config import MixtureConfig
 
@@ -128,6 +128,25 @@ def _matrix(column: Any, dimension: int) -> NDArray[np.float32]:
     for row in np.flatnonzero(lengths == dimension):
         result[row] = flat[ends[row] - dimension : ends[row]]
     return result
+
+
+def _placed(spark: SparkSession, group: Column, n_groups: int, partitions: int) -> Column:
+    """Return a key by which hash partitioning spreads groups evenly, in order.
+
+    The groups are few: left to chance, some partitions would get several times as many as others,
+    and every pass would wait for them. So look for integers whose hashes fall where they should.
+    Only the balance hangs on this, never the result.
+    """
+    number = F.col("id").cast("int")
+    found: dict[int, int] = {}
+    for row in (
+        spark.range(32 * partitions)
+        .select(number.alias("key"), F.pmod(F.hash(number), F.lit(partitions)).alias("place"))
+        .collect()
+    ):
+        found.setdefault(row["place"], row["key"])
+    keys = [found.get(g * partitions // n_groups, g) for g in range(n_groups)]
+    return F.element_at(F.array(*[F.lit(k) for k in keys]), group.cast("int") + F.lit(1))
 
 
 def pack(
@@ -216,9 +235,11 @@ def pack(
         F.col("vector").cast("array<float>").alias("vector"),
         F.pmod(F.xxhash64("chunk_id"), F.lit(n_blocks)).cast("int").alias("block"),
     )
+    partitions = max(1, min(partitions, n_groups))
+    group = F.floor(F.col("block") / F.lit(per_group))
     packed = (
         numbered.repartition(
-            max(1, min(partitions, n_groups)), F.floor(F.col("block") / F.lit(per_group))
+            partitions, _placed(embeddings.sparkSession, group, n_groups, partitions)
         )
         .sortWithinPartitions("block", "chunk_id")
         .mapInArrow(work, _PACKED)

@@ -7,6 +7,7 @@ import logging
 import numpy as np
 import pandas as pd
 import pytest
+from pyspark.sql import functions as F
 
 from nes_spark.config import MixtureConfig
 from nes_spark.errors import InputError
@@ -139,6 +140,16 @@ def test_rows_are_packed_once_in_a_fixed_order(spark, embeddings, vectors, small
     block = rows[0][3]
     first = int(block[2][0].rsplit("#", 1)[1])
     assert np.array_equal(np.frombuffer(block[3], np.float32)[:D], vectors[first])
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_groups_are_spread_evenly_over_partitions(spark, embeddings, small_blocks, count):
+    packed, _, n_groups = stages.pack(embeddings, N, D, count, files=False)
+    rows = packed.select("group", F.spark_partition_id().alias("at")).distinct().collect()
+    per_partition = np.bincount([r["at"] for r in rows], minlength=count)
+    assert len(rows) == n_groups == 6
+    assert len(per_partition) == count
+    assert per_partition.max() <= -(-n_groups // count)
 
 
 def test_local_files_are_gone_afterwards(spark, embeddings, small_blocks):
