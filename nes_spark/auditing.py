@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from nes_spark.config import Config, build_config, load_config
 from nes_spark.errors import ConfigError, InputError
+from nes_spark.examination import LANGUAGE_MODELS
 from nes_spark.store import Store
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from nes_spark.audit.summary import AdversaryResult
-
-FOLDER = "audit"
 
 
 def configuration_of(
@@ -164,18 +165,45 @@ def audit_run(
         "choice": choice,
         "draws": config.audit.draws,
         "models": [r.to_dict() for r in results],
+        "files": (store.read_json("release", "release.json") or {}).get("files"),
     }
-    store.write_json(record, FOLDER, "language_models.json")
-    _track(store, config, results, record)
+    store.write_json(record, *LANGUAGE_MODELS)
+    report = _add_to_release(store, record["models"])
+    _track(store, config, results, record, report)
     return results
 
 
+def _add_to_release(store: Store, results: list[dict[str, Any]]) -> bytes:
+    """Put the answers into release.json and the report; return the report's page."""
+    from nes_spark.publication import REPORT_DATA, write_report
+    from nes_spark.report import ReportData
+
+    content = store.read_bytes(*REPORT_DATA)
+    record = store.read_json("release", "release.json")
+    if content is None or record is None:
+        raise InputError(f"{store.root}: its report cannot be completed; run it again first")
+    try:
+        data = ReportData.from_json(content.decode())
+    except ValueError as error:
+        raise InputError(f"{store.root}: {error}; run it again first") from None
+    models = {result["model"] for result in results}
+    others = [result for result in data.audit if result["model"] not in models]
+    record["audit"]["language_models"] = results
+    with TemporaryDirectory(prefix="nes-spark-") as folder:
+        write_report(store, replace(data, audit=[*others, *results]), Path(folder) / "report")
+        page = (Path(folder) / "report" / "index.html").read_bytes()
+    store.write_json(record, "release", "release.json")
+    return page
+
+
 def _track(
-    store: Store, config: Config, results: list[AdversaryResult], record: dict[str, Any]
+    store: Store,
+    config: Config,
+    results: list[AdversaryResult],
+    record: dict[str, Any],
+    report: bytes,
 ) -> None:
     """Record the audit in MLflow, below the run it audits."""
-    from tempfile import TemporaryDirectory
-
     from nes_spark.audit.summary import audit_metrics
     from nes_spark.publication import PUBLICATION, tracker_of
 
@@ -190,6 +218,7 @@ def _track(
         with TemporaryDirectory(prefix="nes-spark-") as folder:
             path = Path(folder) / "language_models.json"
             path.write_text(json.dumps(record, indent=2))
+            (Path(folder) / "report.html").write_bytes(report)
             tracked.folder(Path(folder), "audit")
 
 

@@ -343,6 +343,12 @@ class SwappingConfig(Section):
         None, ge=0, description="draw pairs in proportion to ((1 + cosine) / 2) to this power"
     )
     mend_articles: bool = Field(True, description="a/an follow the first sound of the new entity")
+    sticky: bool = Field(
+        False,
+        description="give every pair of chunks a clock of its own, so that the swaps of a corpus "
+        "that grew are those of before except where a new chunk is in the way; time grows with "
+        "the square of a component (10,000 eligible chunks: a second a draw)",
+    )
     task_chunks: int = Field(
         1_000_000,
         ge=1000,
@@ -495,6 +501,12 @@ class LanguageModelConfig(Section):
 class AuditConfig(Section):
     """Adversaries (paper, section 3.2.2)."""
 
+    recognition: bool = Field(
+        True,
+        description="recognise the swapped chunks again and count where the table after swapping "
+        "says something else",
+    )
+
     linkage: bool = Field(True, description="adversary without a network; part of every run")
     text: bool = Field(True, description="text attackers (TF-IDF, nearest centroid) with it")
     swap_aware: bool = Field(True, description="adversary who knows method and rate, not the seed")
@@ -602,6 +614,16 @@ class ReportConfig(Section):
     """The HTML report."""
 
     examples: bool = Field(False, description="show entities and chunks; off keeps text out of it")
+    options: dict[str, dict[str, Any]] = Field(
+        default_factory=dict,
+        description="name -> settings below 'swapping' or 'releases.constraints'; each is tried on "
+        "the chosen combination beside the run's own settings, e.g. {two rounds: "
+        "{swapping.rounds: 2}}",
+    )
+    option_swaps: int = Field(
+        200, ge=1, description="longest sequence that is tried for each of the options"
+    )
+    option_draws: int = Field(5, ge=1, description="draws for each of the options")
 
 
 class SparkConfig(Section):
@@ -689,6 +711,52 @@ class Config(Section):
         for category in self.choice.combination or []:
             _known_category("choice.combination", category, known)
         return self
+
+    @model_validator(mode="after")
+    def _options(self) -> Config:
+        for name, settings in self.report.options.items():
+            try:
+                self.with_option(settings)
+            except ValueError as error:
+                raise ValueError(f"report.options: {name!r}: {error}") from None
+        return self
+
+    def with_option(self, settings: Mapping[str, Any]) -> tuple[ReleasesConfig, SwappingConfig]:
+        """Return the sections ``releases`` and ``swapping`` with some settings changed.
+
+        Parameters
+        ----------
+        settings : mapping
+            Keys such as ``swapping.rounds`` or ``releases.constraints.min_cosine`` -> value.
+
+        Returns
+        -------
+        tuple of (ReleasesConfig, SwappingConfig)
+
+        Raises
+        ------
+        ValueError
+            When a key lies elsewhere or a value is not allowed.
+        """
+        content: dict[str, Any] = {
+            "releases": self.releases.model_dump(),
+            "swapping": self.swapping.model_dump(),
+        }
+        for key, value in settings.items():
+            if not key.startswith(("swapping.", "releases.constraints.")):
+                raise ValueError(
+                    f"{key} cannot be compared; keys start with 'swapping.' or "
+                    "'releases.constraints.'"
+                )
+            _set_dotted(content, key, value)
+        try:
+            section = "releases"
+            releases = ReleasesConfig.model_validate(content[section])
+            section = "swapping"
+            return releases, SwappingConfig.model_validate(content[section])
+        except ValidationError as error:
+            faults = [{**e, "loc": (section, *e["loc"])} for e in error.errors()]
+            raise ValueError("; ".join(_describe(e) for e in faults)) from None
 
     def fingerprint(self, *sections: str) -> str:
         """Return a SHA-256 over the named sections (all when none is named), in canonical JSON.

@@ -61,36 +61,67 @@ def corpus_figures(
     }
 
 
-def component_figures(assignments: DataFrame, chunks: DataFrame, setting: str) -> pd.DataFrame:
-    """Return chunks and documents per component of one setting, by component."""
+def component_figures(
+    assignments: DataFrame, assembled: DataFrame, setting: str, typical: int = 3
+) -> pd.DataFrame:
+    """Describe the components of one setting by the chunks assigned to them.
+
+    Parameters
+    ----------
+    assignments : pyspark.sql.DataFrame
+        Table ``assignments``.
+    assembled : pyspark.sql.DataFrame
+        Result of :func:`nes_spark.releases.publish_stages.assemble`.
+    setting : str
+        Mixture setting.
+    typical : int, optional
+        How many of the chunks with the greatest log density are named.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``component, chunks, documents, effective_documents`` (inverse Herfindahl index of its
+        chunks over documents) and ``typical``: records of ``release_document_id, position,
+        chunk_id``, most typical first; by component. Components without chunks have no row.
+    """
+    import pandas as pd
+    from pyspark.sql import Window
     from pyspark.sql import functions as F
 
-    return (
+    placed = (
         assignments.where(F.col("setting") == setting)
-        .join(chunks.select("chunk_id", "document_id"), "chunk_id")
+        .select("chunk_id", "component", "log_density")
+        .join(
+            assembled.select("chunk_id", "document_id", "release_document_id", "position"),
+            "chunk_id",
+        )
+    )
+    sizes = (
+        placed.groupBy("component", "document_id")
+        .agg(F.count(F.lit(1)).alias("n"))
         .groupBy("component")
         .agg(
-            F.count(F.lit(1)).alias("chunks"),
-            F.countDistinct("document_id").alias("documents"),
+            F.sum("n").alias("chunks"),
+            F.count(F.lit(1)).alias("documents"),
+            (F.sum("n") * F.sum("n") / F.sum(F.col("n") * F.col("n"))).alias("effective_documents"),
         )
-        .orderBy("component")
-        .toPandas()
     )
+    best = Window.partitionBy("component").orderBy(F.col("log_density").desc(), "chunk_id")
+    shown = F.struct(
+        F.col("_rank"), F.col("release_document_id"), F.col("position"), F.col("chunk_id")
+    )
+    named = (
+        placed.withColumn("_rank", F.row_number().over(best))
+        .where(F.col("_rank") <= typical)
+        .groupBy("component")
+        .agg(F.sort_array(F.collect_list(shown)).alias("typical"))
+    )
+    # Not toPandas: what becomes of a struct there depends on version and session.
+    rows = sizes.join(named, "component").orderBy("component").collect()
+    return pd.DataFrame([row.asDict(recursive=True) for row in rows])
 
 
 def status_figures(status: DataFrame) -> dict[str, int]:
     """Return how many chunks have each status."""
     rows = status.groupBy("status").count().orderBy("status").collect()
     return {row["status"]: int(row["count"]) for row in rows}
-
-
-def possible_swaps(swaps: DataFrame) -> pd.DataFrame:
-    """Return the number of swaps reached per setting, combination and draw."""
-    from pyspark.sql import functions as F
-
-    return (
-        swaps.groupBy("setting", "combination", "draw")
-        .agg(F.max("order").alias("swaps"))
-        .orderBy("setting", "combination", "draw")
-        .toPandas()
-    )

@@ -21,26 +21,53 @@ from nes_spark.logs import Progress
 from nes_spark.pipeline import STAGES
 from nes_spark.releases.publishing import Gate
 from nes_spark.schemas import TABLES
-from nes_spark.store import Store, code_version, combine
+from nes_spark.store import Store, code_version, combine, input_fingerprint
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from nes_spark.audit.summary import AdversaryResult, PartnerResult
+    from nes_spark.examination import Audit, Findings
+    from nes_spark.mixture import MixtureModel
     from nes_spark.pipeline import Context
     from nes_spark.report import ReportData
+    from nes_spark.report.data import Identified
     from nes_spark.runner import RunResult
     from nes_spark.tracking import TrackedRun, Tracker
 
 #: Sections that decide what is published although no table depends on them.
-SECTIONS = ("choice", "gates", "ledger", "audit", "report", "tracking")
+SECTIONS = ("choice", "gates", "ledger", "audit", "utility", "report", "tracking")
 PUBLICATION = "publication"
+#: What the report is made of, kept so that an audit can add to it. As secret as the tables.
+REPORT_DATA = ("stages", "report.json")
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """What a run came to, for the record, the report and MLflow."""
+
+    figures: dict[str, Any]
+    candidates: pd.DataFrame
+    choice: dict[str, Any]
+    statuses: dict[str, int]
+    gates: list[Gate]
+    findings: Findings
+    seconds: dict[str, float]
+    models: dict[str, MixtureModel]
+    components: pd.DataFrame
+    language_models: list[dict[str, Any]]
+
+    @property
+    def model(self) -> MixtureModel:
+        """The mixture of the chosen setting."""
+        return self.models[self.choice["setting"]]
 
 
 def _key(context: Context) -> str:
     names = [name for stage in STAGES for name in stage.gives]
     contents = [found.content for name in names if (found := context.store.manifest(name))]
-    return combine(code_version(), context.config.fingerprint(*SECTIONS), *contents)
+    reference = context.config.audit.reference
+    known = input_fingerprint(context.spark, [reference]) if reference else ""
+    return combine(code_version(), context.config.fingerprint(*SECTIONS), known, *contents)
 
 
 def choose_release(candidates: pd.DataFrame, config: Config) -> dict[str, Any]:
@@ -168,6 +195,7 @@ def publish(context: Context, progress: Progress, changed: bool) -> RunResult:
     GateRefused
         When a gate does not hold; report and MLflow run are written all the same.
     """
+    from nes_spark.examination import examine
     from nes_spark.figures_stages import component_figures, corpus_figures, status_figures
     from nes_spark.releases.publish_stages import (
         assemble,
@@ -242,8 +270,8 @@ def publish(context: Context, progress: Progress, changed: bool) -> RunResult:
     found = figures["categories"]
     none = {"mentions": 0, "entities": 0, "chunks": 0}
     figures["categories"] = {c: found.get(c, none) for c in config.entities.categories}
-    audit = _audit(context, choice, key)
-    gates = _gates(context, choice, assembled, model, audit)
+    findings = examine(context, choice, candidates, rewritten, key)
+    gates = _gates(context, choice, assembled, model, findings.audit)
     passed = all(gate.passed for gate in gates)
 
     store.remove("release.tmp")
@@ -260,38 +288,42 @@ def publish(context: Context, progress: Progress, changed: bool) -> RunResult:
         "chunks": figures["chunks"],
         "chunk_status": statuses,
         "gates": [asdict(gate) for gate in gates],
-        "audit": audit.record,
+        "audit": findings.audit.record,
+        **findings.record,
         "files": files,
         "seed_fingerprint": seed_fingerprint(context.secret),
         "configuration": config.fingerprint(*release_sections()),
         "code": code_version(),
     }
+    language_models = language_model_results(store, files)
+    if language_models:
+        record["audit"]["language_models"] = language_models
     store.write_json(record, "release.tmp", "release.json")
 
-    seconds = {
-        stage_output: found.seconds
-        for stage_output in [*TABLES, "embedder", "mixture"]
-        if (found := store.manifest(stage_output))
-    }
-    components = component_figures(context.table("assignments"), chunks, choice["setting"])
-    components["weight"] = [float(model.weights[c]) for c in components["component"]]
-    components["concentration"] = [float(model.concentrations[c]) for c in components["component"]]
-    data = _report_data(
-        context, figures, candidates, choice, components, statuses, gates, audit, seconds, rewritten
+    outcome = _Outcome(
+        figures,
+        candidates,
+        choice,
+        statuses,
+        gates,
+        findings,
+        {
+            stage_output: found.seconds
+            for stage_output in [*TABLES, "embedder", "mixture"]
+            if (found := store.manifest(stage_output))
+        },
+        models,
+        component_figures(context.table("assignments"), assembled, choice["setting"]),
+        language_models,
     )
-    from nes_spark.report import build_report
-
+    data = _report_data(context, outcome, rewritten, assembled)
+    store.write_bytes(data.to_json().encode(), *REPORT_DATA, mode=0o600)
+    run_id = None
     with TemporaryDirectory(prefix="nes-spark-") as temporary:
         folder = Path(temporary) / "report"
-        build_report(data, folder)
-        store.remove("report")
-        for file in sorted(p for p in folder.rglob("*") if p.is_file()):
-            store.write_bytes(file.read_bytes(), "report", *file.relative_to(folder).parts)
-        run_id = None
+        write_report(store, data, folder)
         if config.tracking.enabled:
-            run_id = _track(
-                context, figures, candidates, choice, statuses, gates, audit, seconds, folder, model
-            )
+            run_id = _track(context, outcome, folder)
     report = store.path("report", "index.html")
     store.write_bytes(
         config.model_dump_json(indent=2).encode(), "stages", "config.json", mode=0o600
@@ -313,9 +345,9 @@ def publish(context: Context, progress: Progress, changed: bool) -> RunResult:
         "choice": choice,
         "gates": [asdict(gate) for gate in gates],
         "mlflow_run_id": run_id,
-        "seconds": seconds,
+        "seconds": outcome.seconds,
         "statuses": statuses,
-        "audit": audit.record,
+        "audit": record["audit"],
         "configuration": record["configuration"],
         "name": config.name,
         "period": config.period,
@@ -326,7 +358,27 @@ def publish(context: Context, progress: Progress, changed: bool) -> RunResult:
         f"{figures['chunks']:,} chunks in {len(files)} files, {len(gates)} gates passed",
         time.perf_counter() - started,
     )
-    return RunResult(store.root, "published", figures, choice, gates, report, run_id, seconds)
+    return RunResult(
+        store.root, "published", figures, choice, gates, report, run_id, outcome.seconds
+    )
+
+
+def language_model_results(store: Store, files: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return what language models answered about a release with these very files, if anything."""
+    from nes_spark.examination import LANGUAGE_MODELS
+
+    found = store.read_json(*LANGUAGE_MODELS)
+    return found["models"] if found is not None and found["files"] == files else []
+
+
+def write_report(store: Store, data: ReportData, folder: Path) -> None:
+    """Build a report in a local folder and put it in the place of the last one."""
+    from nes_spark.report import build_report
+
+    build_report(data, folder)
+    store.remove("report")
+    for file in sorted(p for p in folder.rglob("*") if p.is_file()):
+        store.write_bytes(file.read_bytes(), "report", *file.relative_to(folder).parts)
 
 
 def release_sections() -> list[str]:
@@ -432,26 +484,17 @@ def tracker_of(config: Config, store: Store) -> Tracker:
     return Tracker(config.tracking.uri, config.tracking.experiment, folder)
 
 
-def _track(
-    context: Context,
-    figures: dict[str, Any],
-    candidates: pd.DataFrame,
-    choice: dict[str, Any],
-    statuses: dict[str, int],
-    gates: list[Gate],
-    audit: Audit,
-    seconds: dict[str, float],
-    report: Path,
-    model: Any,
-) -> str:
+def _track(context: Context, outcome: _Outcome, report: Path) -> str:
     """Record the run in MLflow."""
     from nes_spark.mixture.flavor import log_model
     from nes_spark.swapping import seed_fingerprint
     from nes_spark.tracking import parameters
 
     config, store = context.config, context.store
+    figures, candidates, choice = outcome.figures, outcome.candidates, outcome.choice
+    model = outcome.model
     tracker = tracker_of(config, store)
-    passed = all(gate.passed for gate in gates)
+    passed = all(gate.passed for gate in outcome.gates)
     tags = {
         "period": config.period or "all",
         "configuration": config.fingerprint(*release_sections())[:12],
@@ -487,9 +530,9 @@ def _track(
                     for category, found in figures["categories"].items()
                     for what, value in found.items()
                 },
-                **{f"chunks/{status}": value for status, value in statuses.items()},
-                **{f"seconds/{stage}": value for stage, value in seconds.items()},
-                **audit.metrics,
+                **{f"chunks/{status}": value for status, value in outcome.statuses.items()},
+                **{f"seconds/{stage}": value for stage, value in outcome.seconds.items()},
+                **outcome.findings.metrics,
             }
         )
         tracked.curves(mine)
@@ -504,6 +547,9 @@ def _track(
         tracked.table(mine[mine["on_frontier"]], "tables/frontier.json")
         tracked.table(candidates, "tables/candidates.json")
         tracked.table(fits.drop(columns="sizes"), "tables/risk_fits.json")
+        for name in ("options", "attacks", "recoding"):
+            if (found := getattr(outcome.findings, name)) is not None:
+                tracked.table(found, f"tables/{name}.json")
         tracked.folder(report, "report")
         with warnings.catch_warnings():  # MLflow asks for an example of the input: it would be data
             warnings.simplefilter("ignore")
@@ -565,118 +611,64 @@ def _track_grid(
         tracked.folder(Path(folder), "figures")
 
 
-@dataclass(frozen=True)
-class Audit:
-    """What the adversaries that need no network reached (:mod:`nes_spark.audit`).
-
-    Attributes
-    ----------
-    results : list of AdversaryResult
-        One an adversary; empty where the audit is off or nothing was swapped.
-    partners : PartnerResult or None
-        How often the adversary who knows of swapping found the true partner.
-    accuracy : float or None
-        Accuracy after swapping that the gate looks at.
-    """
-
-    results: list[AdversaryResult]
-    partners: PartnerResult | None
-    accuracy: float | None
-
-    @property
-    def record(self) -> dict[str, Any]:
-        """For release.json and the report."""
-        found: dict[str, Any] = {"results": [r.to_dict() for r in self.results]}
-        if self.partners is not None:
-            found["swap_aware"] = self.partners.to_dict()
-        return found
-
-    @property
-    def metrics(self) -> dict[str, float]:
-        """For MLflow."""
-        from nes_spark.audit.summary import audit_metrics
-
-        return audit_metrics(self.results, self.partners)
-
-
-def _audit(context: Context, choice: dict[str, Any], key: str) -> Audit:
-    """Let the adversaries that need no network attack the chosen release."""
-    from pyspark.sql import functions as F
-
-    from nes_spark.audit.stages import (
-        final_rewrites,
-        linkage_attack,
-        summarize_audit,
-        summarize_partner_guesses,
-        swap_aware_attack,
-        text_attack,
-    )
-    from nes_spark.audit.summary import gate_accuracy
-
-    config, store = context.config, context.store
-    if not config.audit.linkage or not choice["combination"]:
-        return Audit([], None, None)
-    cells = context.table("cells")
-    hidden = tuple(config.releases.must_change)
-    attacked = final_rewrites(
-        context.table("rewrites"), choice["setting"], choice["combination"], choice["n_swaps"]
-    )
-    predictions = linkage_attack(cells, attacked, config.audit, hidden).unionByName(
-        text_attack(context.table("chunks"), context.table("mentions"), attacked, config.audit)
-    )
-    store.write_table("predictions", predictions, key)
-    components = (
-        context.table("assignments")
-        .where(F.col("setting") == choice["setting"])
-        .select("chunk_id", "component")
-    )
-    guesses = swap_aware_attack(
-        cells, attacked, choice["combination"].split("+"), config.audit, components, hidden
-    )
-    store.write_table("partner_guesses", guesses, key)
-    results = summarize_audit(context.table("predictions"), config.audit)
-    partners = summarize_partner_guesses(context.table("partner_guesses"))
-    return Audit(results, partners, gate_accuracy(results, config.audit.gate_models))
-
-
 def _report_data(
-    context: Context,
-    figures: dict[str, Any],
-    candidates: pd.DataFrame,
-    choice: dict[str, Any],
-    components: pd.DataFrame,
-    statuses: dict[str, int],
-    gates: list[Gate],
-    audit: Audit,
-    seconds: dict[str, float],
-    rewritten: DataFrame,
+    context: Context, outcome: _Outcome, rewritten: DataFrame, assembled: DataFrame
 ) -> ReportData:
+    from nes_spark.mixture.selection import compare
+    from nes_spark.releases.publishing import release_chunk_id
     from nes_spark.report import ReportData
+    from nes_spark.report.data import ComponentRow
     from nes_spark.risk import p_hat_table
     from nes_spark.swapping import seed_fingerprint
 
-    config, store = context.config, context.store
+    config, store, choice = context.config, context.store, outcome.choice
+    findings, model = outcome.findings, outcome.model
     fits = store.read_pandas("risk_fits")
     exchanged: list[tuple[str, str, str, int]] = []
     examples: list[Any] = []
+    identified: list[Identified] = []
+    excerpts: dict[str, str] = {}
     if config.report.examples:
         exchanged, examples = _examples(context, rewritten, choice["setting"])
+        if findings.audit.results:
+            identified = _identified(context, assembled)
+        excerpts = _excerpts(context, outcome.components)
+    components = [
+        ComponentRow(
+            component=k,
+            weight=float(model.weights[k]),
+            concentration=float(model.concentrations[k]),
+            capped=k in model.capped,
+            chunks=int(row["chunks"]),
+            documents=int(row["documents"]),
+            effective_documents=float(row["effective_documents"]),
+            typical=tuple(
+                (
+                    release_chunk_id(t["release_document_id"], t["position"]),
+                    excerpts.get(t["chunk_id"], ""),
+                )
+                for t in row["typical"]
+            ),
+        )
+        for row in outcome.components.to_dict("records")
+        for k in [int(row["component"])]
+    ]
     combination = tuple(c for c in choice["combination"].split("+") if c)
     line = (config.choice.slope, config.choice.offset) if config.choice.rule == "line" else None
     embedder = store.manifest("embedder")
     return ReportData(
         name=config.name,
         period=config.period,
-        figures=figures,
-        candidates=candidates,
+        figures=outcome.figures,
+        candidates=outcome.candidates,
         choice=choice,
         categories=statuses_of_categories(config, combination),
         risk_fits=fits,
         p_hats=p_hat_table(fits, config.risk.population),
         components=components,
-        statuses=statuses,
-        gates=gates,
-        seconds=seconds,
+        statuses=outcome.statuses,
+        gates=outcome.gates,
+        seconds=outcome.seconds,
         rows={name: found.rows for name in TABLES if (found := store.manifest(name))},
         provenance={
             "configuration": config.fingerprint(*release_sections())[:12],
@@ -688,7 +680,16 @@ def _report_data(
         },
         key_location=store.path("sealed"),
         key_encrypted=config.ledger.encrypt,
-        audit=[r.to_dict() for r in audit.results],
+        audit=[r.to_dict() for r in findings.audit.results] + outcome.language_models,
+        partners=findings.audit.partners.to_dict() if findings.audit.partners else None,
+        identified=identified,
+        selection=[asdict(row) for row in compare(outcome.models)],
+        agreement=findings.agreement,
+        variation=findings.variation,
+        tasks=findings.tasks,
+        recoding=findings.recoding,
+        options=findings.options,
+        attacks=findings.attacks,
         secret_name=config.input.columns.metadata.replace("_", " "),
         choice_line=line,
         exchanged=exchanged,
@@ -751,3 +752,49 @@ def _examples(
         for row in shown
     ]
     return exchanged, examples
+
+
+#: Letters of a typical chunk, and chunks still identified, that the report shows at most.
+EXCERPT = 240
+MAX_IDENTIFIED = 40
+
+
+def _excerpts(context: Context, components: pd.DataFrame) -> dict[str, str]:
+    """Return the beginning of the most typical chunks; only where examples are allowed."""
+    from pyspark.sql import functions as F
+
+    wanted = [chunk["chunk_id"] for row in components["typical"] for chunk in row]
+    found = context.table("chunks").where(F.col("chunk_id").isin(wanted))
+    return {
+        row["chunk_id"]: row["start"]
+        for row in found.select(
+            "chunk_id", F.substring("text", 1, EXCERPT).alias("start")
+        ).collect()
+    }
+
+
+def _identified(context: Context, assembled: DataFrame) -> list[Identified]:
+    """List swapped chunks that an adversary still names, with the entities that gave them away."""
+    from pyspark.sql import functions as F
+
+    from nes_spark.releases.publishing import release_chunk_id
+    from nes_spark.report.data import Identified
+
+    rows = (
+        context.table("predictions")
+        .where("side = 'post' AND correct AND model = 'linkage'")
+        .groupBy("chunk_id", "answer")
+        .agg(F.count(F.lit(1)).alias("times"), F.max_by("evidence", "draw").alias("evidence"))
+        .join(assembled.select("chunk_id", "release_document_id", "position"), "chunk_id")
+        .orderBy(F.col("times").desc(), "release_document_id", "position")
+        .limit(MAX_IDENTIFIED)
+        .collect()
+    )
+    return [
+        Identified(
+            release_chunk_id(row["release_document_id"], row["position"]),
+            row["answer"],
+            tuple(row["evidence"]),
+        )
+        for row in rows
+    ]

@@ -106,7 +106,7 @@ def run(config: Config, spark: SparkSession | None = None, force: bool = False) 
     Raises
     ------
     ConfigError
-        When no input is named.
+        When no input is named, or a utility task cannot be loaded.
     InputError
         When the input cannot be used, or no document was accepted.
     EstimationError
@@ -116,6 +116,9 @@ def run(config: Config, spark: SparkSession | None = None, force: bool = False) 
     InfrastructureError
         When Spark, a disk, MLflow or an endpoint failed.
     """
+    from nes_spark.examination import check_tasks
+
+    check_tasks(config)
     with open_run(config, spark) as context:
         progress = Progress(len(STAGES) + 1)
         ran = _run_stages(context, progress, force)

@@ -13,6 +13,7 @@ OUTER = {
     "runner.py",
     "publication.py",
     "auditing.py",
+    "examination.py",
     "cli.py",
     "doctor.py",
 }

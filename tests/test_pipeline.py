@@ -18,6 +18,7 @@ from nes_spark import logs
 from nes_spark.demo import calls, config_path
 from nes_spark.errors import ConfigError, EstimationError, GateRefused, InputError
 from nes_spark.pipeline import STAGES
+from nes_spark.report import ReportData
 from nes_spark.schemas import TABLES
 from nes_spark.store import Store
 from tests.check_run import check
@@ -186,6 +187,61 @@ def test_only_affected_stages_run_again(finished, spark, tmp_path, log):
     assert result.status == "published"
 
 
+def test_all_that_can_be_found_out_about_a_release(finished, spark, tmp_path):
+    config, before = finished
+    shutil.copytree(before.directory, tmp_path / "out" / "all")
+    more = {
+        "report.options": {
+            "two rounds": {"swapping.rounds": 2},
+            "same sector": {"releases.constraints.same_covariates": ["sector"]},
+            "impossible": {"releases.constraints.min_concentration": 0.999},
+        },
+        "report.option_draws": 2,
+        "report.option_swaps": 8,
+        "report.examples": True,
+        "utility.total_variation": True,
+        "utility.tasks": ["nes_spark.utility.sentiment.Sentiment"],
+        "audit.frontier": True,
+        "audit.text": False,
+        "audit.swap_aware": False,
+        "audit.reference": str(Path(before.directory, "stages")),
+    }
+    result = nes.run(settings(Path(config.input.path), tmp_path / "out", **more), spark)
+    assert release_bytes(result.directory).keys() == release_bytes(before.directory).keys()
+    page = Path(result.report).read_text()
+    for words in ("two rounds", "measured attack", "Total variation", "sentiment", "still names"):
+        assert words in page, words
+    data = ReportData.from_json(Path(result.directory, "stages", "report.json").read_text())
+    options = data.options.set_index("option")
+    assert list(options.index) == ["as configured", "two rounds", "same sector", "impossible"]
+    reached = options["reached"]
+    assert reached["two rounds"] >= reached["as configured"] >= reached["same sector"] > 0
+    assert options.loc["as configured", "n_swaps"] == result.choice["n_swaps"]
+    assert reached["impossible"] == 0
+    assert pd.isna(options.loc["impossible", "DR"])
+    assert list(data.agreement["category"]) == list(config.entities.categories)
+    assert (data.agreement["n"] == 2 * result.choice["n_swaps"]).all()
+    assert len(data.attacks) == len(data.space) - 1
+    assert {r["model"] for r in data.audit} == {"linkage", "linkage-self"}
+    assert data.partners is None
+    record = json.loads(Path(result.directory, "release", "release.json").read_text())
+    assert record["utility_tasks"][0]["task"] == "sentiment"
+    assert {row["category"] for row in record["total_variation"]} >= {"Product"}
+    # The reference holds the very chunks in question: the adversary knows more than usual.
+    usual = {r["model"]: r for r in ReportData.from_json(
+        Path(before.directory, "stages", "report.json").read_text()).audit}  # fmt: skip
+    mine = {r["model"]: r for r in data.audit}
+    assert mine["linkage"]["pre"]["mean"] >= usual["linkage"]["pre"]["mean"]
+
+
+def test_a_task_that_is_not_there_is_told_before_any_work(finished, spark, tmp_path):
+    config, _ = finished
+    wrong = settings(Path(config.input.path), tmp_path, **{"utility.tasks": ["no.such.Task"]})
+    with pytest.raises(ConfigError, match=r"utility\.tasks: no class 'no\.such\.Task'"):
+        nes.run(wrong, spark)
+    assert not list(tmp_path.iterdir())
+
+
 def test_the_ledger_undoes_the_release(finished, tmp_path):
     from nes_spark.releases.inverting import invert_release
 
@@ -278,6 +334,11 @@ def test_language_models_audit_the_release(finished, spark, monkeypatch):
     assert found.model == "loopback"
     assert found.draws == 2
     assert "loopback" in table_of([found])
+    record = json.loads(Path(result.directory, "release", "release.json").read_text())
+    assert [r["model"] for r in record["audit"]["language_models"]] == ["loopback"]
+    page = Path(result.directory, "report", "index.html").read_text()
+    assert page.count("loopback") >= 3
+    assert "linkage" in page
     everything = b"".join(p.read_bytes() for p in Path(result.directory).rglob("*") if p.is_file())
     assert b"key-of-the-tests" not in everything
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from nes_spark.audit.statistics import (
     DrawAccuracy,
@@ -15,6 +17,9 @@ from nes_spark.audit.statistics import (
     mcnemar,
     warnings_for,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Outcomes of an answer, in the order in which they are shown.
 OUTCOMES = ("answered", "verbose", "refused", "empty", "malformed")
@@ -259,6 +264,32 @@ def audit_metrics(
         for name, value in found.items()
         if value is not None and math.isfinite(value)
     }
+
+
+def risk_against_attacks(attacks: pd.DataFrame) -> dict[str, float | None]:
+    """Relate estimated disclosure risk to measured attack success, over candidate releases.
+
+    Parameters
+    ----------
+    attacks : pandas.DataFrame
+        One row a candidate with at least one swap: ``DR`` and ``corpus_accuracy``, the share of all
+        chunks that the adversary identifies in that release.
+
+    Returns
+    -------
+    dict
+        ``releases``, and the correlations ``pearson`` and ``spearman``; None where either measure
+        does not vary or there are fewer than three candidates.
+    """
+    from scipy.stats import pearsonr, spearmanr
+
+    risk, success = attacks["DR"].to_numpy(), attacks["corpus_accuracy"].to_numpy()
+    found: dict[str, float | None] = {"releases": float(len(risk)), "pearson": None}
+    found["spearman"] = None
+    if len(risk) >= 3 and np.ptp(risk) > 0 and np.ptp(success) > 0:
+        found["pearson"] = float(pearsonr(risk, success).statistic)
+        found["spearman"] = float(spearmanr(risk, success).statistic)
+    return found
 
 
 def gate_accuracy(results: Iterable[AdversaryResult], gate_models: Sequence[str]) -> float | None:

@@ -62,6 +62,11 @@ def pseudonym(secret: bytes, document_id: str) -> str:
     return "d" + digest.hexdigest()[:16]
 
 
+def release_chunk_id(release_document_id: str, position: int) -> str:
+    """Return the id that a chunk has in the release."""
+    return f"{release_document_id}#{position:05d}"
+
+
 def count_parts(n_documents: int) -> int:
     """Return the number of parts of a release; a function of its size only."""
     return max(1, -(-n_documents // DOCUMENTS_PER_PART))
@@ -105,7 +110,7 @@ def write_part(
     chunks = pd.DataFrame(
         {
             "chunk_id": [
-                f"{d}#{p:05d}"
+                release_chunk_id(d, p)
                 for d, p in zip(rows["release_document_id"], rows["position"], strict=True)
             ],
             "document_id": rows["release_document_id"],

@@ -99,6 +99,25 @@ def score_sequence(swapped: pd.DataFrame, figures: RiskFigures, log_f_pre: float
     return pd.concat(parts, ignore_index=True)[columns]
 
 
+def at_most(scores: pd.DataFrame, n_swaps: int) -> pd.DataFrame:
+    """Return the last score of every draw that has no more than a number of swaps.
+
+    Parameters
+    ----------
+    scores : pandas.DataFrame
+        Rows of table ``scores`` of one setting, population and combination.
+    n_swaps : int
+        At least 1.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a draw, by draw; a draw that ended before has its last row.
+    """
+    kept = scores[scores["n_swaps"] <= n_swaps].sort_values(["draw", "n_swaps"], kind="mergesort")
+    return kept.groupby("draw", sort=True).tail(1).reset_index(drop=True)
+
+
 def average(scores: pd.DataFrame) -> pd.DataFrame:
     """Average over draws, with standard errors (paper, equation MCintegration).
 

@@ -192,8 +192,8 @@ def describe_space(
         f"swaps, in each of {grid} setting(s) ({settings} mixture(s) x {populations} population "
         f"size(s)): {grid * (each + 1):,} in all",
         f"work: {sequences:,} sequence(s) of swaps ({releases.draws} draw(s) each), at most "
-        f"{2 * releases.max_swaps * sequences:,} swapped texts to embed; population sizes cost "
-        "nothing extra",
+        f"{2 * releases.max_swaps * sequences:,} swapped texts to embed; all population sizes "
+        "share them and the risk fits",
     ]
     fixed = ", ".join(releases.fixed) or "none"
     changed = ", ".join(releases.must_change) or "none"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -67,6 +68,60 @@ class Example:
 
 
 @dataclass(frozen=True)
+class ComponentRow:
+    """One component of the chosen mixture.
+
+    Attributes
+    ----------
+    component : int
+        Number, from 0.
+    weight, concentration : float
+        Of the mixture.
+    capped : bool
+        Whether it closed on a point and was held at the ceiling of the concentration.
+    chunks, documents : int
+        Chunks assigned to it, and documents they are from.
+    effective_documents : float
+        Inverse Herfindahl index of its chunks over documents.
+    typical : sequence of (str, str)
+        Id in the release and, only when examples are allowed, beginning of the most typical chunks.
+    """
+
+    component: int
+    weight: float
+    concentration: float
+    chunks: int
+    documents: int
+    effective_documents: float = 0.0
+    capped: bool = False
+    typical: Sequence[tuple[str, str]] = ()
+
+    @property
+    def can_swap(self) -> bool:
+        """Whether its chunks are of at least two documents: else none of them can be swapped."""
+        return self.documents >= 2
+
+
+@dataclass(frozen=True)
+class Identified:
+    """A swapped chunk that an adversary still names.
+
+    Attributes
+    ----------
+    chunk : str
+        Its id in the release.
+    answer : str
+        The secret that the adversary named.
+    evidence : sequence of str
+        Entities, and combinations of them, that spoke most for it.
+    """
+
+    chunk: str
+    answer: str
+    evidence: Sequence[str]
+
+
+@dataclass(frozen=True)
 class ReportData:
     """Everything that the report of a run shows.
 
@@ -89,8 +144,8 @@ class ReportData:
         Table ``risk_fits``.
     p_hats : pandas.DataFrame
         As :func:`nes_spark.risk.p_hat_table` returns it.
-    components : pandas.DataFrame
-        component, chunks, documents, weight, concentration of the chosen setting.
+    components : sequence of ComponentRow
+        Components of the chosen setting that have chunks, by number.
     statuses : mapping
         Status -> chunks (table ``status``).
     gates : sequence
@@ -112,6 +167,15 @@ class ReportData:
         What the metadata is, in the words of the reader: "company name", "hospital".
     choice_line : tuple of float or None
         Slope and offset of the line of rule ``line``, drawn into the risk-utility figure.
+    partners : mapping or None
+        What the adversary who knows of swapping reached; see
+        :meth:`nes_spark.audit.summary.PartnerResult.to_dict`.
+    identified : sequence of Identified
+        Chunks that the linkage adversary still names. Only when examples are allowed.
+    selection : sequence of mapping
+        Fields of :class:`nes_spark.mixture.selection.Selection`, one per mixture setting.
+    agreement, variation, tasks, recoding, linking, options, attacks : pandas.DataFrame or None
+        See :class:`nes_spark.examination.Findings`.
     exchanged : sequence of (str, str, str, int)
         Category, entity, entity it was exchanged with, times. Only when examples are allowed.
     examples : sequence of Example
@@ -125,7 +189,7 @@ class ReportData:
     categories: Mapping[str, str]
     risk_fits: pd.DataFrame
     p_hats: pd.DataFrame
-    components: pd.DataFrame
+    components: Sequence[ComponentRow]
     statuses: Mapping[str, int]
     gates: Sequence[GateLike]
     period: str | None = None
@@ -137,6 +201,16 @@ class ReportData:
     audit: Sequence[Mapping[str, Any]] = ()
     secret_name: str = "metadata"
     choice_line: tuple[float, float] | None = None
+    partners: Mapping[str, Any] | None = None
+    identified: Sequence[Identified] = ()
+    selection: Sequence[Mapping[str, Any]] = ()
+    agreement: pd.DataFrame | None = None
+    variation: pd.DataFrame | None = None
+    tasks: pd.DataFrame | None = None
+    recoding: pd.DataFrame | None = None
+    linking: pd.DataFrame | None = None
+    options: pd.DataFrame | None = None
+    attacks: pd.DataFrame | None = None
     exchanged: Sequence[tuple[str, str, str, int]] = ()
     examples: Sequence[Example] = ()
 
@@ -153,6 +227,64 @@ class ReportData:
             & (self.candidates["population"] == self.choice["population"])
         ]
         return mine.sort_values(["combination", "n_swaps"]).reset_index(drop=True)
+
+    def to_json(self) -> str:
+        """Return everything as JSON, for :meth:`from_json`."""
+        return json.dumps({f.name: _plain(getattr(self, f.name)) for f in fields(self)})
+
+    @classmethod
+    def from_json(cls, content: str) -> ReportData:
+        """Read what :meth:`to_json` wrote; the report of both is the same.
+
+        Raises
+        ------
+        ValueError
+            When it was written by a version with other fields.
+        """
+        from nes_spark.releases.publishing import Gate
+
+        values = json.loads(content)
+        if set(values) != {f.name for f in fields(cls)}:
+            raise ValueError("the report's data are of another version")
+        values = {name: _restored(value) for name, value in values.items()}
+        values["gates"] = [Gate(**gate) for gate in values["gates"]]
+        values["components"] = [ComponentRow(**row) for row in values["components"]]
+        values["identified"] = [Identified(**row) for row in values["identified"]]
+        values["examples"] = [
+            Example(e["component"], ExampleSide(**e["first"]), ExampleSide(**e["second"]))
+            for e in values["examples"]
+        ]
+        return cls(**values)
+
+
+_TABLE = "table of the report"
+
+
+def _plain(value: Any) -> Any:
+    """Turn tables, dataclasses and NumPy values into what JSON knows; NaN becomes null."""
+    import numpy as np
+    import pandas as pd
+
+    if isinstance(value, pd.DataFrame):
+        rows = [[_plain(cell) for cell in row] for row in value.itertuples(index=False, name=None)]
+        return {_TABLE: {"columns": list(value.columns), "rows": rows}}
+    if is_dataclass(value) and not isinstance(value, type):
+        return {name: _plain(part) for name, part in asdict(value).items()}
+    if isinstance(value, Mapping):
+        return {str(name): _plain(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [_plain(part) for part in value]
+    if pd.isna(value):
+        return None
+    return value.item() if hasattr(value, "item") else value
+
+
+def _restored(value: Any) -> Any:
+    import pandas as pd
+
+    if isinstance(value, dict) and set(value) == {_TABLE}:
+        return pd.DataFrame(value[_TABLE]["rows"], columns=value[_TABLE]["columns"])
+    return value
 
 
 def edits_of(records: Iterable[Mapping[str, Any]]) -> list[tuple[int, int, str]]:

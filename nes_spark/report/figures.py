@@ -350,3 +350,43 @@ def audit(results: Sequence[Mapping[str, Any]]) -> Drawing:
         paint,
         {"wide": height, "narrow": height + 0.4},
     )
+
+
+def attacks(candidates: pd.DataFrame, choice: Mapping[str, Any]) -> Drawing:
+    """Measured success of the linkage adversary against the estimated risk of each candidate.
+
+    Parameters
+    ----------
+    candidates : pandas.DataFrame
+        ``combination, n_swaps, DR, corpus_accuracy``.
+    choice : mapping
+        The chosen release.
+    """
+    names = list(dict.fromkeys(candidates["combination"]))
+    chosen = candidates[
+        (candidates["combination"] == choice["combination"])
+        & (candidates["n_swaps"] == choice["n_swaps"])
+    ]
+
+    def paint(figure: Figure, narrow: bool) -> None:
+        axes = figure.add_subplot()
+        for name, (colour, marker) in series_of(names).items():
+            mine = candidates[candidates["combination"] == name]
+            axes.plot(
+                mine["DR"], 100 * mine["corpus_accuracy"], linestyle="none", marker=marker,
+                markersize=5, color=colour, markeredgewidth=0, label=pretty(name),
+            )  # fmt: skip
+        axes.plot(
+            chosen["DR"], 100 * chosen["corpus_accuracy"], marker="*", markersize=19, color=INK,
+            markeredgecolor=PAPER, markeredgewidth=1.2, linestyle="none", label="chosen", zorder=6,
+        )  # fmt: skip
+        axes.set_xlabel("Estimated disclosure risk DR")
+        axes.set_ylabel("Chunks the adversary names (%)")
+        _legend(figure, axes, narrow)
+
+    return _draw(
+        "attacks",
+        f"Success of the linkage adversary against estimated risk, {len(candidates)} releases",
+        paint,
+        {"wide": 4.6, "narrow": 6.2},
+    )

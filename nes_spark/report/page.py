@@ -203,13 +203,12 @@ def _figures(data: ReportData) -> dict[str, Drawing]:
                 "Count",
             )
         )
-    components = data.components.sort_values("component")
     drawn.append(
         figures.bars(
             "components",
             "Chunks in each component of the mixture",
-            [f"{int(c)}" for c in components["component"]],
-            {"chunks": [float(n) for n in components["chunks"]]},
+            [f"{row.component}" for row in data.components],
+            {"chunks": [float(row.chunks) for row in data.components]},
             "Chunks",
         )
     )
@@ -226,6 +225,8 @@ def _figures(data: ReportData) -> dict[str, Drawing]:
         )
     if data.audit:
         drawn.append(figures.audit(data.audit))
+    if data.attacks is not None and len(data.attacks):
+        drawn.append(figures.attacks(data.attacks, data.choice))
     return {drawing.name: drawing for drawing in drawn}
 
 
@@ -243,6 +244,29 @@ def _risk_rows(data: ReportData) -> list[dict[str, Any]]:
         row["chosen"] = fit["combination"] == data.choice["combination"]
         rows.append(row)
     return rows
+
+
+def _goodness_rows(data: ReportData) -> list[dict[str, Any]]:
+    """One row a combination: how many cells of each size were observed, and are expected."""
+    from nes_spark.risk import goodness_table
+
+    return [
+        {
+            "combination": combination,
+            "sizes": list(zip(rows["size"], rows["observed"], rows["expected"], strict=True)),
+            "p_value": rows["fit_p_value"].iloc[0],
+        }
+        for combination, rows in goodness_table(data.risk_fits).groupby("combination", sort=False)
+    ]
+
+
+def _agreement_rows(data: ReportData) -> list[dict[str, Any]]:
+    """One row a category, and the sum over all of them."""
+    if data.agreement is None or not len(data.agreement):
+        return []
+    rows = data.agreement.to_dict("records")
+    total = {name: sum(row[name] for row in rows) for name in ("n", "before", "after", "both")}
+    return [*({str(k): v for k, v in row.items()} for row in rows), {"category": "All", **total}]
 
 
 def _setting_rows(data: ReportData) -> list[dict[str, Any]]:
@@ -303,6 +327,11 @@ def _render(data: ReportData, drawings: dict[str, Drawing]) -> str:
     from nes_spark.report.figures import themed
 
     space = data.space
+    correlation = None
+    if data.attacks is not None:
+        from nes_spark.audit.summary import risk_against_attacks
+
+        correlation = risk_against_attacks(data.attacks)
     frontier = space[space["on_frontier"]].sort_values(["DR", "DU"]).to_dict("records")
     rows = space.to_dict("records")
     choice = data.choice
@@ -323,8 +352,12 @@ def _render(data: ReportData, drawings: dict[str, Drawing]) -> str:
         frontier=frontier,
         candidates=rows,
         risks=_risk_rows(data),
+        goodness=_goodness_rows(data),
+        agreement=_agreement_rows(data),
+        correlation=correlation,
         settings=_setting_rows(data),
-        components=data.components.sort_values("component").to_dict("records"),
+        components=data.components,
+        statuses_by_name=data.statuses,
         statuses=sorted(data.statuses.items(), key=lambda item: (-item[1], item[0])),
         total_status=sum(data.statuses.values()),
         total_seconds=sum(data.seconds.values()),

@@ -12,6 +12,7 @@ import pandas as pd
 
 from nes_spark.releases.publishing import Gate
 from nes_spark.report import Example, ExampleSide, ReportData, RunSummary
+from nes_spark.report.data import ComponentRow, Identified
 from nes_spark.risk import p_hat_table
 from nes_spark.risk.tables import fit_row
 
@@ -104,15 +105,20 @@ def report_data(**changes: Any) -> ReportData:
         },
         risk_fits=fits,
         p_hats=p_hats,
-        components=pd.DataFrame(
-            {
-                "component": range(9),
-                "chunks": [120, 101, 90, 82, 70, 61, 52, 40, 24],
-                "documents": [40, 44, 38, 36, 30, 31, 25, 22, 15],
-                "weight": [0.19, 0.16, 0.14, 0.13, 0.11, 0.09, 0.08, 0.06, 0.04],
-                "concentration": [0.41, 0.38, 0.52, 0.44, 0.47, 0.39, 0.55, 0.6, 0.63],
-            }
-        ),
+        components=[
+            ComponentRow(*row, typical=((f"d0a1#{row[0]:05d}", ""),))
+            for row in [
+                (0, 0.19, 0.41, 120, 40, 31.2),
+                (1, 0.16, 0.38, 101, 44, 30.0),
+                (2, 0.14, 0.52, 90, 38, 22.5),
+                (3, 0.13, 0.44, 82, 36, 21.0),
+                (4, 0.11, 0.47, 70, 30, 18.1),
+                (5, 0.09, 0.39, 61, 31, 20.7),
+                (6, 0.08, 0.55, 52, 25, 14.0),
+                (7, 0.06, 0.6, 40, 22, 12.9),
+                (8, 0.04, 0.63, 24, 1, 1.0, True),
+            ]
+        ],
         statuses={
             "swapped": 44,
             "unpaired": 60,
@@ -152,6 +158,72 @@ def adversary(model: str = "linkage", before: float = 0.81, after: float = 0.42)
         "mcnemar": {"table": [[17, 19], [2, 6]], "p_value": 0.0005, "exact_p_value": 0.00022},
         "drop": {"drop": before - after, "low": 0.2, "high": 0.55},
         "warnings": ["fewer than 50 chunks were put to this adversary"],
+    }
+
+
+def everything() -> dict[str, Any]:
+    """All that a report can show beyond what every run has."""
+    table = candidates()
+    swapped = table[table["n_swaps"] > 0]
+    counts = {"n": 44, "before": 40, "after": 38, "both": 36}
+    spread = {"draws": 5, "limit": 200, "n_swaps": 20, "DR_se": 0.002, "DU_se": 0.0001}
+    settings = {"family": "pkb", "n_components_asked": 10, "n_components": 9, "n_parameters": 2500}
+    settings |= {"n_passes": 61, "n_removed": 1, "icl": -5.2e4, "best_icl": False}
+    partners = {"draws": 1, "suspects": 104, "swapped": 44, "accuracy": 0.09, "hits5": 0.3}
+    partners |= {"mrr": 0.2, "chance": 0.05, "chance_hits5": 0.25, "chance_mrr": 0.15}
+    partners |= {"undone": 22, "undone_correct": 2, "undo_precision": 0.09, "undo_chance": 0.004}
+    partners |= {"detection": 0.5, "detection_chance": 0.42}
+    return {
+        "audit": [
+            adversary() | {"hits5_pre": 0.9, "hits5_post": 0.6, "mrr_pre": 0.85, "mrr_post": 0.5},
+            adversary("a-model")
+            | {"outcomes": {"pre": {"answered": 40, "refused": 4}, "post": {"answered": 44}}},
+        ],
+        "partners": partners,
+        "identified": [Identified("d0a1#00003", "Tarn & Co", ("Loomstack", "Loomstack + Ulm"))],
+        "selection": [
+            settings
+            | {"setting": table["setting"].iloc[0], "log_likelihood": 3.1e4, "bic": -5.4e4}
+            | {"converged": True, "n_capped": 0, "best_bic": True},
+            settings
+            | {"setting": "pkb-K30", "log_likelihood": 3.3e4, "bic": -5.1e4}
+            | {"converged": False, "n_capped": 2, "best_bic": False},
+        ],
+        "agreement": pd.DataFrame(
+            [{"category": "Organization", **counts}, {"category": "Person", **counts}]
+        ),
+        "variation": pd.DataFrame(
+            [{"category": "Product", "values_pre": 90, "values_post": 91, "total_variation": 0.01}]
+        ),
+        "tasks": pd.DataFrame(
+            [
+                {"task": "sentiment", "chunks": 44, "agreement": 0.977}
+                | {"mean_change": -0.001, "mean_absolute_change": 0.004}
+            ]
+        ),
+        "recoding": pd.DataFrame(
+            [
+                {"combination": "Organization+Person", "n": 640, "k_without": 301, "k_with": 280}
+                | {"s1_without": 190, "s1_with": 166}
+            ]
+        ),
+        "linking": pd.DataFrame(
+            [
+                {"combination": "Organization+Person", "neither": 0.31, "linking": 0.28}
+                | {"consistency": 0.305, "both": 0.277}
+            ]
+        ),
+        "options": pd.DataFrame(
+            [
+                {"option": "as configured", "reached": 31.4, "uniques": 25.0, "DR": 0.86}
+                | {"DU": 0.991, **spread},
+                {"option": "two rounds", "reached": 200.0, "uniques": 25.0, "DR": 0.86}
+                | {"DU": 0.991, **spread},
+                {"option": "cosine 0.99", "reached": 0.0, "uniques": 0.0, "DR": None}
+                | {"DU": None, **spread, "n_swaps": 0, "DR_se": None, "DU_se": None},
+            ]
+        ),
+        "attacks": swapped.assign(corpus_accuracy=0.8 - 0.2 * (1 - swapped["DR"])),
     }
 
 

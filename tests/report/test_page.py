@@ -1,3 +1,4 @@
+import json
 import math
 import re
 import subprocess
@@ -8,8 +9,8 @@ import pandas as pd
 import pytest
 
 from nes_spark.releases.publishing import Gate
-from nes_spark.report import ExampleSide, build_report, page
-from tests.report.samples import adversary, candidates, examples, report_data
+from nes_spark.report import ExampleSide, ReportData, build_report, page
+from tests.report.samples import candidates, everything, examples, report_data
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
 
@@ -54,7 +55,7 @@ def outline(html: str) -> Outline:
 
 @pytest.fixture(scope="module")
 def full(tmp_path_factory):
-    data = report_data(audit=[adversary()], **examples())
+    data = report_data(**everything(), **examples())
     path = build_report(data, tmp_path_factory.mktemp("report"))
     return path, path.read_text(encoding="utf-8")
 
@@ -84,6 +85,7 @@ def test_tables_have_captions_and_scoped_headers(full):
 def test_figures_are_saved_beside_the_page(full):
     folder = full[0].parent / "figures"
     names = {"risk-utility", "against-swaps", "categories", "components", "statuses", "audit"}
+    names.add("attacks")
     assert {p.stem for p in folder.glob("*.svg")} == names
     assert {p.stem for p in folder.glob("*.png")} == names
     assert (folder / "risk-utility.png").read_bytes().startswith(b"\x89PNG")
@@ -94,7 +96,7 @@ def test_equal_data_give_equal_bytes_in_another_process(full, tmp_path):
     code = (
         "import sys; from nes_spark.report import build_report;"
         "from tests.report.samples import *;"
-        "build_report(report_data(audit=[adversary()], **examples()), sys.argv[1])"
+        "build_report(report_data(**everything(), **examples()), sys.argv[1])"
     )
     subprocess.run(
         [sys.executable, "-c", code, str(tmp_path)], check=True, env={"PYTHONHASHSEED": "7"}
@@ -218,3 +220,48 @@ def test_importing_the_report_loads_neither_spark_nor_matplotlib():
     code = "import sys, nes_spark.report; print({'pyspark', 'matplotlib'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+def test_everything_found_out_is_shown(full):
+    html = full[1]
+    for words in (
+        "Counts observed and expected under the model",
+        "What merging names into classes",
+        "What linking names did to the sample uniques",
+        "What other options of the sampler would do",
+        "200 or more",
+        "31.4",
+        "rank correlation of 1.00",
+        "Mixtures that were fitted",
+        "1 component holds chunks of a single document",
+        "at ceiling",
+        "disagrees with the computed table in 13.6% of the cells",
+        "Total variation",
+        "97.7%",
+        "An adversary who knows about swapping",
+        "22 undone, 2 true",
+        "Tarn &amp; Co",
+        "Loomstack; Loomstack + Ulm",
+        "40 answered, 4 refused",
+        "among its first five guesses 90.0% of the time before and 60.0% after",
+    ):
+        assert words in html, words
+
+
+def test_what_was_not_asked_for_is_not_shown(render):
+    html = render()
+    for words in ("other options", "measured attack", "knows about swapping", "still names"):
+        assert words not in html
+
+
+def test_saved_data_give_the_same_page(full, tmp_path):
+    data = report_data(**everything(), **examples())
+    again = ReportData.from_json(data.to_json())
+    assert build_report(again, tmp_path).read_bytes() == full[0].read_bytes()
+
+
+def test_data_of_another_version_are_refused():
+    content = json.loads(report_data().to_json())
+    content["more"] = 1
+    with pytest.raises(ValueError, match="another version"):
+        ReportData.from_json(json.dumps(content))
