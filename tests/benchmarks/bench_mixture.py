@@ -1,7 +1,7 @@
 """Mixtures: one pass and whole fits, against the floor, against other programs, on Spark.
 
     python -m tests.benchmarks.bench_mixture [--quick | --full] [--corpora DIR] [--no-spark]
-        [--only pass|fit|acceleration]
+        [--only pass|fit|acceleration] [--limit SECONDS] [--repeats ROUNDS]
 
 Three tables, every ratio between figures of the same run:
 
@@ -11,7 +11,7 @@ Three tables, every ratio between figures of the same run:
   kernel for eight mixtures at once, and one pass of our Spark fit.
 * ``fit``: whole fits to a relative gain of 1e-6: ours, scikit-learn's GaussianMixture (diagonal),
   pyspark.ml KMeans and GaussianMixture, and spheroids where a developer has installed it beside
-  this project.
+  this project. What has not finished within a limit is stopped, and larger sizes are not tried.
 * ``acceleration``: passes with and without acceleration on embeddings of real calls.
 
 Sizes that do not fit into half of the free memory are left out and named.
@@ -21,9 +21,14 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import multiprocessing
 import os
+import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +38,7 @@ from nes_spark.mixture import MixtureSetting, fit_mixture
 from nes_spark.mixture.em import Parameters
 from nes_spark.mixture.fit import begin, in_memory_pass
 from nes_spark.mixture.vectors import UnitVectors
+from nes_spark.session import SINGLE_THREADED
 
 CORPORA = Path(__file__).resolve().parents[3] / "shared" / "corpora"
 
@@ -131,14 +137,17 @@ def spark_table(spark: Any, n: int, d: int, k: int) -> Any:
 
 def pass_table(spark: Any, sizes: list[tuple[int, int, int]], repeats: int) -> None:
     """Print the times of one pass."""
-    print("\n## One pass (milliseconds; in brackets the ratio to the two products in float64)\n")
+    print(
+        f"\n## One pass (milliseconds, the least of {repeats} rounds that take turns; in brackets "
+        "the ratio to the two products in float64)\n"
+    )
     print(
         "| n | d | K | products f32 | products f64 | plain NumPy f64 | ours | ours, 8 mixtures "
         "(each) | Spark | Spark / ours |"
     )
     print("|---|---|---|---|---|---|---|---|---|---|")
     for n, d, k in sizes:
-        if not fits(n, d, 4 if spark else 2):
+        if not fits(n, d, 5 if spark else 3):
             continue
         x = clustered(n, d, k)
         data = UnitVectors(x, "bench")
@@ -148,143 +157,256 @@ def pass_table(spark: Any, sizes: list[tuple[int, int, int]], repeats: int) -> N
                 MixtureSetting("spcauchy", k), data.take(slice(0, 4096)), 8, 1, 1e-6, 0
             )
         ]
-        wide = x.astype(np.float64) if fits(n, d, 3) else None
-        t32 = best_of(lambda x=x, m=starts[0].means: products(x, m, np.float32), repeats)
-        t64 = best_of(lambda x=x, m=starts[0].means: products(x, m, np.float64), repeats)
         data.prepare()
-        ours = best_of(lambda data=data, p=starts[:1]: in_memory_pass(data, p), repeats)
-        eight = best_of(lambda data=data, p=starts: in_memory_pass(data, p), 1) / 8
-        plain = (
-            best_of(lambda w=wide, p=starts[0]: plain_pass(w, p), repeats)
-            if wide is not None
-            else float("nan")
-        )
-        del wide, x, data
-        on_spark = float("nan")
-        if spark is not None:
-            from nes_spark.mixture.stages import SparkVectors
+        one = starts[:1]
+        actions: dict[str, Callable[[], Any]] = {
+            "f32": partial(products, x, starts[0].means, np.float32),
+            "f64": partial(products, x, starts[0].means, np.float64),
+            "ours": partial(in_memory_pass, data, one),
+        }
+        with ExitStack() as stack:
+            if spark is not None:
+                from nes_spark.mixture.stages import SparkVectors
 
-            with SparkVectors(spark_table(spark, n, d, k), n, d, 8) as packed:
-                packed.evaluate(starts[:1])
-                on_spark = best_of(
-                    lambda packed=packed, p=starts[:1]: packed.evaluate(p), max(2, repeats)
-                )
-        cells = [t32, t64, plain, ours, eight, on_spark]
-        shown = " | ".join(f"{1e3 * c:.0f} ({c / t64:.1f})" for c in cells)
-        print(f"| {n:,} | {d} | {k} | {shown} | {on_spark / ours:.1f} |", flush=True)
-
-
-def fit_table(spark: Any, sizes: list[tuple[int, int, int]], heavy: bool) -> None:
-    """Print the times of whole fits."""
-    print("\n## Whole fits, one start each (seconds; passes or iterations in brackets)\n")
-    print("| n | d | K | program | seconds | iterations | result |")
-    print("|---|---|---|---|---|---|---|")
-    for n, d, k in sizes:
-        if not fits(n, d, 8):
-            continue
-        x = clustered(n, d, k)
-
-        def line(
-            program: str,
-            seconds: float,
-            iterations: Any,
-            result: str,
-            at: str = f"{n:,} | {d} | {k}",
-        ) -> None:
-            print(f"| {at} | {program} | {seconds:.2f} | {iterations} | {result} |", flush=True)
-
-        for family in ("spcauchy", "pkb"):
-            for accelerate in (True, False):
-                began = time.perf_counter()
-                m = fit_mixture(x, family, k, accelerate=accelerate)
-                line(
-                    f"ours, {family}" + ("" if accelerate else ", plain EM"),
-                    time.perf_counter() - began,
-                    m.n_passes,
-                    f"log f {m.log_likelihood:.7g}, converged {m.converged}",
-                )
-        if importlib.util.find_spec("sklearn"):
-            from sklearn.mixture import GaussianMixture
-
-            began = time.perf_counter()
-            g = GaussianMixture(k, covariance_type="diag", tol=1e-6, max_iter=500, random_state=0)
-            g.fit(x)
-            line(
-                "scikit-learn GaussianMixture, diagonal",
-                time.perf_counter() - began,
-                g.n_iter_,
-                f"converged {g.converged_}",
-            )
-        if importlib.util.find_spec("spheroids"):
-            spheroids_lines(x, k, line)
-        if spark is not None:
-            spark_fits(spark, n, d, k, heavy, line)
+                packed = stack.enter_context(SparkVectors(spark_table(spark, n, d, k), n, d))
+                for _ in range(3):  # the JVM compiles what it runs often
+                    packed.evaluate(one)
+                actions["spark"] = partial(packed.evaluate, one)
+            times: dict[str, list[float]] = {name: [] for name in actions}
+            for _ in range(repeats):
+                for name, action in actions.items():
+                    times[name].append(best_of(action, 1))
+        eight = best_of(partial(in_memory_pass, data, starts), 1) / 8
+        least = {name: min(values) for name, values in times.items()}
+        plain = float("nan")
+        if fits(n, d, 4):
+            wide = x.astype(np.float64)
+            plain = best_of(partial(plain_pass, wide, starts[0]), 2)
+            del wide
+        del x, data, actions
+        on_spark = least.get("spark", float("nan"))
+        cells = [least["f32"], least["f64"], plain, least["ours"], eight, on_spark]
+        shown = " | ".join(f"{1e3 * c:.0f} ({c / least['f64']:.1f})" for c in cells)
+        print(f"| {n:,} | {d} | {k} | {shown} | {on_spark / least['ours']:.1f} |", flush=True)
 
 
-def spheroids_lines(x: np.ndarray, k: int, line: Callable[..., None]) -> None:
-    """Time the package of the method's authors, where it is installed."""
+Outcome = tuple[float, int, bool]
+
+
+def fit_ours(family: str, n: int, d: int, k: int) -> Outcome:
+    """Time our fit in memory: seconds, passes, whether it converged."""
+    x = clustered(n, d, k)
+    began = time.perf_counter()
+    model = fit_mixture(x, family, k)
+    return time.perf_counter() - began, model.n_passes, model.converged
+
+
+def fit_spcauchy(n: int, d: int, k: int) -> Outcome:
+    """Time ours, spherical Cauchy."""
+    return fit_ours("spcauchy", n, d, k)
+
+
+def fit_pkb(n: int, d: int, k: int) -> Outcome:
+    """Time ours, Poisson kernel."""
+    return fit_ours("pkb", n, d, k)
+
+
+def fit_sklearn(n: int, d: int, k: int) -> Outcome:
+    """Time scikit-learn's mixture of Gaussians with diagonal covariances."""
+    from sklearn.mixture import GaussianMixture
+
+    x = clustered(n, d, k)
+    began = time.perf_counter()
+    model = GaussianMixture(k, covariance_type="diag", tol=1e-6, max_iter=500, random_state=0)
+    model.fit(x)
+    return time.perf_counter() - began, model.n_iter_, model.converged_
+
+
+def fit_spheroids(n: int, d: int, k: int) -> Outcome:
+    """Time the package of the method's authors, spherical Cauchy."""
     import spheroids
 
-    for family in ("pkbd", "spcauchy"):
-        began = time.perf_counter()
-        try:
-            result = spheroids.SphericalClustering(
-                num_covariates=x.shape[1], num_clusters=k, distribution=family
-            )
-            value = result.fit(x.astype(np.float64), num_epochs=500)
-            text = f"{value!r}"[:40]
-        except Exception as error:
-            text = f"{type(error).__name__}: {error}"[:60]
-        line(f"spheroids, {family}", time.perf_counter() - began, "", text)
+    x = clustered(n, d, k).astype(np.float64)
+    began = time.perf_counter()
+    model = spheroids.SphericalClustering(num_covariates=d, num_clusters=k, distribution="spcauchy")
+    value = model.fit(x, num_epochs=500)
+    return time.perf_counter() - began, 0, bool(np.isfinite(np.asarray(value, dtype=float)).all())
 
 
-def spark_fits(spark: Any, n: int, d: int, k: int, heavy: bool, line: Callable[..., None]) -> None:
-    """Time our Spark fit and Spark's own clusterings."""
-    from pyspark.ml.clustering import GaussianMixture, KMeans
-    from pyspark.ml.functions import array_to_vector
-    from pyspark.sql import functions as F
-
+def spark_ours(spark: Any, n: int, d: int, k: int) -> Outcome:
+    """Time our fit on Spark, from a table on disk."""
     from nes_spark.config import MixtureConfig
     from nes_spark.mixture.stages import fit_mixtures
 
-    table = spark_table(spark, n, d, k).cache()
-    table.count()
+    table = spark.read.parquet(str(stored(spark, n, d, k)))
     config = MixtureConfig(
-        family=["spcauchy"], n_components=[k], min_weight=[0.0], n_init=1, in_memory_rows=0
+        family=["spcauchy"],
+        n_components=[k],
+        min_weight=[0.0],
+        n_init=1,
+        in_memory_rows=0,
+        max_concentration=0.999,
     )
     began = time.perf_counter()
-    (m,) = fit_mixtures(table, config, 0).values()
-    line(
-        "ours on Spark, spcauchy",
-        time.perf_counter() - began,
-        m.n_passes,
-        f"log f {m.log_likelihood:.7g}, converged {m.converged}",
-    )
+    (model,) = fit_mixtures(table, config, 0).values()
+    return time.perf_counter() - began, model.n_passes, model.converged
+
+
+def spark_ml(spark: Any, n: int, d: int, k: int, estimator: Any) -> Outcome:
+    """Time a clustering of pyspark.ml, from a table on disk, cached as vectors."""
+    from pyspark.ml.functions import array_to_vector
+    from pyspark.sql import functions as F
+
+    table = spark.read.parquet(str(stored(spark, n, d, k)))
+    began = time.perf_counter()
     features = table.select(
         array_to_vector(F.col("vector").cast("array<double>")).alias("features")
+    ).cache()
+    try:
+        model = estimator.fit(features)
+        seconds = time.perf_counter() - began
+        n_iter = model.summary.numIter
+        return seconds, n_iter, n_iter < estimator.getMaxIter()
+    finally:
+        features.unpersist()
+
+
+def spark_kmeans(spark: Any, n: int, d: int, k: int) -> Outcome:
+    """Time spherical k-means."""
+    from pyspark.ml.clustering import KMeans
+
+    estimator = KMeans(k=k, seed=1, maxIter=500, tol=1e-6, distanceMeasure="cosine")
+    return spark_ml(spark, n, d, k, estimator)
+
+
+def spark_gaussian(spark: Any, n: int, d: int, k: int) -> Outcome:
+    """Time the mixture of Gaussians with full covariances, the only one there is."""
+    from pyspark.ml.clustering import GaussianMixture
+
+    return spark_ml(spark, n, d, k, GaussianMixture(k=k, seed=1, maxIter=500, tol=1e-6))
+
+
+#: Threads of BLAS as the caller set them.
+_GIVEN = {name: os.environ[name] for name in SINGLE_THREADED if name in os.environ}
+#: Table of vectors on disk, by size; filled by :func:`stored`.
+_STORED: dict[tuple[int, int, int], Path] = {}
+
+
+def stored(spark: Any, n: int, d: int, k: int) -> Path:
+    """Return a Parquet table of vectors for the programs on Spark, written once."""
+    if (n, d, k) not in _STORED:
+        folder = Path(_SCRATCH.name) / f"{n}-{d}-{k}"
+        spark_table(spark, n, d, k).write.parquet(str(folder))
+        _STORED[n, d, k] = folder
+    return _STORED[n, d, k]
+
+
+_SCRATCH = tempfile.TemporaryDirectory(prefix="bench-mixture-")
+
+
+def _child(program: Callable[[int, int, int], Outcome], size: Any, pipe: Any) -> None:
+    try:
+        pipe.send(program(*size))
+    except Exception as error:
+        pipe.send(type(error).__name__)
+
+
+def limited(program: Callable[[int, int, int], Outcome], size: Any, limit: float) -> Any:
+    """Run a program in a process of its own; None when it has not finished within the limit."""
+    context = multiprocessing.get_context("spawn")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_child, args=(program, size, sender), daemon=True)
+    # the session of Spark holds the BLAS of its own workers to one thread; this is none of them
+    held = {name: os.environ.pop(name, None) for name in SINGLE_THREADED}
+    os.environ.update(_GIVEN)
+    try:
+        process.start()
+    finally:
+        os.environ.update({name: value for name, value in held.items() if value is not None})
+    sender.close()
+    try:
+        # the time to start and to make the data is not the program's
+        return receiver.recv() if receiver.poll(limit + 15 + size[0] * size[1] / 2e7) else None
+    except EOFError:
+        return "out of memory"
+    finally:
+        process.kill()
+        process.join()
+
+
+def limited_on_spark(spark: Any, program: Callable[..., Outcome], size: Any, limit: float) -> Any:
+    """Run a program on Spark; its jobs are cancelled after the limit."""
+    stored(spark, *size)
+    done, late = threading.Event(), threading.Event()
+
+    def watch() -> None:
+        if not done.wait(limit):
+            late.set()
+            while not done.wait(0.5):
+                spark.sparkContext.cancelAllJobs()
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        return program(spark, *size)
+    except Exception as error:
+        known = "covariance not symmetric" if "Symmetric" in str(error) else type(error).__name__
+        return None if late.is_set() else f"failed: {known}"
+    finally:
+        done.set()
+        watcher.join()
+
+
+def fit_table(spark: Any, sizes: list[tuple[int, int, int]], limit: float) -> None:
+    """Print the times of whole fits, one row a size and one column a program."""
+    memory = {"ours, spcauchy": fit_spcauchy, "ours, pkb": fit_pkb}
+    if importlib.util.find_spec("sklearn"):
+        memory["scikit-learn Gaussian, diagonal"] = fit_sklearn
+    if importlib.util.find_spec("spheroids"):
+        memory["spheroids, spcauchy"] = fit_spheroids
+    cluster: dict[str, Callable[..., Outcome]] = {}
+    if spark is not None:
+        cluster = {
+            "ours on Spark, spcauchy": spark_ours,
+            "pyspark.ml KMeans": spark_kmeans,
+            "pyspark.ml Gaussian, full": spark_gaussian,
+        }
+    names = [*memory, *cluster]
+    print(
+        f"\n## Whole fits from one start to a relative gain of 1e-6: seconds (passes); "
+        f"not finished within {limit:.0f} s: > {limit:.0f}; * not converged\n"
     )
-    features = features.cache()
-    features.count()
-    began = time.perf_counter()
-    means = KMeans(k=k, seed=1, maxIter=100, tol=1e-6, distanceMeasure="cosine").fit(features)
-    line("pyspark.ml KMeans, cosine", time.perf_counter() - began, means.summary.numIter, "")
-    if heavy:
-        # a full covariance for every component: d^2 numbers each, d^3 operations a step
-        began = time.perf_counter()
-        try:
-            gauss = GaussianMixture(k=k, seed=1, maxIter=3).fit(features)
-            line(
-                "pyspark.ml GaussianMixture, 3 iterations at most",
-                time.perf_counter() - began,
-                gauss.summary.numIter,
-                "full covariances",
-            )
-        except Exception as error:
-            line(
-                "pyspark.ml GaussianMixture", time.perf_counter() - began, "", type(error).__name__
-            )
-    features.unpersist()
-    table.unpersist()
+    print("| n | d | K | two products, ms | " + " | ".join(names) + " |")
+    print("|---" * (len(names) + 4) + "|")
+    too_slow: dict[str, list[tuple[int, int, int]]] = {name: [] for name in names}
+
+    def shown(name: str, size: tuple[int, int, int]) -> str:
+        if any(all(a <= b for a, b in zip(s, size, strict=True)) for s in too_slow[name]):
+            return f"> {limit:.0f} (a smaller one was)"
+        if name == "pyspark.ml Gaussian, full" and size[1] > 500:
+            return f"not tried: {8e-6 * size[2] * size[1] ** 2:.0f} MB of covariances"
+        result = (
+            limited(memory[name], size, limit)
+            if name in memory
+            else limited_on_spark(spark, cluster[name], size, limit)
+        )
+        if result is None or (isinstance(result, tuple) and result[0] > limit):
+            too_slow[name].append(size)
+            return f"> {limit:.0f}"
+        if isinstance(result, str):
+            return result
+        seconds, passes, converged = result
+        counted = f" ({passes})" if passes else ""
+        return f"{seconds:.2f}{counted}{'' if converged else ' *'}"
+
+    for n, d, k in sizes:
+        if not fits(n, d, 6):
+            continue
+        x = clustered(n, d, k)
+        floor = best_of(partial(products, x, x[:k], np.float64), 3)
+        del x
+        cells = [shown(name, (n, d, k)) for name in names]
+        print(f"| {n:,} | {d} | {k} | {1e3 * floor:.0f} | " + " | ".join(cells) + " |", flush=True)
 
 
 def real_vectors(corpora: Path, most: int) -> np.ndarray | None:
@@ -345,6 +467,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="the smallest sizes only")
     parser.add_argument("--full", action="store_true", help="up to a million vectors; an hour")
+    parser.add_argument("--limit", type=float, help="seconds a whole fit may take: 45, full 300")
+    parser.add_argument("--repeats", type=int, default=5, help="rounds of the pass table")
     parser.add_argument("--no-spark", action="store_true")
     parser.add_argument("--corpora", type=Path, default=CORPORA)
     parser.add_argument("--only", choices=["pass", "fit", "acceleration"])
@@ -355,22 +479,31 @@ def main() -> None:
         from nes_spark.session import get_session
 
         spark = get_session(SparkConfig(driver_memory="4g"), "bench_mixture")
+        spark.sparkContext.setLogLevel("OFF")
     if options.quick:
         passes, whole = [(2_000, 384, 10), (20_000, 384, 30)], [(2_000, 384, 10)]
     else:
-        passes = [(n, d, 30) for d in (384, 1536) for n in (2_000, 20_000, 200_000)]
-        passes.insert(0, (2_000, 384, 10))
-        whole = [(2_000, 384, 10), (2_000, 1536, 30), (20_000, 384, 30)]
+        passes = [(n, 384, 30) for n in (2_000, 20_000, 50_000, 200_000, 500_000)]
+        passes += [(n, 1536, 30) for n in (2_000, 20_000, 200_000)]
+        whole = [(2_000, d, k) for d in (384, 1536) for k in (10, 30)]
+        whole += [(20_000, 384, 10), (20_000, 384, 30), (20_000, 1536, 30), (200_000, 384, 30)]
     if options.full:
         passes += [(1_000_000, 384, 10), (1_000_000, 384, 30), (1_000_000, 1536, 30)]
-        whole += [(200_000, 384, 30), (1_000_000, 384, 30)]
-    print(f"{os.cpu_count()} cores, BLAS threads {os.environ.get('OMP_NUM_THREADS', 'default')}")
+        whole += [(200_000, 384, 10), (200_000, 1536, 30)]
+        whole += [(1_000_000, 384, 10), (1_000_000, 384, 30), (1_000_000, 1536, 30)]
+    limit = options.limit or (300.0 if options.full else 45.0)
+    load = os.getloadavg()[0]
+    print(
+        f"{os.cpu_count()} cores, load before {load:.1f}, BLAS threads "
+        f"{_GIVEN.get('OMP_NUM_THREADS', 'default')} (one in each worker of Spark)"
+    )
     if options.only in (None, "pass"):
-        pass_table(spark, passes, 3)
+        pass_table(spark, passes, options.repeats)
     if options.only in (None, "fit"):
-        fit_table(spark, whole, heavy=not options.quick)
+        fit_table(spark, whole, limit)
     if options.only in (None, "acceleration"):
         acceleration_table(options.corpora, [1_819] if options.quick else [1_819, 6_585], 5)
+    print(f"\nload after {os.getloadavg()[0]:.1f}")
     if spark is not None:
         spark.stop()
 
