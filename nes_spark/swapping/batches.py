@@ -20,6 +20,7 @@ from nes_spark.swapping.memory import component_stream
 from nes_spark.swapping.population import Ints, Mask, Population, Sets, make_sets
 from nes_spark.swapping.sampler import sample_component
 from nes_spark.swapping.seeds import Secret
+from nes_spark.swapping.sticky import pair_keys, sample_sticky
 
 #: What identifies a group; batches come sorted by these, then by chunk_id.
 GROUP = ("setting", "combination", "component", "stratum", "block")
@@ -54,6 +55,8 @@ class Task:
         A group with block b makes draws ``b * draws_per_block`` and following.
     max_swaps : int
         Longest sequence of one component.
+    sticky : bool
+        Whether every pair has a clock of its own (:mod:`nes_spark.swapping.sticky`).
     uniques_first, max_count_difference, min_cosine, cosine_weight
         Options of :class:`~nes_spark.swapping.population.Population` and the sampler.
     """
@@ -67,6 +70,7 @@ class Task:
     max_count_difference: int | None = None
     min_cosine: float | None = None
     cosine_weight: float | None = None
+    sticky: bool = False
 
     @property
     def needs_vectors(self) -> bool:
@@ -228,10 +232,15 @@ def sample_batches(batches: Iterable[pa.RecordBatch], task: Task) -> Iterator[pa
         out: list[tuple[Any, ...]] = []
         start = block * task.draws_per_block
         for draw in range(start, min(start + task.draws_per_block, task.draws)):
-            stream = component_stream(
-                task.secret, setting, combination, draw, task.round, ids[0].as_py()
-            )
-            for swap in sample_component(population, stream, task.max_swaps, uniques):
+            if task.sticky:
+                keys = pair_keys(task.secret, ids.to_pylist(), combination, draw, task.round)
+                found = sample_sticky(population, keys, task.max_swaps, uniques)
+            else:
+                stream = component_stream(
+                    task.secret, setting, combination, draw, task.round, ids[0].as_py()
+                )
+                found = sample_component(population, stream, task.max_swaps, uniques)
+            for swap in found:
                 first, second = ids[swap.first].as_py(), ids[swap.second].as_py()
                 out.append(
                     (setting, combination, draw, component, swap.priority, swap.time, first, second)

@@ -24,6 +24,7 @@ from nes_spark.swapping.exchange import (
 from nes_spark.swapping.population import Population, joint_sets, sets_of
 from nes_spark.swapping.sampler import Limits, sample_component
 from nes_spark.swapping.seeds import Secret, Stream
+from nes_spark.swapping.sticky import pair_keys, sample_sticky
 
 if TYPE_CHECKING:
     from nes_spark.config import ConstraintsConfig
@@ -95,6 +96,7 @@ def sample_swaps(
     rounds: int = 1,
     uniques_first: bool = False,
     cosine_weight: float | None = None,
+    sticky: bool = False,
     limits: Limits | None = None,
 ) -> list[Swap]:
     """Draw a sequence of swaps: each time a pair uniformly from all pairs still valid.
@@ -138,6 +140,8 @@ def sample_swaps(
         Pairs of two sample uniques of z_J first, then of one, then the others.
     cosine_weight : float, optional
         Draw pairs proportionally to ((1 + cosine) / 2) ** cosine_weight; needs ``vectors``.
+    sticky : bool
+        Give every pair a clock of its own, see :mod:`nes_spark.swapping.sticky`.
     limits : Limits, optional
         For tests and benchmarks.
 
@@ -246,10 +250,14 @@ def sample_swaps(
                 vectors=None if table is None else table[rows],
                 **options,
             )
-            stream = component_stream(secret, setting, combination, draw, round_, ids[rows[0]])
-            for swap_ in sample_component(
-                population, stream, remaining, None if unique is None else unique[rows], limits
-            ):
+            marked = None if unique is None else unique[rows]
+            if sticky:
+                keys = pair_keys(secret, [ids[i] for i in rows], combination, draw, round_)
+                accepted = sample_sticky(population, keys, remaining, marked)
+            else:
+                stream = component_stream(secret, setting, combination, draw, round_, ids[rows[0]])
+                accepted = sample_component(population, stream, remaining, marked, limits)
+            for swap_ in accepted:
                 a, b = rows[swap_.first], rows[swap_.second]
                 found.append((swap_.priority, swap_.time, ids[a], ids[b], a, b))
         found.sort()

@@ -92,7 +92,8 @@ def sample_candidates(
     A task reads the eligible chunks of one component (about 150 bytes each) and makes several draws
     with them. Of a component with more than ``swapping.task_chunks`` eligible chunks only those are
     read that the clocks name (:mod:`nes_spark.swapping.prefix`); only when the swaps asked for
-    cannot be found among ``task_chunks`` chunks is it read as a whole.
+    cannot be found among ``task_chunks`` chunks is it read as a whole. With ``swapping.sticky``
+    components are always read as a whole.
     """
     from pyspark.sql import functions as F
     from pyspark.sql.window import Window
@@ -144,6 +145,7 @@ def _task(releases: ReleasesConfig, swapping: SwappingConfig, secret: Secret, ro
         constraints.max_count_difference,
         constraints.min_cosine,
         swapping.cosine_weight,
+        swapping.sticky,
     )
 
 
@@ -256,7 +258,7 @@ def _first_round(base: DataFrame, cells: DataFrame, task: Task, task_chunks: int
     from pyspark.sql import functions as F
 
     large: dict[GroupKey, Large] = {}
-    if cells.limit(task_chunks + 1).count() > task_chunks:
+    if not task.sticky and cells.limit(task_chunks + 1).count() > task_chunks:
         found = (
             base.groupBy(*GROUP[:4])
             .agg(F.count(F.lit(1)).alias("n"), F.min("chunk_id").alias("first_id"))
