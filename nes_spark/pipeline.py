@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from nes_spark.config import Config
-from nes_spark.errors import NesError
+from nes_spark.errors import ConfigError, NesError
 from nes_spark.store import Manifest, Store, code_version, combine
 
 if TYPE_CHECKING:
@@ -68,15 +68,7 @@ class Context:
 
     def models(self) -> dict[str, MixtureModel]:
         """The fitted mixtures by setting."""
-        from nes_spark.mixture import MixtureModel
-
-        found = self.store.manifest("mixture")
-        assert found is not None
-        with self.store.open_artifact("mixture") as folder:
-            return {
-                name: MixtureModel.load(folder / file)
-                for name, file in found.details["files"].items()
-            }
+        return read_models(self.store)
 
 
 Outputs = Mapping[str, "DataFrame"]
@@ -96,6 +88,8 @@ class Stage:
         Takes the context and returns the tables it gives; an artifact's stage fills a folder.
     draws : bool
         Whether the output depends on the secret seed.
+    also : callable, optional
+        Gives a digest of what else the output depends on, outside the run folder.
     """
 
     name: str
@@ -107,6 +101,7 @@ class Stage:
     fill: Callable[[Context, Any], dict[str, Any] | None] | None = None
     draws: bool = False
     details: Callable[[Context], dict[str, Any]] | None = field(default=None, compare=False)
+    also: Callable[[Context], str] | None = field(default=None, compare=False)
 
     def key(self, context: Context) -> str:
         """Digest of all that the output depends on."""
@@ -121,6 +116,8 @@ class Stage:
             parts.append(config.fingerprint(*self.sections))
         if self.draws:
             parts.append(seed_fingerprint(context.secret))
+        if self.also is not None:
+            parts.append(self.also(context))
         for name in self.needs:
             if name == INPUT:
                 parts += [context.input_fingerprint, config.period or ""]
@@ -231,8 +228,12 @@ def _mixture(context: Context, folder: Any) -> dict[str, Any]:
     from nes_spark.mixture.stages import fit_mixtures
     from nes_spark.swapping import derive_seed
 
+    earlier = earlier_run(context)
     models = fit_mixtures(
-        context.table("embeddings"), context.config.mixture, derive_seed(context.secret, "mixture")
+        context.table("embeddings"),
+        context.config.mixture,
+        derive_seed(context.secret, "mixture"),
+        warm_start=None if earlier is None else read_models(earlier),
     )
     files = {}
     settings = {}
@@ -245,7 +246,74 @@ def _mixture(context: Context, folder: Any) -> dict[str, Any]:
             "components": len(model.weights),
             "log_likelihood": float(model.log_likelihood),
         }
-    return {"files": files, "settings": settings}
+    return {
+        "files": files,
+        "settings": settings,
+        "warm_start": None if earlier is None else posixpath.basename(earlier.root),
+    }
+
+
+def read_models(store: Store) -> dict[str, MixtureModel]:
+    """Read the fitted mixtures of a run folder, by setting."""
+    from nes_spark.mixture import MixtureModel
+
+    found = _manifest(store, "mixture")
+    with store.open_artifact("mixture") as folder:
+        return {
+            name: MixtureModel.load(folder / file) for name, file in found.details["files"].items()
+        }
+
+
+def earlier_run(context: Context) -> Store | None:
+    """Return the run whose mixtures this one starts from (``mixture.warm_start``).
+
+    Returns
+    -------
+    Store or None
+        None where none is asked for, and for ``previous`` where there is no earlier period with
+        mixtures of the same embedding model.
+
+    Raises
+    ------
+    ConfigError
+        When the run folder named has no mixtures, or those of another embedding model.
+    """
+    named = context.config.mixture.warm_start
+    if named is None:
+        return None
+    own = context.store.manifest("embedder")
+    model = own.details.get("model_id") if own else None
+
+    def fits(store: Store) -> str:
+        """Why a run's mixtures cannot be used; empty where they can."""
+        embedder = store.manifest("embedder")
+        if store.manifest("mixture") is None or embedder is None:
+            return "holds no fitted mixtures"
+        if embedder.details.get("model") == "lsa":
+            return "has vectors of an lsa model, which is fitted anew in every period"
+        if embedder.details.get("model_id") != model:
+            return "has vectors of another embedding model"
+        return ""
+
+    if named != "previous":
+        store = Store(named)
+        if reason := fits(store):
+            raise ConfigError(f"mixture.warm_start: {named} {reason}")
+        return store
+    if context.config.period is None:
+        return None
+    parent = posixpath.dirname(context.store.root)
+    earlier = [p for p in context.store.siblings() if p < context.config.period]
+    for period in sorted(earlier, reverse=True):
+        store = Store(posixpath.join(parent, period))
+        if not fits(store):
+            return store
+    return None
+
+
+def _warm_start_digest(context: Context) -> str:
+    earlier = earlier_run(context)
+    return "" if earlier is None else _manifest(earlier, "mixture").content
 
 
 def _assignments(context: Context) -> Outputs:
@@ -403,6 +471,7 @@ STAGES: tuple[Stage, ...] = (
         ("mixture",),
         fill=_mixture,
         draws=True,
+        also=_warm_start_digest,
     ),
     Stage(
         "assignments",

@@ -106,6 +106,7 @@ class Store:
         text = str(root)
         if "://" not in text:
             text = str(Path(text).expanduser().absolute())
+        text = text.rstrip("/") if not text.endswith("://") else text
         self.root = text
         try:
             self._fs, self._path = pafs.FileSystem.from_uri(text)
@@ -258,6 +259,13 @@ class Store:
         """Whether a file or folder is there."""
         target = posixpath.join(self._path, *parts)
         return self._fs.get_file_info(target).type != pafs.FileType.NotFound
+
+    def siblings(self) -> list[str]:
+        """Names of the run folders beside this one, sorted; those of all periods but this."""
+        parent = posixpath.dirname(self._path)
+        found = self._fs.get_file_info(pafs.FileSelector(parent, allow_not_found=True))
+        names = {f.base_name for f in found if f.type == pafs.FileType.Directory}
+        return sorted(names - {posixpath.basename(self._path)})
 
     # -- manifests -----------------------------------------------------------------------------
 

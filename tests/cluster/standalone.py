@@ -1,0 +1,146 @@
+"""A Spark standalone cluster, and a Spark Connect server, on the loopback from pip's pyspark."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pyspark
+
+SPARK_HOME = Path(pyspark.__file__).parent
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+def _wait_for_port(port: int, process: subprocess.Popen, log: Path, seconds: float = 180) -> None:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        with socket.socket() as attempt:
+            attempt.settimeout(1)
+            if attempt.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        if process.poll() is not None:
+            break
+        time.sleep(0.2)
+    raise AssertionError(f"nothing listens on {port}:\n{log.read_text(errors='replace')[-3000:]}")
+
+
+def kill_tree(process: subprocess.Popen) -> int:
+    """SIGKILL a process and all below it; return how many."""
+    try:
+        mine = [*psutil.Process(process.pid).children(recursive=True), psutil.Process(process.pid)]
+    except psutil.NoSuchProcess:
+        return 0
+    for one in reversed(mine):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            one.send_signal(signal.SIGKILL)
+    process.wait(60)
+    return len(mine)
+
+
+class Standalone:
+    """A master and workers; each worker is one core and can be killed with its executor.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        Logs and work folders.
+    workers : int
+    env : mapping
+        Environment of the daemons; executors inherit it.
+    """
+
+    def __init__(self, folder: Path, workers: int, env: dict[str, str]) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder = folder
+        self.env = env | {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_HOME": str(SPARK_HOME)}
+        self.port = free_port()
+        self.url = f"spark://127.0.0.1:{self.port}"
+        self.workers: list[subprocess.Popen] = []
+        self.master = self._daemon(
+            "master", "org.apache.spark.deploy.master.Master", "-h", "127.0.0.1", "-p",
+            str(self.port), "--webui-port", str(free_port()),
+        )  # fmt: skip
+        _wait_for_port(self.port, self.master, folder / "master.log")
+        for number in range(workers):
+            self.add_worker(number)
+
+    def _daemon(self, name: str, *arguments: str) -> subprocess.Popen:
+        with (self.folder / f"{name}.log").open("wb") as log:
+            return subprocess.Popen(
+                [str(SPARK_HOME / "bin" / "spark-class"), *arguments],
+                env=self.env, stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
+            )  # fmt: skip
+
+    def add_worker(self, number: int) -> None:
+        self.workers.append(
+            self._daemon(
+                f"worker{number}", "org.apache.spark.deploy.worker.Worker", "-c", "1", "-m", "1g",
+                "--webui-port", str(free_port()), "-d", str(self.folder / f"work{number}"),
+                "-h", "127.0.0.1", self.url,
+            )
+        )  # fmt: skip
+
+    def kill_worker(self, number: int) -> int:
+        """SIGKILL a worker, its executor and their Python processes; return how many there were."""
+        return kill_tree(self.workers[number])
+
+    def stop(self) -> None:
+        for process in [*self.workers, self.master]:
+            kill_tree(process)
+
+
+def submit(cluster: Standalone, package: Path, arguments: list[str]) -> list[str]:
+    """``spark-submit`` with the package in an archive that the executors unpack."""
+    return [
+        str(SPARK_HOME / "bin" / "spark-submit"), "--master", cluster.url,
+        "--conf", "spark.driver.host=127.0.0.1",
+        "--conf", "spark.executor.memory=700m",
+        "--conf", "spark.executor.cores=1",
+        "--conf", "spark.executorEnv.PYTHONPATH=./package",
+        "--archives", f"{package}#package",
+        *arguments,
+    ]  # fmt: skip
+
+
+def pack(source: Path, target: Path) -> Path:
+    """Archive the copied package as ``--archives`` takes it."""
+    return Path(shutil.make_archive(str(target), "zip", root_dir=source, base_dir="nes_spark"))
+
+
+class ConnectServer:
+    """``start-connect-server.sh`` in the foreground."""
+
+    def __init__(self, folder: Path, env: dict[str, str]) -> None:
+        self.port = free_port()
+        self.url = f"sc://127.0.0.1:{self.port}"
+        log = folder / "connect.log"
+        with log.open("wb") as stream:
+            self.process = subprocess.Popen(
+                [
+                    "bash", str(SPARK_HOME / "sbin" / "start-connect-server.sh"),
+                    "--master", "local[2]",
+                    "--conf", f"spark.connect.grpc.binding.port={self.port}",
+                    "--conf", "spark.driver.memory=1g",
+                    "--conf", "spark.ui.enabled=false",
+                ],
+                env=env | {"SPARK_NO_DAEMONIZE": "1", "SPARK_LOCAL_IP": "127.0.0.1",
+                           "SPARK_HOME": str(SPARK_HOME), "PYSPARK_PYTHON": sys.executable,
+                           "SPARK_LOG_DIR": str(folder), "SPARK_PID_DIR": str(folder)},
+                stdout=stream, stderr=subprocess.STDOUT, start_new_session=True, cwd=folder,
+            )  # fmt: skip
+        _wait_for_port(self.port, self.process, log)
+
+    def stop(self) -> None:
+        kill_tree(self.process)
