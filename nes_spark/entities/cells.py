@@ -2,9 +2,48 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 SEPARATOR = " & "
+
+
+#: Marks an entry of a class as a regular expression, for example ``re:.* Bank``.
+PATTERN = "re:"
+
+
+class _Recoder:
+    """Class name of every entity, from a table of classes."""
+
+    def __init__(self, classes: Mapping[str, Iterable[str]]) -> None:
+        self.names: dict[str, str] = {}
+        self.patterns: list[tuple[re.Pattern[str], str]] = []
+        for name, group in classes.items():
+            for entry in group:
+                if entry.startswith(PATTERN):
+                    self.patterns.append((re.compile(entry.removeprefix(PATTERN)), name))
+                else:
+                    self.names[entry] = name
+
+    def __call__(self, entity: str) -> str:
+        if entity not in self.names:
+            # Kept for the next time: the entities of a corpus are few against its chunks.
+            rules = (name for pattern, name in self.patterns if pattern.fullmatch(entity))
+            self.names[entity] = next(rules, entity)
+        return self.names[entity]
+
+
+#: Recoders of the tables in use. A table is kept with its recoder, so that its id stays its own.
+_RECODERS: dict[int, tuple[Mapping[str, Iterable[str]], _Recoder]] = {}
+
+
+def _recoder(classes: Mapping[str, Iterable[str]]) -> _Recoder:
+    known = _RECODERS.get(id(classes))
+    if known is None:
+        if len(_RECODERS) >= 64:
+            _RECODERS.clear()
+        known = _RECODERS[id(classes)] = (classes, _Recoder(classes))
+    return known[1]
 
 
 def recode(entities: Iterable[str], classes: Mapping[str, Iterable[str]] | None) -> list[str]:
@@ -15,15 +54,21 @@ def recode(entities: Iterable[str], classes: Mapping[str, Iterable[str]] | None)
     entities : iterable of str
         Canonical entities of one category.
     classes : mapping of str to iterable of str, or None
-        Class name -> canonical entities merged into it ("Investment Bank": ["Goldman Sachs", ...]).
+        Class name -> canonical entities merged into it, or rules: regular expressions with ``re:``
+        before them that match whole entities. Entities named go before rules, and of several rules
+        the first counts. Must not be changed after its first use.
 
     Examples
     --------
     >>> recode(["Goldman Sachs", "Morgan Stanley"], {"Bank": ["Goldman Sachs", "Morgan Stanley"]})
     ['Bank']
+    >>> recode(["Deutsche Bank", "Vodafone"], {"Bank": ["re:.* Bank"]})
+    ['Bank', 'Vodafone']
     """
-    merged = {entity: name for name, group in (classes or {}).items() for entity in group}
-    return sorted({merged.get(entity, entity) for entity in entities if entity})
+    if not classes:
+        return sorted({entity for entity in entities if entity})
+    named = _recoder(classes)
+    return sorted({named(entity) for entity in entities if entity})
 
 
 def cell_value(entities: Iterable[str], classes: Mapping[str, Iterable[str]] | None = None) -> str:

@@ -14,6 +14,7 @@ from spacy.util import filter_spans
 
 from nes_spark.entities.names import BUCKETS, CLASSES, Lexicon, NameClassifier
 from nes_spark.entities.rules import Rules
+from nes_spark.entities.wordvectors import WordVectors
 
 
 class RulesComponent:
@@ -23,10 +24,17 @@ class RulesComponent:
         self.name = name
         self.set_content(Lexicon(), np.zeros((BUCKETS, len(CLASSES)), dtype=np.float16))
 
-    def set_content(self, lexicon: Lexicon, weights: Any) -> None:
-        """Take word lists and classifier weights of shape (BUCKETS, len(CLASSES))."""
+    def set_content(
+        self,
+        lexicon: Lexicon,
+        weights: Any,
+        vectors: WordVectors | None = None,
+        projection: Any = None,
+    ) -> None:
+        """Take word lists and the name classifier's weights, word vectors and their weights."""
         self._stored = weights
-        self.rules = Rules(lexicon, NameClassifier(weights))
+        self._projection = projection
+        self.rules = Rules(lexicon, NameClassifier(weights, vectors, projection))
 
     def __call__(self, doc: Doc) -> Doc:
         """Set the final entities of a document and return it."""
@@ -46,7 +54,12 @@ class RulesComponent:
         content = json.dumps(self.rules.lexicon.to_dict(), ensure_ascii=False)
         (folder / "lexicon.json").write_text(content, encoding="utf-8")
         rows = np.flatnonzero(np.any(self._stored != 0, axis=1)).astype(np.int32)
-        np.savez_compressed(folder / "names.npz", rows=rows, weights=self._stored[rows])
+        arrays = {"rows": rows, "weights": self._stored[rows]}
+        vectors = self.rules.classifier.vectors
+        if vectors is not None:
+            arrays["projection"] = self._projection
+            vectors.to_disk(folder)
+        np.savez_compressed(folder / "names.npz", **arrays)
 
     def from_disk(self, path: str | Path, exclude: Iterable[str] = ()) -> RulesComponent:
         """Read what :meth:`to_disk` wrote."""
@@ -55,7 +68,9 @@ class RulesComponent:
         with np.load(folder / "names.npz", allow_pickle=False) as stored:
             weights = np.zeros((BUCKETS, len(CLASSES)), dtype=np.float16)
             weights[stored["rows"]] = stored["weights"]
-        self.set_content(Lexicon.from_dict(lexicon), weights)
+            projection = stored["projection"] if "projection" in stored.files else None
+        vectors = None if projection is None else WordVectors.from_disk(folder)
+        self.set_content(Lexicon.from_dict(lexicon), weights, vectors, projection)
         return self
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nes_spark.entities.lists import read_lists
+from nes_spark.entities.wordvectors import WordVectors
 
 #: Classes in the order of the classifier's columns; O is "no entity".
 CLASSES = ("O", "ORG", "PERSON", "LOC", "EVENT", "PRODUCT")
@@ -294,20 +295,43 @@ def vectorize(found: Sequence[str]) -> NDArray[np.int64]:
 
 
 class NameClassifier:
-    """Multinomial logistic regression over hashed features.
+    """Multinomial logistic regression over hashed features and the vector of the span's words.
 
     Parameters
     ----------
     weights : ndarray, shape (BUCKETS, len(CLASSES))
         float16 or float32; kept as float32.
+    vectors : WordVectors, optional
+        Vectors of words.
+    projection : ndarray, shape (vectors.dimension, len(CLASSES)), optional
+        Weights of the vector of the span's words.
     """
 
-    def __init__(self, weights: NDArray[np.floating]) -> None:
+    def __init__(
+        self,
+        weights: NDArray[np.floating],
+        vectors: WordVectors | None = None,
+        projection: NDArray[np.floating] | None = None,
+    ) -> None:
         self.weights = np.ascontiguousarray(weights, dtype=np.float32)
+        self.vectors = vectors
+        self.projection = None if projection is None else projection.astype(np.float64)
 
-    def log_probabilities(self, found: Sequence[str]) -> NDArray[np.float64]:
-        """Return log probabilities of :data:`CLASSES`, shape (6,), for one span's features."""
+    def log_probabilities(
+        self, found: Sequence[str], span: Sequence[str] = ()
+    ) -> NDArray[np.float64]:
+        """Return log probabilities of :data:`CLASSES`, shape (6,).
+
+        Parameters
+        ----------
+        found : sequence of str
+            The span's features.
+        span : sequence of str
+            The words of the span.
+        """
         # summed in float64 in feature order: the same features give the same bits
         scores = self.weights[vectorize(found)].sum(axis=0, dtype=np.float64)
+        if self.vectors is not None and self.projection is not None:
+            scores = scores + (self.vectors.mean(span)[:, None] * self.projection).sum(axis=0)
         top = scores.max()
         return scores - top - np.log(np.exp(scores - top).sum())

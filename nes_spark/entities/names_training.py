@@ -22,9 +22,10 @@ from nes_spark.entities.names import (
     vectorize,
 )
 from nes_spark.entities.training import Annotated
+from nes_spark.entities.wordvectors import WordVectors
 
-#: Hashed features of a span: of its context and writing, and of its own words.
-Row = tuple[NDArray[np.int64], NDArray[np.int64]]
+#: Hashed features of a span: of its context and writing, and of its own words; and these words.
+Row = tuple[NDArray[np.int64], NDArray[np.int64], tuple[str, ...]]
 
 
 def build_lexicon(texts: Iterable[Annotated], min_population: int = 60_000) -> Lexicon:
@@ -134,26 +135,31 @@ def _row(words: Words, first: int, last: int, lexicon: Lexicon) -> Row:
     found = features(words, first, last, lexicon)
     own = [name for name in found if names_the_word(name)]
     rest = [name for name in found if not names_the_word(name)]
-    return np.unique(vectorize(rest)), np.unique(vectorize(own))
+    span = tuple(words.words[first:last])
+    return np.unique(vectorize(rest)), np.unique(vectorize(own)), span
 
 
 def fit(
     rows: Sequence[Row],
     labels: Sequence[int],
     weights: Sequence[float],
+    vectors: WordVectors | None = None,
     penalty: float = 2e-5,
     epochs: int = 6,
     seed: int = 20,
     hidden: float = 0.5,
-) -> NDArray[np.float16]:
-    """Fit multinomial logistic regression by AdaGrad; return weights of shape (BUCKETS, classes).
+) -> tuple[NDArray[np.float16], NDArray[np.float32] | None]:
+    """Fit multinomial logistic regression by AdaGrad.
 
     Parameters
     ----------
-    rows : sequence of (ndarray of int, ndarray of int)
-        Hashed features of each span: of where it stands and how it is written, and of its words.
+    rows : sequence of (ndarray of int, ndarray of int, tuple of str)
+        Hashed features of each span (of where it stands and how it is written; of its words), and
+        its words.
     labels, weights : sequence
         Class index and weight of each span.
+    vectors : WordVectors, optional
+        Vectors of words; without them the second result is None.
     penalty : float
         L2 penalty per update on the weights touched.
     epochs : int
@@ -163,21 +169,38 @@ def fit(
     hidden : float
         Share of updates that do not see the words of the span: names of the training companies
         must not stand in for context, because other companies have other names.
+
+    Returns
+    -------
+    weights : ndarray, shape (BUCKETS, classes)
+        Of the hashed features.
+    projection : ndarray, shape (vectors.dimension, classes), or None
+        Of the mean vector of the span's words.
     """
     k = len(CLASSES)
     w = np.zeros((BUCKETS, k))
     g2 = np.full((BUCKETS, k), 1e-3)
+    dense = np.stack([vectors.mean(row[2]) for row in rows]) if vectors is not None else None
+    projection = None if dense is None else np.zeros((dense.shape[1], k))
+    p2 = None if dense is None else np.full((dense.shape[1], k), 0.1)
     order = list(range(len(rows)))
     rng = random.Random(seed)
     for _ in range(epochs):
         rng.shuffle(order)
         for i in order:
-            x = rows[i][0] if rng.random() < hidden else np.concatenate(rows[i])
+            x = rows[i][0] if rng.random() < hidden else np.concatenate(rows[i][:2])
             scores = w[x].sum(axis=0)
+            if dense is not None:
+                scores = scores + dense[i] @ projection
             p = np.exp(scores - scores.max())
             p /= p.sum()
             p[labels[i]] -= 1.0
-            gradient = weights[i] * p + penalty * w[x]
+            residual = weights[i] * p
+            gradient = residual + penalty * w[x]
             g2[x] += gradient**2
             w[x] -= 0.08 * gradient / np.sqrt(g2[x])
-    return w.astype(np.float16)
+            if dense is not None and projection is not None and p2 is not None:
+                step = np.outer(dense[i], residual) + penalty * projection
+                p2 += step**2
+                projection -= 0.02 * step / np.sqrt(p2)
+    return w.astype(np.float16), None if projection is None else projection.astype(np.float32)

@@ -338,7 +338,8 @@ class Rules:
 
     def judge(self, words: Words, first: int, last: int) -> NDArray[np.float64]:
         """Return the classifier's log probabilities of a span of words."""
-        return self.classifier.log_probabilities(features(words, first, last, self.lexicon))
+        found = features(words, first, last, self.lexicon)
+        return self.classifier.log_probabilities(found, words.words[first:last])
 
 
 def _is_jargon(surface: str, lexicon: Lexicon) -> bool:

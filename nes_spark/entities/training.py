@@ -40,6 +40,8 @@ LABELS = ("ORG", "PERSON", "LOC", "EVENT", "PRODUCT")
 EXCLUDED_SOURCES = frozenset({"wnut17"})
 #: How often a source is seen per epoch: calls are the domain, the rest is for breadth.
 WEIGHTS = {"earnings21": 0.8, "earnings22": 1.0, "templates": 0.6, "crossner": 0.25, "sec": 0.1}
+#: The bundled embedder, whose word pieces the name classifier uses.
+EMBEDDER = Path(__file__).parent.parent / "embedding" / "models" / "static-en"
 #: What suppression puts in place of direct identifiers.
 PLACEHOLDERS = {
     "ORG": ["[Company Name]"],
@@ -177,7 +179,7 @@ def find_donors(texts: Sequence[Annotated]) -> dict[str, list[str]]:
     return donors
 
 
-def build_pipeline(width: int = 96, depth: int = 4) -> Any:
+def build_pipeline(width: int = 64, depth: int = 2) -> Any:
     """Return an untrained English pipeline with one component, ``ner``."""
     import spacy
 
@@ -246,7 +248,7 @@ def _score(nlp: Any, texts: Sequence[Annotated]) -> dict[str, float]:
 def train(
     data: str | Path,
     seed: int = 20,
-    epochs: int = 8,
+    epochs: int = 5,
     batch_words: int = 700,
     dropout: float = 0.2,
     templates: int = 3000,
@@ -346,6 +348,7 @@ def add_rules(
     from nes_spark.entities.corrections import correct
     from nes_spark.entities.names_training import build_lexicon, fit, instances
     from nes_spark.entities.templates import template_sentences
+    from nes_spark.entities.wordvectors import from_embedder
 
     rng = random.Random(seed)
     real = [*correct(read_annotated(Path(data) / "train.jsonl")), *extra]
@@ -355,10 +358,12 @@ def add_rules(
     made += list(exchange_mentions(calls, donors, rng))[:2000]
     lexicon = build_lexicon(real)
     component: Any = nlp.add_pipe("nes_rules")
-    component.set_content(lexicon, fit(*instances([*real, *made], lexicon), seed=seed))
+    vectors = from_embedder(EMBEDDER)
+    weights, projection = fit(*instances([*real, *made], lexicon), vectors=vectors, seed=seed)
+    component.set_content(lexicon, weights, vectors, projection)
     nlp.meta.update(
         name="bundled",
-        version="1.0.0",
+        version="1.1.0",
         description="Named entities of spoken business English",
         license="CC BY-SA 4.0",
         author="nes_spark",
@@ -372,7 +377,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--corpora", help="folder of the second corpus (earnings22/calls.jsonl)")
     parser.add_argument("--output", required=True, help="folder the pipeline is written to")
     parser.add_argument("--seed", type=int, default=20)
-    parser.add_argument("--epochs", type=int, default=8)
+    parser.add_argument("--epochs", type=int, default=5)
     parser.add_argument("--templates", type=int, default=3000, help="texts made from templates")
     options = parser.parse_args(arguments)
     extra: list[Annotated] = []

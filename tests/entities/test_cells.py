@@ -19,3 +19,15 @@ def test_recoding_merges_into_one_class():
 def test_every_category_has_a_value():
     cell = cell_of({"Organization": ["X"]}, ["Organization", "Person"], {"Person": {"P": ["Y"]}})
     assert cell == {"Organization": "X", "Person": ""}
+
+
+def test_rules_match_whole_names_and_names_go_before_rules():
+    classes = {"Bank": ["re:.* Bank", "Big Bank Holdings"], "Power": ["Elm Bank"]}
+    names = ["Deutsche Bank", "Big Bank Holdings", "Elm Bank", "Bank of Oslo", "Deutsche Bank"]
+    assert recode(names, classes) == ["Bank", "Bank of Oslo", "Power"]
+
+
+def test_many_tables_do_not_disturb_each_other():
+    tables = [{f"class {i}": ["X"]} for i in range(200)]
+    assert [recode(["X"], t) for t in tables] == [[f"class {i}"] for i in range(200)]
+    assert [recode(["X"], t) for t in reversed(tables)][0] == ["class 199"]
