@@ -7,6 +7,7 @@ section does not make its output stale.
 
 from __future__ import annotations
 
+import csv
 import difflib
 import hashlib
 import json
@@ -168,9 +169,54 @@ class EntitiesConfig(Section):
         description="categories that vote and change under corpus_consistency",
     )
     recoding: dict[str, dict[str, list[str]]] = Field(
-        default_factory=dict, description="category -> class -> entities merged into it in cells"
+        default_factory=dict,
+        description="category -> class -> entities merged into it in cells; an entry such as "
+        "'re:.* Bank' is a rule, a regular expression for whole names",
+    )
+    recoding_table: str | None = Field(
+        None,
+        description="CSV file with the columns category, class, entity; its rows are added to "
+        "'recoding'",
     )
     batch_size: int = Field(64, ge=1, description="texts per batch of the recogniser")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_table(cls, content: Any) -> Any:
+        """Put the rows of the table into ``recoding``: what they say decides, not the file."""
+        if not isinstance(content, Mapping) or not content.get("recoding_table"):
+            return content
+        path = content["recoding_table"]
+        merged = {
+            c: {k: list(v) for k, v in m.items()} for c, m in content.get("recoding", {}).items()
+        }
+        try:
+            with open(path, encoding="utf-8", newline="") as file:
+                rows = csv.DictReader(file)
+                missing = {"category", "class", "entity"} - set(rows.fieldnames or ())
+                if missing:
+                    raise ValueError(
+                        f"'recoding_table' {path} has no column {', '.join(sorted(missing))}"
+                    )
+                for row in rows:
+                    group = merged.setdefault(row["category"], {}).setdefault(row["class"], [])
+                    group.append(row["entity"])
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "it is not UTF-8"
+            raise ValueError(f"'recoding_table' {path} cannot be read: {reason}") from None
+        return {**content, "recoding": merged, "recoding_table": None}
+
+    @field_validator("recoding")
+    @classmethod
+    def _rules(cls, value: dict[str, dict[str, list[str]]]) -> dict[str, dict[str, list[str]]]:
+        for classes in value.values():
+            for group in classes.values():
+                for entry in group:
+                    try:
+                        re.compile(entry.removeprefix("re:") if entry.startswith("re:") else "")
+                    except re.error as error:
+                        raise ValueError(f"{entry!r} is no regular expression: {error}") from None
+        return value
 
     @model_validator(mode="after")
     def _known(self) -> EntitiesConfig:

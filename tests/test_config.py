@@ -94,3 +94,49 @@ def test_defaults_are_the_papers_candidate_space():
     assert config.releases.must_change == {"Event": "[Event]"}
     assert config.releases.fixed == ["Date"]
     assert config.chunking.threshold == 75
+
+
+def test_a_recoding_table_is_read_into_the_configuration(tmp_path):
+    table = tmp_path / "classes.csv"
+    table.write_text(
+        "category,class,entity\nOrganization,Bank,Elm & Co\nOrganization,Bank,re:.* Bank\n"
+    )
+    given = {"entities.recoding": {"Organization": {"Bank": ["Oak"]}, "Person": {"P": ["Q"]}}}
+    config = nes.load_config(None, given | {"entities.recoding_table": str(table)})
+    assert config.entities.recoding == {
+        "Organization": {"Bank": ["Oak", "Elm & Co", "re:.* Bank"]},
+        "Person": {"P": ["Q"]},
+    }
+    # A worker without the file reads the same.
+    table.unlink()
+    again = type(config.entities).model_validate_json(config.entities.model_dump_json())
+    assert again == config.entities
+
+
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        ("category,class\nPerson,P\n", "has no column entity"),
+        ("category,class,entity\nShip,S,T\n", "unknown category 'Ship'"),
+        ("category,class,entity\nPerson,P,re:(\n", "is no regular expression"),
+        (None, "cannot be read: No such file"),
+    ],
+)
+def test_a_bad_recoding_table_gets_one_line(tmp_path, content, fault):
+    table = tmp_path / "classes.csv"
+    if content is not None:
+        table.write_text(content)
+    with pytest.raises(ConfigError, match=fault) as caught:
+        nes.load_config(None, {"entities.recoding_table": str(table)})
+    assert "\n" not in str(caught.value)
+
+
+def test_options_to_compare_are_checked_like_the_sections_they_change():
+    for settings, fault in [
+        ({"swapping.roundz": 2}, "did you mean 'rounds'"),
+        ({"swapping.rounds": 0}, "swapping.rounds: input should be greater than or equal to 1"),
+        ({"risk.population": 1e9}, "cannot be compared"),
+        ({"releases.constraints.min_cosine": 3}, "less than or equal to 1"),
+    ]:
+        with pytest.raises(ConfigError, match=fault):
+            nes.load_config(None, {"report.options": {"an option": settings}})

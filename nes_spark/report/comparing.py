@@ -6,9 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nes_spark.errors import InputError, parameter_error
+
+if TYPE_CHECKING:
+    from nes_spark.report.drift import Drift
+
+#: Components that the figure shows.
+MAX_COMPONENTS = 20
 
 
 @dataclass(frozen=True)
@@ -33,6 +39,12 @@ class RunSummary:
         Standard errors.
     setting, configuration : str
         Mixture setting, and fingerprint of the configuration.
+    words, quarantined, components : int
+        Words and quarantined documents of the corpus, components of the mixture.
+    entities : mapping
+        Category -> distinct entities.
+    mlflow_run_id : str or None
+        The MLflow run of this run.
     categories : mapping
         Category -> share of chunks that hold an entity of it, from 0 to 1.
     audit : mapping
@@ -53,6 +65,11 @@ class RunSummary:
     DU_se: float | None = None
     setting: str = ""
     configuration: str = ""
+    words: int = 0
+    quarantined: int = 0
+    components: int = 0
+    entities: Mapping[str, int] = field(default_factory=dict)
+    mlflow_run_id: str | None = None
     categories: Mapping[str, float] = field(default_factory=dict)
     audit: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
@@ -84,7 +101,9 @@ def _drift(runs: Sequence[RunSummary]) -> list[dict[str, Any]]:
     return rows
 
 
-def build_comparison(runs: Sequence[RunSummary], folder: str | Path) -> Path:
+def build_comparison(
+    runs: Sequence[RunSummary], folder: str | Path, drifts: Sequence[Drift] = ()
+) -> Path:
     """Write a page that sets several runs side by side, in the order given.
 
     Parameters
@@ -93,6 +112,8 @@ def build_comparison(runs: Sequence[RunSummary], folder: str | Path) -> Path:
         At least two.
     folder : str or pathlib.Path
         Created when missing; gets ``index.html`` and ``figures``.
+    drifts : sequence of Drift, optional
+        From each run to the next, one fewer than runs; none leaves these tables out.
 
     Returns
     -------
@@ -124,6 +145,8 @@ def build_comparison(runs: Sequence[RunSummary], folder: str | Path) -> Path:
             {"1 - DU": [1 - run.DU for run in runs]}, "Loss of utility, 1 − DU", "{:.4f}",
         ),
     ]  # fmt: skip
+    steps = list(zip(pairwise(labels), drifts, strict=False))
+    drawn += _drift_figures(steps)
     for drawing in drawn:
         (folder / "figures" / f"{drawing.name}.svg").write_text(drawing.wide, encoding="utf-8")
         (folder / "figures" / f"{drawing.name}.png").write_bytes(drawing.png)
@@ -141,10 +164,57 @@ def build_comparison(runs: Sequence[RunSummary], folder: str | Path) -> Path:
         adversaries=adversaries,
         categories=list(dict.fromkeys(c for run in runs for c in run.categories)),
         drift=_drift(runs),
+        steps=[{"from": a, "to": b, "drift": drift} for (a, b), drift in steps],
+        words=list(dict.fromkeys(c for _, drift in steps for c in drift.vocabulary)),
+        entities=list(dict.fromkeys(c for run in runs for c in run.entities)),
     )  # fmt: skip
     path = folder / "index.html"
     path.write_text(page, encoding="utf-8", newline="\n")
     return path
+
+
+def _drift_figures(steps: Sequence[tuple[tuple[str, str], Drift]]) -> list[Any]:
+    """Draw the drift of the last steps: as many as there are colours."""
+    from nes_spark.report import figures
+
+    shown = steps[-len(figures.SERIES) :]
+    drawn = []
+    categories = list(dict.fromkeys(c for _, drift in shown for c in drift.vocabulary))
+    if categories:
+        groups = {
+            f"{a} → {b}": [
+                found.divergence or 0.0 if (found := drift.vocabulary.get(c)) else 0.0
+                for c in categories
+            ]
+            for (a, b), drift in shown
+        }
+        drawn.append(
+            figures.bars(
+                "vocabulary", "Drift of the entities of each category", categories, groups,
+                "Jensen-Shannon divergence, bits", "{:.3f}",
+            )
+        )  # fmt: skip
+    matched = [(labels, drift) for labels, drift in shown if drift.components]
+    if matched:
+        (before, after), drift = matched[-1]
+        drawn.append(
+            figures.bars(
+                "components",
+                "Weights of the mixture's components in two runs",
+                [
+                    f"{'–' if c.before is None else c.before} → "
+                    f"{'–' if c.after is None else c.after}"
+                    for c in drift.components[:MAX_COMPONENTS]
+                ],
+                {
+                    before: [c.weight_before for c in drift.components[:MAX_COMPONENTS]],
+                    after: [c.weight_after for c in drift.components[:MAX_COMPONENTS]],
+                },
+                "Weight",
+                "{:.3f}",
+            )
+        )
+    return drawn
 
 
 def read_run(directory: str | Path) -> RunSummary:
@@ -177,6 +247,50 @@ def read_run(directory: str | Path) -> RunSummary:
     return summary_of(details)
 
 
+def _track(
+    directory: str | Path, runs: Sequence[RunSummary], drifts: Sequence[Drift], folder: Path
+) -> str | None:
+    """Record a comparison as an MLflow run of its own, where the last run was recorded."""
+    from nes_spark.auditing import configuration_of
+    from nes_spark.publication import tracker_of
+    from nes_spark.store import Store
+    from nes_spark.tracking import tracked_series
+
+    config = configuration_of(directory)
+    if not config.tracking.enabled:
+        return None
+    series: dict[str, list[float | None]] = {
+        "compare/DR": [run.DR for run in runs],
+        "compare/DU": [run.DU for run in runs],
+        "compare/r": [run.r for run in runs],
+        "compare/swaps": [run.n_swaps for run in runs],
+        "compare/documents": [run.documents for run in runs],
+        "compare/chunks": [run.chunks for run in runs],
+        "compare/words": [run.words for run in runs],
+        "compare/components": [run.components for run in runs],
+    }
+    for name in sorted({name for run in runs for name in run.audit}):
+        for side, place in (("pre", 0), ("post", 1)):
+            series[f"compare/audit/{name}/{side}"] = [
+                run.audit[name][place] if name in run.audit else None for run in runs
+            ]
+    # A drift is that from the run before, so its step is the later run; the first has none.
+    for category in sorted({c for drift in drifts for c in drift.vocabulary}):
+        found = [drift.vocabulary.get(category) for drift in drifts]
+        series[f"drift/jaccard/{category}"] = [None, *(f.jaccard if f else None for f in found)]
+        series[f"drift/divergence/{category}"] = [
+            None, *(f.divergence if f else None for f in found)
+        ]  # fmt: skip
+    series["drift/weights"] = [None, *(drift.weight_shift for drift in drifts)]
+    tags = {"kind": "comparison", "runs": ", ".join(run.label for run in runs)}
+    tags |= {f"run.{i}": run.mlflow_run_id for i, run in enumerate(runs) if run.mlflow_run_id}
+    tracker = tracker_of(config, Store(str(directory)))
+    with tracker.run(f"compare {runs[0].label} to {runs[-1].label}", tags) as tracked:
+        tracked_series(tracked, series)
+        tracked.folder(folder, "comparison")
+        return tracked.run_id
+
+
 def summary_of(details: Mapping[str, Any]) -> RunSummary:
     """Turn the details that a publication keeps into a :class:`RunSummary`."""
     figures, choice = details["figures"], details["choice"]
@@ -186,6 +300,14 @@ def summary_of(details: Mapping[str, Any]) -> RunSummary:
     return RunSummary(
         name=str(details.get("name") or "run"),
         period=details.get("period"),
+        words=int(figures.get("words", 0)),
+        quarantined=sum(figures.get("quarantined", {}).values()),
+        components=int(choice.get("components", 0)),
+        entities={
+            category: int(counts.get("entities", 0))
+            for category, counts in figures["categories"].items()
+        },
+        mlflow_run_id=details.get("mlflow_run_id"),
         published=all(bool(gate["passed"]) for gate in details["gates"]),
         documents=int(figures["documents"]),
         chunks=chunks,
@@ -236,8 +358,18 @@ def table_of(runs: Sequence[RunSummary]) -> str:
     )
 
 
-def compare_runs(directories: Sequence[str | Path], folder: str | Path) -> str:
+def compare_runs(directories: Sequence[str | Path], folder: str | Path, track: bool = False) -> str:
     """Compare run folders: write the page, return a table for the terminal and the page's path.
+
+    Parameters
+    ----------
+    directories : sequence of str or pathlib.Path
+        Run folders ``OUT/PERIOD``, in the order in which they are compared.
+    folder : str or pathlib.Path
+        Gets the page and its figures.
+    track : bool, optional
+        Record the comparison in MLflow, as a run of its own, where the last run was recorded
+        (unless its configuration switched tracking off).
 
     Raises
     ------
@@ -247,5 +379,16 @@ def compare_runs(directories: Sequence[str | Path], folder: str | Path) -> str:
     if len(directories) < 2:
         raise InputError("compare: give at least two run folders")
     runs = [read_run(directory) for directory in directories]
-    page = build_comparison(runs, folder)
-    return f"{table_of(runs)}\n\nPage: {page}"
+    from nes_spark.report.drift import drift_between
+    from nes_spark.store import Store
+
+    drifts = [
+        drift_between(Store(str(a)), Store(str(b)), (first.setting, second.setting))
+        for (a, b), (first, second) in zip(pairwise(directories), pairwise(runs), strict=True)
+    ]
+    page = build_comparison(runs, folder, drifts)
+    lines = [table_of(runs), "", f"Page: {page}"]
+    run_id = _track(directories[-1], runs, drifts, Path(folder)) if track else None
+    if run_id is not None:
+        lines.append(f"MLflow run: {run_id}")
+    return "\n".join(lines)

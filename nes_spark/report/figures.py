@@ -380,6 +380,7 @@ def attacks(candidates: pd.DataFrame, choice: Mapping[str, Any]) -> Drawing:
             chosen["DR"], 100 * chosen["corpus_accuracy"], marker="*", markersize=19, color=INK,
             markeredgecolor=PAPER, markeredgewidth=1.2, linestyle="none", label="chosen", zorder=6,
         )  # fmt: skip
+        axes.locator_params(axis="x", nbins=4 if narrow else 7)
         axes.set_xlabel("Estimated disclosure risk DR")
         axes.set_ylabel("Chunks the adversary names (%)")
         _legend(figure, axes, narrow)

@@ -25,7 +25,7 @@ CATEGORY_WORDS = {
 STATUS_WORDS = {
     "swapped": "Exchanged names with a chunk of another document.",
     "unpaired": "Could have been swapped, but was not drawn or found no partner left.",
-    "no_entity": "Holds no name of the categories that are exchanged.",
+    "no_entity": "Lacks a name of at least one of the categories that are exchanged.",
     "same_metadata_only": "All chunks like it are of the same source, so nothing would be gained.",
     "alone_in_component": "No other chunk is similar enough: it is alone in its component.",
     "no_valid_partner": "No chunk of its component makes a valid exchange with it.",
@@ -332,6 +332,11 @@ def _render(data: ReportData, drawings: dict[str, Drawing]) -> str:
         from nes_spark.audit.summary import risk_against_attacks
 
         correlation = risk_against_attacks(data.attacks)
+        each = [risk_against_attacks(own) for _, own in data.attacks.groupby("combination")]
+        within = [found["spearman"] for found in each if found["spearman"] is not None]
+        correlation["lowest"], correlation["highest"] = (
+            (min(within), max(within)) if within else (None, None)
+        )
     frontier = space[space["on_frontier"]].sort_values(["DR", "DU"]).to_dict("records")
     rows = space.to_dict("records")
     choice = data.choice
