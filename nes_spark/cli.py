@@ -169,6 +169,33 @@ def invert(run_dir: str, output: str) -> None:
     click.echo(f"{rows} chunks restored to {output}")
 
 
+@main.command("rotate-key")
+@click.argument("run_dir", type=click.Path(file_okay=False))
+@click.option(
+    "--old-env",
+    default="NES_SPARK_LEDGER_KEY",
+    show_default=True,
+    metavar="NAME",
+    help="Environment variable with the key the ledger has now.",
+)
+@click.option(
+    "--new-env",
+    default="NES_SPARK_LEDGER_NEW_KEY",
+    show_default=True,
+    metavar="NAME",
+    help="Environment variable with the key it shall have.",
+)
+def rotate_key(run_dir: str, old_env: str, new_env: str) -> None:
+    """Encrypt the ledger of RUN_DIR with another key; a plain ledger is encrypted.
+
+    The content stays the same. A crash leaves the ledger under the old key or under the new one.
+    """
+    from nes_spark.runner import rotate_ledger_key
+
+    old, new = rotate_ledger_key(run_dir, old_env, new_env)
+    click.echo(f"ledger of {run_dir}: key {old or 'none'} replaced by key {new}")
+
+
 @main.command()
 @click.argument("run_dir", type=click.Path(file_okay=False))
 @click.option("--conf", type=click.Path(), help="Configuration whose section audit is used.")
@@ -193,11 +220,22 @@ def audit(
 @click.option(
     "--output", type=click.Path(file_okay=False), default="out/compare", show_default=True
 )
-def compare(run_dirs: tuple[str, ...], output: str) -> None:
-    """Compare the releases of several run folders: a table here, a page in OUTPUT."""
+@click.option("--no-mlflow", is_flag=True, help="Do not record the comparison in MLflow.")
+def compare(run_dirs: tuple[str, ...], output: str, no_mlflow: bool) -> None:
+    """Compare the releases of several run folders: a table here, a page in OUTPUT, MLflow."""
     from nes_spark.report.comparing import compare_runs
 
-    click.echo(compare_runs([Path(r) for r in run_dirs], Path(output)))
+    click.echo(compare_runs(list(run_dirs), Path(output), track=not no_mlflow))
+
+
+@main.command()
+@click.argument("earlier", type=click.Path(file_okay=False))
+@click.argument("later", type=click.Path(file_okay=False))
+def overlap(earlier: str, later: str) -> None:
+    """Count which swaps of the run EARLIER the run LATER repeats, for chunks that both hold."""
+    from nes_spark.overlap import overlap_of
+
+    click.echo(str(overlap_of(earlier, later)))
 
 
 @main.command()

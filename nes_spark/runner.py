@@ -14,7 +14,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from nes_spark.config import Config
-from nes_spark.errors import ConfigError, EstimationError, InfrastructureError, InputError
+from nes_spark.errors import (
+    ConfigError,
+    EstimationError,
+    InfrastructureError,
+    InputError,
+    LedgerError,
+)
+from nes_spark.failures import translated
 from nes_spark.logs import LOGGER, Progress
 from nes_spark.pipeline import INPUT, STAGES, Context, Stage
 from nes_spark.store import Store, input_fingerprint
@@ -121,10 +128,11 @@ def run(config: Config, spark: SparkSession | None = None, force: bool = False) 
     check_tasks(config)
     with open_run(config, spark) as context:
         progress = Progress(len(STAGES) + 1)
-        ran = _run_stages(context, progress, force)
+        _run_stages(context, progress, force)
         from nes_spark.publication import publish
 
-        return publish(context, progress, force or ran > 0)
+        with translated("stage release"):
+            return publish(context, progress, force)
 
 
 @contextlib.contextmanager
@@ -150,8 +158,9 @@ def open_run(config: Config, spark: SparkSession | None = None) -> Iterator[Cont
 
     session = spark or get_session(config.spark)
     store = Store(posixpath.join(config.output.directory, config.period or ALL_PERIODS))
-    store.prepare()
-    with store.lock():
+    with translated("run"):
+        store.prepare()
+    with translated("run"), store.lock():
         secret = load_secret(config.seed, store.local_path("sealed") if store.is_local else None)
         paths = [p for p in (config.input.path, config.input.metadata_table) if p]
         yield Context(session, config, store, secret, input_fingerprint(session, paths))
@@ -203,28 +212,61 @@ def run_stage(config: Config, name: str, spark: SparkSession | None = None) -> s
         return f"{name}: " + ", ".join(f"{count:,} {n}" for n, count in rows.items())
 
 
-def _run_stages(context: Context, progress: Progress, force: bool) -> int:
-    """Bring every stage up to date; return how many had to run."""
-    ran = 0
+def rotate_ledger_key(run_dir: str, old_env: str, new_env: str) -> tuple[str | None, str]:
+    """Encrypt the ledger of a run with another key.
+
+    Parameters
+    ----------
+    run_dir : str
+        A run folder ``OUT/PERIOD``.
+    old_env, new_env : str
+        Environment variables with the key that the ledger has (not looked at where it is plain),
+        and with the new one.
+
+    Returns
+    -------
+    tuple of (str or None, str)
+        Ids of the old and new key (:func:`nes_spark.swapping.ledger.key_id`).
+
+    Raises
+    ------
+    LedgerError
+        When there is no ledger, a key is missing or wrong; then nothing was changed.
+    """
+    from nes_spark.config import LedgerConfig
+    from nes_spark.swapping.ledger import FOLDER, HEADER, key_id, load_key, rotate_key
+
+    store = Store(run_dir)
+    header = store.read_json(*FOLDER, HEADER)
+    if not isinstance(header, dict):
+        raise LedgerError(f"{run_dir}: holds no ledger; give a run folder such as out/2020Q3")
+    with translated("rotate-key"), store.lock():
+        old = load_key(LedgerConfig(key_env=old_env)) if header.get("encrypted") else None
+        new = load_key(LedgerConfig(key_env=new_env))
+        rotate_key(store, old, new)
+        return (None if old is None else key_id(old)), key_id(new)
+
+
+def _run_stages(context: Context, progress: Progress, force: bool) -> None:
+    """Bring every stage up to date."""
     for stage in STAGES:
         progress.start(stage.name, stage.what)
-        ran += _advance(context, stage, progress, force)
-    return ran
+        _advance(context, stage, progress, force)
 
 
-def _advance(context: Context, stage: Stage, progress: Progress, force: bool) -> bool:
-    """Run one stage unless its output is up to date; return whether it ran."""
+def _advance(context: Context, stage: Stage, progress: Progress, force: bool) -> None:
+    """Run one stage unless its output is up to date."""
     key = stage.key(context)
     current = not force and stage.is_current(context, key)
     started = time.perf_counter()
     if current:
         _report_stage(context, stage, progress, 0.0, "up to date")
     else:
-        stage.execute(context, key)
+        with translated(f"stage {stage.name}"):
+            stage.execute(context, key)
         _report_stage(context, stage, progress, time.perf_counter() - started, "")
     # Also where nothing ran: what stopped the last run stops this one, with the same words.
     _examine(context, stage)
-    return not current
 
 
 def _report_stage(

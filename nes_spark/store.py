@@ -374,6 +374,21 @@ class Store:
         by = [c for c in TABLES[name].key if c in frame.columns]
         return frame.sort_values(by, ignore_index=True) if by else frame
 
+    def rows(self, name: str, columns: list[str]) -> Iterator[tuple[Any, ...]]:
+        """Yield rows of a finished table, batch by batch and without Spark, in any order."""
+        import pyarrow.dataset as ds
+
+        self._require(name)
+        folder = posixpath.join(self._path, "stages", name)
+        names = [
+            f.path
+            for f in self._fs.get_file_info(pafs.FileSelector(folder))
+            if f.path.endswith(".parquet")
+        ]
+        dataset = ds.dataset(sorted(names), filesystem=self._fs, format="parquet")
+        for batch in dataset.to_batches(columns=columns):
+            yield from zip(*(batch.column(c).to_pylist() for c in columns), strict=True)
+
     def _require(self, name: str) -> None:
         if self.manifest(name) is None:
             raise InfrastructureError(

@@ -9,11 +9,11 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nes_spark.errors import InfrastructureError
+from nes_spark.errors import InfrastructureError, NesError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -186,16 +186,41 @@ class TrackedRun:
         mlflow.set_tags(dict(values))
 
 
+def tracked_series(tracked: TrackedRun, series: Mapping[str, Sequence[float | None]]) -> None:
+    """Log metrics whose step is the position in a sequence; None is left out."""
+    import time
+
+    from mlflow import MlflowClient
+    from mlflow.entities import Metric
+
+    now = int(time.time() * 1000)
+    metrics = [
+        Metric(metric_name(name), float(value), now, step)
+        for name, values in series.items()
+        for step, value in enumerate(values)
+        if value is not None and value == value
+    ]
+    client = MlflowClient(tracking_uri=tracked.uri)
+    for start in range(0, len(metrics), _BATCH):
+        client.log_batch(tracked.run_id, metrics=metrics[start : start + _BATCH])
+
+
 @contextlib.contextmanager
 def _reachable(uri: str) -> Iterator[None]:
     """Turn MLflow's and the network's errors into one line."""
-    from mlflow.exceptions import MlflowException
-
     shown = re.sub(r"//[^/@]*@", "//", uri)
     try:
         yield
-    except MlflowException as error:
+    except NesError:
+        raise
+    except Exception as error:
+        # MLflow passes on errors of its clients: HTTP, object stores, databases
+        outside = ("mlflow", "requests", "urllib3", "sqlalchemy", "botocore", "azure", "google")
+        if type(error).__module__.split(".")[0] not in outside:
+            raise
         first = (str(error).splitlines() or [""])[0][:200]
+        first = re.sub(r"//[^/@\s]*@", "//", first)
         raise InfrastructureError(
-            f"MLflow at {shown}: {first}; check MLFLOW_TRACKING_URI or set tracking.enabled: false"
+            f"MLflow at {shown} failed: {first}; check MLFLOW_TRACKING_URI or set "
+            "tracking.enabled: false"
         ) from error

@@ -98,20 +98,23 @@ def sample_sticky(
         remaining = None if max_swaps is None else max_swaps - len(accepted)
         if remaining is not None and remaining <= 0:
             break
-        start, stop = 0.0, None
+        start, stop, growth = 0.0, None, 1
         while True:
             (chunks,) = np.nonzero(members & free)
             total = len(chunks) * (len(chunks) - 1) / 2
             if total < 1:
                 break
             if stop is None:  # so long that a share of the pairs rings; all, where they are few
-                goal = min(pairs, 256 * (remaining or len(chunks)) + 1024)
+                goal = growth * min(pairs, 256 * (remaining or len(chunks)) + 1024)
                 stop = np.inf if total <= goal else start - float(np.log1p(-goal / total))
             found = _ringing(population, keys, chunks, initiators, start, stop, 4 * pairs)
             if found is None:  # more than can be held: a shorter interval
                 stop = start + (stop - start) / 2 if np.isfinite(stop) else start + 1.0
+                growth = 1
                 continue
             a, b, times = found
+            if 4 * len(times) < goal:  # few of the pairs are valid: look further
+                growth *= 4
             for k in np.lexsort((keys[b], keys[a], times)).tolist():
                 first, second = int(a[k]), int(b[k])
                 if free[first] and free[second]:

@@ -1,0 +1,166 @@
+"""How far two releases that share documents agree: what somebody learns who holds both.
+
+Where a chunk stands in both releases with different entities, the two can be intersected: one of
+them may show the original. This counts such chunks, and says why swaps were not repeated.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nes_spark.errors import InputError
+from nes_spark.store import Store
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """Counts over the chunks and swaps of two releases.
+
+    Attributes
+    ----------
+    shared : int
+        Chunks that both runs hold with the same text before swapping.
+    alike : int
+        Of these, chunks with the same text in both releases, swapped or not.
+    swapped : int
+        Shared chunks that either release swapped.
+    swapped_alike : int
+        Of these, chunks with the same text in both.
+    earlier, possible, repeated : int
+        Swaps of the earlier release; those whose two chunks are shared; and those of the latter
+        that the later release made too, with the same entities.
+    reasons : dict
+        Why possible swaps were not repeated -> count.
+    """
+
+    shared: int
+    alike: int
+    swapped: int
+    swapped_alike: int
+    earlier: int
+    possible: int
+    repeated: int
+    reasons: dict[str, int]
+
+    def __str__(self) -> str:
+        def share(part: int, whole: int) -> str:
+            return f"{part:,} of {whole:,}" + (f" ({part / whole:.1%})" if whole else "")
+
+        lines = [
+            f"chunks that both releases hold      {self.shared:,}",
+            f"with the same text in both          {share(self.alike, self.shared)}",
+            f"of those that a release swapped     {share(self.swapped_alike, self.swapped)}",
+            f"earlier swaps with both chunks here {share(self.possible, self.earlier)}",
+            f"repeated                            {share(self.repeated, self.possible)}",
+        ]
+        return "\n".join(
+            lines + [f"not repeated: {why:<22}{n:,}" for why, n in sorted(self.reasons.items())]
+        )
+
+
+def overlap_of(earlier: str | Path, later: str | Path) -> Overlap:
+    """Compare the published releases of two run folders.
+
+    Parameters
+    ----------
+    earlier, later : str or pathlib.Path
+        Run folders ``OUT/PERIOD``.
+
+    Returns
+    -------
+    Overlap
+
+    Raises
+    ------
+    InputError
+        When a folder holds no published release.
+
+    Notes
+    -----
+    Needs memory for one digest a chunk, and no Spark.
+    """
+    first, second = _Published(earlier), _Published(later)
+    texts = [published.digests() for published in (first, second)]
+    shared = {c for c, digest in texts[0].items() if texts[1].get(c) == digest}
+    released = [published.changed() for published in (first, second)]
+    same = [c for c in shared if released[0].get(c) == released[1].get(c)]
+    swapped = {c for c in shared if c in released[0] or c in released[1]}
+    components = second.components()
+    pairs = [published.swaps() for published in (first, second)]
+    partners = {c: pair for pair in pairs[1] for c in pair}
+    reasons: Counter[str] = Counter()
+    possible = repeated = 0
+    for pair, exchanged in pairs[0].items():
+        a, b = pair
+        if a not in shared or b not in shared:
+            continue
+        possible += 1
+        if pairs[1].get(pair) == exchanged:
+            repeated += 1
+        elif pair in pairs[1]:
+            reasons["other entities"] += 1
+        elif first.choice["combination"] != second.choice["combination"]:
+            reasons["other categories"] += 1
+        elif components.get(a) != components.get(b):
+            reasons["other components"] += 1
+        elif a in partners or b in partners:
+            reasons["another partner"] += 1
+        else:
+            reasons["not among its swaps"] += 1
+    return Overlap(
+        len(shared), len(same), len(swapped), len(swapped & set(same)),
+        len(pairs[0]), possible, repeated, dict(reasons),
+    )  # fmt: skip
+
+
+class _Published:
+    """The published release of a run folder."""
+
+    def __init__(self, directory: str | Path) -> None:
+        self.store = Store(directory)
+        found = self.store.manifest("publication")
+        if found is None:
+            raise InputError(
+                f"{directory}: no published run here; give folders such as out/2020Q3, where "
+                "'nes-spark run' wrote a release"
+            )
+        self.choice: dict[str, Any] = found.details["choice"]
+
+    def digests(self) -> dict[str, bytes]:
+        return {c: _digest(text) for c, text in self.store.rows("chunks", ["chunk_id", "text"])}
+
+    def _mine(self, name: str, columns: list[str]) -> list[tuple[Any, ...]]:
+        """Rows of the chosen release, in the order of its swaps."""
+        keys = ["setting", "combination", "draw", "order"]
+        wanted = (self.choice["setting"], self.choice["combination"], self.choice.get("draw", 0))
+        rows = [
+            row
+            for row in self.store.rows(name, keys + columns)
+            if row[:3] == wanted and row[3] <= self.choice["n_swaps"]
+        ]
+        return [row[4:] for row in sorted(rows, key=lambda row: row[3])]
+
+    def changed(self) -> dict[str, bytes]:
+        """Digest of the text after swapping, of swapped chunks."""
+        return {c: _digest(text) for c, text in self._mine("rewrites", ["chunk_id", "text"])}
+
+    def swaps(self) -> dict[tuple[str, str], str]:
+        """Pair of chunks -> what was exchanged."""
+        rows = self._mine("swaps", ["chunk_a", "chunk_b", "exchanged"])
+        return {
+            (a, b): repr(sorted(tuple(sorted(e.items())) for e in exchanged))
+            for a, b, exchanged in rows
+        }
+
+    def components(self) -> dict[str, int]:
+        """Component of each chunk in the chosen setting."""
+        rows = self.store.rows("assignments", ["setting", "chunk_id", "component"])
+        return {c: k for setting, c, k in rows if setting == self.choice["setting"]}
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
