@@ -3,9 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+OLD := .venv-spark35
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint format bench setup clean check-java check-python
+.PHONY: help demo test test-slow test-cluster test-faults test-spark35 load lint format bench setup clean check-java check-python
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,6 +39,27 @@ test: setup ## Run the fast tests
 
 test-slow: setup ## Run all tests, also those that take minutes or start a cluster
 	$(BIN)/python -m pytest
+
+test-cluster: setup ## Run the cluster tests: standalone master and workers, Spark Connect
+	$(BIN)/python -m pytest -m cluster
+
+test-faults: setup ## Kill the job 24 times and fill its disk (half an hour)
+	$(BIN)/python -m pytest -s tests/faults
+
+$(OLD)/.installed: setup.py | check-python
+	@test -x $(OLD)/bin/python || $(PYTHON) -m venv $(OLD)
+	@$(OLD)/bin/python -c 'import sys; sys.exit(sys.version_info >= (3, 12))' || \
+	  { echo "error: PySpark 3.5 is for Python 3.8 to 3.11; run make test-spark35 PYTHON=python3.11"; rm -rf $(OLD); exit 1; }
+	@echo "installing nes_spark with PySpark 3.5 into $(OLD)"
+	@$(OLD)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	@$(OLD)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[test]' 'pyspark==3.5.*' 'pandas<3'
+	@touch $@
+
+test-spark35: check-java $(OLD)/.installed ## Run the Spark tests with the last PySpark 3.5
+	$(OLD)/bin/python -m pytest -m "spark and not slow and not cluster"
+
+load: setup ## Run a generated corpus of 2,000 calls within 4 GB; time and memory per stage
+	$(BIN)/python -m tests.benchmarks.load --documents 2000
 
 lint: setup ## Check style and types
 	$(BIN)/ruff check .
