@@ -297,6 +297,13 @@ class MixtureConfig(Section):
         ge=0,
         description="components with a smaller effective number of documents are removed; 0: none",
     )
+    document_penalty: float = Field(
+        0.0,
+        ge=0,
+        allow_inf_nan=False,
+        description="what a chunk pays, in nats of log density, in a component made of its own "
+        "document alone, and in proportion to its document's share in others; 0: no penalty",
+    )
     on_no_convergence: Literal["refuse", "accept"] = Field(
         "refuse", description="what the publication gate does about a fit that did not converge"
     )

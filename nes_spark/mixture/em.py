@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from nes_spark.mixture.documents import penalised_responsibilities, penalised_weights
 from nes_spark.mixture.families import FAMILIES, MAX_RADIUS, Array
 
 #: From this concentration on, points very near the mean get their distance computed directly.
@@ -22,6 +23,8 @@ _SHARP = 0.999
 _NEAR = 1e-5
 #: Steps of momentum are at most 1 / (1 - this) times as long as plain ones.
 _MOST_MOMENTUM = 0.95
+#: In the penalty on documents, lighter components cost as if they had this weight.
+_LEAST_WEIGHT = 1e-12
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,10 @@ class Statistics:
         N = sum b and W = sum w.
     direction : ndarray of shape (K, d)
         S = sum w x.
+    cost : float
+        What the penalty on documents takes from the log-likelihood; 0 without.
+    shares : ndarray of shape (K,)
+        h = lambda / (2 n) sum_g n_gk^2 of that penalty (:mod:`nes_spark.mixture.documents`).
     """
 
     log_likelihood: float
@@ -80,6 +87,13 @@ class Statistics:
     mass: Array
     weight: Array
     direction: Array
+    cost: float
+    shares: Array
+
+    @property
+    def objective(self) -> float:
+        """What the fit maximises: the log-likelihood less the penalty."""
+        return self.log_likelihood - self.cost
 
     def add(self, other: Statistics) -> None:
         """Add the statistics of another block to these."""
@@ -88,6 +102,8 @@ class Statistics:
         self.mass += other.mass
         self.weight += other.weight
         self.direction += other.direction
+        self.cost += other.cost
+        self.shares += other.shares
 
 
 def _log_sum(values: Array) -> float:
@@ -127,7 +143,12 @@ def component_log_densities(block: Array, parameters: Parameters) -> Array:
     return family.log_density(deficit, parameters.concentrations, block.shape[1])[0]
 
 
-def block_statistics(block: Array, mixtures: Sequence[Parameters]) -> list[Statistics]:
+def block_statistics(
+    block: Array,
+    mixtures: Sequence[Parameters],
+    starts: NDArray[np.intp] | None = None,
+    price: float = 0.0,
+) -> list[Statistics]:
     """Return the statistics of a block for several mixtures: one E-step each.
 
     Parameters
@@ -135,6 +156,10 @@ def block_statistics(block: Array, mixtures: Sequence[Parameters]) -> list[Stati
     block : ndarray of shape (n, d)
         Unit vectors in double precision; a few hundred rows stay in cache.
     mixtures : sequence of Parameters
+    starts : ndarray of shape (m,), optional
+        With a penalty on documents: first rows of the documents, each of them whole in the block.
+    price : float, optional
+        lambda / n of that penalty.
 
     Returns
     -------
@@ -153,21 +178,39 @@ def block_statistics(block: Array, mixtures: Sequence[Parameters]) -> list[Stati
         deficit = _deficits(cosine[rows], block, m)
         b, u = FAMILIES[m.family].log_density(deficit, m.concentrations, d)
         b += m.log_weights[:, None]
+        penalised = None
+        if starts is not None and price > 0.0:
+            costs = price / np.maximum(np.exp(m.log_weights), _LEAST_WEIGHT)
+            penalised = penalised_responsibilities(b, starts, costs)
         top = b.max(axis=0)
         b -= top
         np.exp(b, out=b)
         total = b.sum(axis=0)
         b /= total
         likelihood = top + np.log(total)
+        log_likelihood, cost, shares = float(likelihood.sum()), 0.0, np.zeros(size)
+        if penalised is not None:
+            b, value, squares = penalised
+            cost, shares = log_likelihood - value, 0.5 * price * squares
         w = b if u is None else np.divide(b, u, out=u)
         factors[rows] = w
         mass = b.sum(axis=1)
         weight = mass if u is None else w.sum(axis=1)
-        partial.append((float(likelihood.sum()), float(top.sum()), mass, weight))
+        partial.append((log_likelihood, float(top.sum()), mass, weight, cost, shares))
     direction = factors @ block
     return [
-        Statistics(likelihood, top_sum, mass, weight.copy(), direction[end - size : end].copy())
-        for (likelihood, top_sum, mass, weight), size, end in zip(partial, sizes, ends, strict=True)
+        Statistics(
+            likelihood,
+            top_sum,
+            mass,
+            weight.copy(),
+            direction[end - size : end].copy(),
+            cost,
+            shares,
+        )
+        for (likelihood, top_sum, mass, weight, cost, shares), size, end in zip(
+            partial, sizes, ends, strict=True
+        )
     ]
 
 
@@ -184,8 +227,11 @@ def maximise(statistics: Statistics, present: Parameters, max_radius: float) -> 
     concentrations = FAMILIES[present.family].update(
         statistics.mass, statistics.weight, length, d, max_radius
     )
+    weights = statistics.mass / statistics.mass.sum()
+    if statistics.shares.any():
+        weights = penalised_weights(statistics.mass, statistics.shares)
     with np.errstate(divide="ignore"):
-        log_weights = np.log(statistics.mass / statistics.mass.sum())
+        log_weights = np.log(weights)
     return Parameters(present.family, log_weights, means, concentrations)
 
 
@@ -246,6 +292,9 @@ class _Momentum:
 class Run:
     """One EM fit from one start: a state machine that is fed statistics.
 
+    With a penalty on documents, "likelihood" below means the penalised one, which the fit then
+    maximises; :attr:`log_likelihood` is the plain one in any case.
+
     Evaluate ``trial`` on all data, hand the summed statistics to :meth:`advance`, repeat while
     ``active``. A plain EM step never lowers the likelihood; an accelerated step is kept only when
     it does not, and otherwise the plain step that it replaced is taken. The fit has converged when
@@ -259,7 +308,7 @@ class Run:
     accepted : Parameters
         The best so far; its log-likelihood is the last entry of ``history``.
     history : list of float
-        Log-likelihood after each accepted step since the last removal; it does not fall.
+        Likelihood after each accepted step since the last removal; it does not fall.
     initial : float or None
         Log-likelihood where ``history`` began.
     earlier : list of list of float
@@ -283,18 +332,25 @@ class Run:
     converged: bool = False
     classification: float = np.nan
     initial: float | None = None
+    cost: float = 0.0
 
     def __post_init__(self) -> None:
         self.labels = np.arange(self.trial.n_components)
         self.accepted = self.trial
         self._value: float | None = None
+        self._likelihood = np.nan
         self._plain = True
         self._image = self.trial
         self._memory = _Momentum()
 
     @property
     def log_likelihood(self) -> float:
-        """Log-likelihood of ``accepted``."""
+        """Log-likelihood of ``accepted``, without any penalty."""
+        return float("nan") if self._value is None else self._likelihood
+
+    @property
+    def objective(self) -> float:
+        """What the fit maximises, at ``accepted``: the log-likelihood less the penalty."""
         return float("nan") if self._value is None else self._value
 
     @property
@@ -320,9 +376,10 @@ class Run:
 
     def _remove(self, parameters: Parameters, which: NDArray[np.intp], reason: str) -> Parameters:
         weights = np.exp(parameters.log_weights)
+        known = None if self._value is None else self._likelihood
         for k in which:
             self.removed.append(
-                Removal(int(self.labels[k]), self.n_passes, float(weights[k]), self._value, reason)
+                Removal(int(self.labels[k]), self.n_passes, float(weights[k]), known, reason)
             )
         keep = np.ones(parameters.n_components, dtype=bool)
         keep[which] = False
@@ -344,12 +401,13 @@ class Run:
 
     def _accept(self, value: float, statistics: Statistics) -> None:
         self.accepted, self._value = self.trial, value
+        self._likelihood, self.cost = statistics.log_likelihood, statistics.cost
         self.classification = statistics.classification
 
     def advance(self, statistics: Statistics) -> None:
         """Take the statistics of ``trial`` over all data and choose the next trial."""
         self.n_passes += 1
-        value, before = statistics.log_likelihood, self._value
+        value, before = statistics.objective, self._value
         small = False
         if before is None:
             self._accept(value, statistics)

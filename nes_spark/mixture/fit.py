@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nes_spark.errors import EstimationError, parameter_error
+from nes_spark.mixture.documents import whole_documents
 from nes_spark.mixture.em import (
     Evaluator,
     Parameters,
@@ -140,7 +141,9 @@ def capped(parameters: Parameters, max_radius: float) -> tuple[int, ...]:
     return tuple(int(k) for k in np.flatnonzero(1.0 - radius <= 1.01 * (1.0 - max_radius)))
 
 
-def finish(setting: MixtureSetting, runs: Sequence[Run], n: int) -> MixtureModel:
+def finish(
+    setting: MixtureSetting, runs: Sequence[Run], n: int, document_penalty: float = 0.0
+) -> MixtureModel:
     """Return the model of the run with the greatest likelihood; all runs are reported in it.
 
     Raises
@@ -159,10 +162,11 @@ def finish(setting: MixtureSetting, runs: Sequence[Run], n: int) -> MixtureModel
             run.n_rejected,
             len(run.removed),
             len(capped(run.accepted, run.max_radius)),
+            run.cost,
         )
         for run in runs
     )
-    values = np.array([r.log_likelihood for r in restarts])
+    values = np.array([run.objective for run in runs])
     if not np.isfinite(values).any():
         raise EstimationError(
             f"mixture {setting.name}: no restart came to a finite likelihood", "mixture_not_finite"
@@ -194,6 +198,8 @@ def finish(setting: MixtureSetting, runs: Sequence[Run], n: int) -> MixtureModel
         capped=capped(parameters, run.max_radius),
         restarts=restarts,
         best_restart=best,
+        document_penalty=float(document_penalty),
+        cost=run.cost,
     )
 
 
@@ -224,6 +230,13 @@ def effective_documents(labels: NDArray[Any], documents: NDArray[Any], k: int) -
     return np.where(total > 0, total**2 / np.where(total > 0, squares, 1.0), 0.0)
 
 
+def by_document(documents: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return an order of rows that puts documents together, and the first row of each in it."""
+    _, codes, sizes = np.unique(documents, return_inverse=True, return_counts=True)
+    order = np.argsort(codes.reshape(-1), kind="stable")
+    return order, np.cumsum(sizes) - sizes
+
+
 Effective = Callable[[list[Parameters]], list[Array]]
 
 
@@ -235,10 +248,10 @@ def run_to_end(
 ) -> None:
     """Advance runs to their ends, and remove components made of too few documents.
 
-    The penalty on such components is their removal (paper, end of section 2.2.1: discourage chunks
-    of one document from forming a cluster): after a run has ended, components whose effective
-    number of documents is below ``min_documents`` are taken out, and the run goes on without them,
-    until there is none.
+    This is the strict way to keep chunks of one document from forming a cluster (paper, end of
+    section 2.2.1; the lenient one is in :mod:`nes_spark.mixture.documents`): after a run has ended,
+    components whose effective number of documents is below ``min_documents`` are taken out, and the
+    run goes on without them, until there is none.
 
     Parameters
     ----------
@@ -246,7 +259,7 @@ def run_to_end(
     evaluate : callable
         See :func:`nes_spark.mixture.em.run_all`.
     min_documents : float, optional
-        0 for no penalty.
+        0 for no removal.
     effective : callable, optional
         Takes a list of parameters and returns effective numbers of documents of their components.
     """
@@ -273,11 +286,28 @@ def most_probable(block: Array, parameters: Parameters) -> NDArray[np.intp]:
     return joint.argmax(axis=0)
 
 
-def in_memory_pass(data: UnitVectors, mixtures: list[Parameters]) -> list[Statistics]:
-    """Return the statistics of several mixtures over all vectors in memory."""
+def in_memory_pass(
+    data: UnitVectors,
+    mixtures: list[Parameters],
+    starts: NDArray[np.intp] | None = None,
+    price: float = 0.0,
+) -> list[Statistics]:
+    """Return the statistics of several mixtures over all vectors in memory.
+
+    ``starts`` and ``price`` are those of :func:`nes_spark.mixture.em.block_statistics` for all rows
+    together, which then must be sorted by document.
+    """
     totals: list[Statistics] | None = None
-    for _, block in data.blocks():
-        statistics = block_statistics(block, mixtures)
+    blocks: Iterable[tuple[Array, NDArray[np.intp] | None]]
+    if starts is None:
+        blocks = ((block, None) for _, block in data.blocks())
+    else:
+        blocks = (
+            (data.take(slice(first, end)), of_block)
+            for first, end, of_block in whole_documents(starts, data.n, data.rows)
+        )
+    for block, of_block in blocks:
+        statistics = block_statistics(block, mixtures, of_block, price)
         if totals is None:
             totals = statistics
         else:
@@ -301,6 +331,7 @@ def fit_mixture(
     warm_start: MixtureModel | None = None,
     documents: ArrayLike | None = None,
     min_documents: float = 0.0,
+    document_penalty: float = 0.0,
     accelerate: bool = True,
     max_radius: float = MAX_RADIUS,
 ) -> MixtureModel:
@@ -330,10 +361,14 @@ def fit_mixture(
     warm_start : MixtureModel, optional
         An earlier model of the same family and dimension: the start of one more restart.
     documents : array_like of shape (n,), optional
-        Document of each vector, any labels; needed for ``min_documents``.
+        Document of each vector, any labels; needed for ``min_documents`` and ``document_penalty``.
     min_documents : float, optional
         Components whose effective number of documents is below are removed (see
-        :func:`effective_documents`); 0 for no such penalty.
+        :func:`effective_documents`); 0 for no such removal.
+    document_penalty : float, optional
+        What a chunk pays, in nats of log density, in a component made of its own document alone,
+        and in proportion to the share of its document in others; the penalised likelihood of
+        :mod:`nes_spark.mixture.documents` is then maximised. 0 for no penalty.
     accelerate : bool, optional
         Whether to extrapolate between EM steps (Nesterov's momentum, kept only when the
         likelihood does not fall).
@@ -375,8 +410,13 @@ def fit_mixture(
         groups = np.asarray(documents)
         if groups.shape != (data.n,):
             raise parameter_error("fit_mixture", "documents", f"of shape ({data.n},)", groups.shape)
-    if min_documents > 0 and groups is None:
-        raise parameter_error("fit_mixture", "documents", "given with min_documents", None)
+    if not (document_penalty >= 0.0 and np.isfinite(document_penalty)):
+        raise parameter_error(
+            "fit_mixture", "document_penalty", "a number of at least 0", document_penalty
+        )
+    for name, value in (("min_documents", min_documents), ("document_penalty", document_penalty)):
+        if value > 0 and groups is None:
+            raise parameter_error("fit_mixture", "documents", f"given with {name}", None)
     runs = begin(
         setting,
         data.take(rows),
@@ -388,8 +428,8 @@ def fit_mixture(
         accelerate,
         max_radius,
     )
-    fit_runs_in_memory(runs, data, min_documents, groups)
-    return finish(setting, runs, data.n)
+    fit_runs_in_memory(runs, data, min_documents, groups, document_penalty)
+    return finish(setting, runs, data.n, document_penalty)
 
 
 def fit_runs_in_memory(
@@ -397,11 +437,18 @@ def fit_runs_in_memory(
     data: UnitVectors,
     min_documents: float = 0.0,
     documents: NDArray[Any] | None = None,
+    document_penalty: float = 0.0,
 ) -> None:
     """Advance runs to their ends on vectors in memory; see :func:`run_to_end`."""
 
-    data.prepare()
     known = np.empty(0) if documents is None else documents
+    starts: NDArray[np.intp] | None = None
+    if document_penalty > 0.0:
+        order, starts = by_document(known)
+        data = UnitVectors(data.array[order], "fit_mixture")
+        known = known[order]
+    price = document_penalty / data.n
+    data.prepare()
 
     def effective(mixtures: list[Parameters]) -> list[Array]:
         labels = np.empty((len(mixtures), data.n), dtype=np.intp)
@@ -415,7 +462,7 @@ def fit_runs_in_memory(
 
     run_to_end(
         runs,
-        lambda mixtures: in_memory_pass(data, mixtures),
+        lambda mixtures: in_memory_pass(data, mixtures, starts, price),
         min_documents,
         effective if documents is not None else None,
     )

@@ -42,6 +42,8 @@ class Restart:
         Accepted steps since the last removal, passes over the data, accelerated steps not taken.
     n_removed, n_capped : int
         Components removed, and components at the concentration ceiling.
+    cost : float
+        What the penalty on documents takes from the log-likelihood; 0 without.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Restart:
     n_rejected: int
     n_removed: int
     n_capped: int
+    cost: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +80,8 @@ class MixtureModel:
     n_iter : int
         Accepted iterations of the restart that was kept, since the last removal.
     history : ndarray of shape (n_iter,)
-        Log-likelihood after each of them; it never falls and ends in ``log_likelihood``.
+        Log-likelihood after each of them, less the penalty on documents if there is one; it never
+        falls and ends in ``log_likelihood - cost``.
     log_likelihood : float
         Total over the data of log sum_k pi_k f_k.
     initial_log_likelihood : float
@@ -98,9 +102,13 @@ class MixtureModel:
     capped : tuple of int
         Components at the ceiling of the concentration: closed on one point (or on copies of it).
     restarts : tuple of Restart
-        All restarts; the one with the greatest likelihood was kept.
+        All restarts; the one with the greatest (penalised) likelihood was kept.
     best_restart : int
         Its position.
+    document_penalty : float
+        As given: what a chunk pays, in nats, in a component made of its own document alone.
+    cost : float
+        What that penalty takes from the log-likelihood of this model; 0 without.
     """
 
     family: str
@@ -125,6 +133,8 @@ class MixtureModel:
     capped: tuple[int, ...] = ()
     restarts: tuple[Restart, ...] = ()
     best_restart: int = 0
+    document_penalty: float = 0.0
+    cost: float = 0.0
     notes: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -382,7 +392,7 @@ class MixtureModel:
                 f"{target}: mixture model of format {record.get('format')!r}, expected {_FORMAT}"
             )
         return cls(
-            **{name: record[name] for name in _SCALARS},
+            **{name: record[name] for name in _SCALARS if name in record or name not in _LATER},
             **{name: arrays[name] for name in _ARRAYS},
             removed=tuple(Removal(**r) for r in record["removed"]),
             earlier_histories=tuple(arrays[f"earlier_{i}"] for i in range(record["n_earlier"])),
@@ -407,7 +417,11 @@ _SCALARS = (
     "max_iter",
     "max_radius",
     "best_restart",
+    "document_penalty",
+    "cost",
 )
+#: Not in the files of earlier versions, which fitted without them.
+_LATER = ("document_penalty", "cost")
 _ARRAYS = ("weights", "means", "concentrations", "history")
 
 

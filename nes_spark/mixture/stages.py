@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 from pyspark.sql import functions as F
 
 from nes_spark.errors import EstimationError, InfrastructureError, InputError
+from nes_spark.mixture.documents import whole_documents
 from nes_spark.mixture.em import Parameters, Run, Statistics, block_statistics
 from nes_spark.mixture.families import Array
 from nes_spark.mixture.fit import (
@@ -66,8 +67,8 @@ DRIVER_BYTES = 32 << 20
 _FETCH_BYTES = 128 << 20
 
 _PACKED = (
-    "group int, block int, rows int, dimension int, chunk_ids array<string>, vectors binary, "
-    "faults string"
+    "group int, block int, rows int, dimension int, starts array<int>, chunk_ids array<string>, "
+    "vectors binary, faults string"
 )
 
 
@@ -155,6 +156,7 @@ def pack(
     dimension: int,
     partitions: int | None = None,
     files: bool = True,
+    whole: bool = False,
 ) -> tuple[DataFrame, str, int]:
     """Pack embeddings into blocks; see the module's description.
 
@@ -169,6 +171,9 @@ def pack(
         never more than there are groups.
     files : bool, optional
         Whether to write block files beside.
+    whole : bool, optional
+        Whether all chunks of a document must be in one block; column ``starts`` then has the first
+        row of each document in the block, and is empty otherwise.
 
     Returns
     -------
@@ -205,11 +210,21 @@ def pack(
                     pa.array([block], pa.int32()),
                     pa.array([len(ids)], pa.int32()),
                     pa.array([dimension], pa.int32()),
+                    pa.array([_starts(ids) if whole else []], pa.list_(pa.int32())),
                     pa.array([ids], pa.list_(pa.string())),
                     pa.array([vectors.tobytes()], pa.binary()),
                     pa.array([faults], pa.string()),
                 ],
-                names=["group", "block", "rows", "dimension", "chunk_ids", "vectors", "faults"],
+                names=[
+                    "group",
+                    "block",
+                    "rows",
+                    "dimension",
+                    "starts",
+                    "chunk_ids",
+                    "vectors",
+                    "faults",
+                ],
             )
 
         for batch in batches:
@@ -230,10 +245,13 @@ def pack(
                 parts.append(matrix[begin_row:end_row].copy())
         yield from flush()
 
+    document = F.regexp_replace("chunk_id", "#[^#]*$", "")
+    key = document if whole else F.col("chunk_id")
+    order = ["block", document, "chunk_id"] if whole else ["block", "chunk_id"]
     numbered = embeddings.select(
         "chunk_id",
         F.col("vector").cast("array<float>").alias("vector"),
-        F.pmod(F.xxhash64("chunk_id"), F.lit(n_blocks)).cast("int").alias("block"),
+        F.pmod(F.xxhash64(key), F.lit(n_blocks)).cast("int").alias("block"),
     )
     partitions = max(1, min(partitions, n_groups))
     group = F.floor(F.col("block") / F.lit(per_group))
@@ -241,7 +259,7 @@ def pack(
         numbered.repartition(
             partitions, _placed(embeddings.sparkSession, group, n_groups, partitions)
         )
-        .sortWithinPartitions("block", "chunk_id")
+        .sortWithinPartitions(*order)
         .mapInArrow(work, _PACKED)
     )
     return packed, name, n_groups
@@ -304,22 +322,47 @@ def fetch(embeddings: DataFrame, n: int, dimension: int) -> tuple[UnitVectors, l
 # --- one pass ------------------------------------------------------------------------------------
 
 
+def _unit(part: NDArray[np.float32]) -> Array:
+    wide = part.astype(np.float64)
+    wide /= norms(wide)[:, None]
+    return wide
+
+
 def _blocks_of(vectors: NDArray[np.float32]) -> Iterator[Array]:
     """Yield cache-sized parts of a block in double precision, of norm one to rounding."""
     step = block_rows(vectors.shape[1])
     for begin_row in range(0, len(vectors), step):
-        part = vectors[begin_row : begin_row + step].astype(np.float64)
-        part /= norms(part)[:, None]
-        yield part
+        yield _unit(vectors[begin_row : begin_row + step])
+
+
+def _parts_of(
+    vectors: NDArray[np.float32], starts: Sequence[int] | None
+) -> Iterator[tuple[Array, NDArray[np.intp] | None]]:
+    """Yield the same, or parts of whole documents and their starts."""
+    if not starts:
+        for part in _blocks_of(vectors):
+            yield part, None
+        return
+    first_rows = np.asarray(starts, dtype=np.intp)
+    step = block_rows(vectors.shape[1])
+    for begin_row, end_row, of_part in whole_documents(first_rows, len(vectors), step):
+        yield _unit(vectors[begin_row:end_row]), of_part
+
+
+def _starts(chunk_ids: Sequence[str]) -> list[int]:
+    """Return the first row of each document in ids that are sorted by document."""
+    names = [document_of(i) for i in chunk_ids]
+    return [i for i, name in enumerate(names) if i == 0 or name != names[i - 1]]
 
 
 def _encode(statistics: Sequence[Statistics]) -> bytes:
     parts = []
     for s in statistics:
         parts += [
-            np.array([s.log_likelihood, s.classification]),
+            np.array([s.log_likelihood, s.classification, s.cost]),
             s.mass,
             s.weight,
+            s.shares,
             s.direction.ravel(),
         ]
     return np.concatenate(parts).tobytes()
@@ -329,12 +372,20 @@ def _decode(values: Array, mixtures: Sequence[Parameters]) -> list[Statistics]:
     result, at = [], 0
     for m in mixtures:
         k, d = m.means.shape
-        head = values[at : at + 2 + 2 * k]
-        at += 2 + 2 * k
+        head = values[at : at + 3 + 3 * k]
+        at += 3 + 3 * k
         direction = values[at : at + k * d].reshape(k, d)
         at += k * d
         result.append(
-            Statistics(float(head[0]), float(head[1]), head[2 : 2 + k], head[2 + k :], direction)
+            Statistics(
+                float(head[0]),
+                float(head[1]),
+                head[3 : 3 + k],
+                head[3 + k : 3 + 2 * k],
+                direction,
+                float(head[2]),
+                head[3 + 2 * k :],
+            )
         )
     return result
 
@@ -362,6 +413,8 @@ class SparkVectors:
         Number of rows and length of the vectors.
     partitions : int, optional
         See :func:`pack`.
+    document_penalty : float, optional
+        See :func:`nes_spark.mixture.fit.fit_mixture`.
 
     Raises
     ------
@@ -370,10 +423,18 @@ class SparkVectors:
     """
 
     def __init__(
-        self, embeddings: DataFrame, n: int, dimension: int, partitions: int | None = None
+        self,
+        embeddings: DataFrame,
+        n: int,
+        dimension: int,
+        partitions: int | None = None,
+        document_penalty: float = 0.0,
     ) -> None:
         self.n, self.dimension = n, dimension
-        self.packed, self.name, self.n_groups = pack(embeddings, n, dimension, partitions)
+        self.price = document_penalty / n
+        self.packed, self.name, self.n_groups = pack(
+            embeddings, n, dimension, partitions, whole=document_penalty > 0.0
+        )
         self.packed = self.packed.persist()
         self.spark = embeddings.sparkSession
         self.sent = 0  # groups whose vectors had to be sent from the cache so far
@@ -414,14 +475,15 @@ class SparkVectors:
         ``number`` (of the group, or of ``size`` groups) and ``missing``, true where a block could
         not be read; there it is run again on blocks sent from the cache.
         """
-        rows = plan(self.packed.select("group", "block")).collect()
+        columns = ["group", "block", "starts"] if self.price > 0.0 else ["group", "block"]
+        rows = plan(self.packed.select(*columns)).collect()
         missing = sorted(r["number"] for r in rows if r["missing"])
         if missing:
             self.sent += len(missing)
             rows = [r for r in rows if not r["missing"]]
             again = self.packed.where(F.floor(F.col("group") / F.lit(size)).isin(missing))
             with self._single_rows():
-                rows += plan(again.select("group", "block", "vectors")).collect()
+                rows += plan(again.select(*columns, "vectors")).collect()
         if len({r["number"] for r in rows}) != len(rows):
             raise InfrastructureError("a group of blocks was split over Spark partitions")
         return sorted(rows, key=lambda r: r["number"])
@@ -442,7 +504,7 @@ class SparkVectors:
 
     def evaluate(self, mixtures: list[Parameters]) -> list[Statistics]:
         """Return the statistics of several mixtures over all vectors: one pass."""
-        name, dimension = self.name, self.dimension
+        name, dimension, price = self.name, self.dimension, self.price
 
         def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             def row(group: int, missing: bool, total: Array | None) -> pa.RecordBatch:
@@ -463,9 +525,15 @@ class SparkVectors:
                     if "vectors" in batch.schema.names
                     else [None] * batch.num_rows
                 )
-                for group, block, content in zip(
+                documents = (
+                    batch.column("starts").to_pylist()
+                    if "starts" in batch.schema.names
+                    else [None] * batch.num_rows
+                )
+                for group, block, starts, content in zip(
                     batch.column("group").to_pylist(),
                     batch.column("block").to_pylist(),
+                    documents,
                     sent,
                     strict=True,
                 ):
@@ -481,8 +549,8 @@ class SparkVectors:
                         missing = True
                         continue
                     of_block: list[Statistics] | None = None
-                    for part in _blocks_of(vectors):
-                        statistics = block_statistics(part, mixtures)
+                    for part, of_part in _parts_of(vectors, starts):
+                        statistics = block_statistics(part, mixtures, of_part, price)
                         if of_block is None:
                             of_block = statistics
                         else:
@@ -496,7 +564,7 @@ class SparkVectors:
 
         schema = "number int, missing boolean, statistics binary"
         in_section = SECTION
-        width = sum(2 + m.n_components * (2 + dimension) for m in mixtures)
+        width = sum(3 + m.n_components * (3 + dimension) for m in mixtures)
         sections: dict[int, Array] = {}
         if 8 * width * self.n_groups > DRIVER_BYTES and self.n_groups > in_section:
             # only the sums of sections come to the driver
@@ -688,15 +756,17 @@ def fit_mixtures(
         else:
             sample = _starting_sample(embeddings, size)
         runs = prepare(sample, "in memory")
-        documents = np.array([document_of(i) for i in ids]) if config.min_documents > 0 else None
+        wanted = config.min_documents > 0 or config.document_penalty > 0
+        documents = np.array([document_of(i) for i in ids]) if wanted else None
         fit_runs_in_memory(
             [run for of_setting in runs.values() for run in of_setting],
             data,
             config.min_documents,
             documents,
+            config.document_penalty,
         )
     else:
-        with SparkVectors(embeddings, n, dimension, partitions) as vectors:
+        with SparkVectors(embeddings, n, dimension, partitions, config.document_penalty) as vectors:
             runs = prepare(
                 _starting_sample(embeddings, size),
                 f"on Spark in {vectors.n_groups} groups of blocks",
@@ -707,7 +777,10 @@ def fit_mixtures(
                 config.min_documents,
                 vectors.effective_documents,
             )
-    models = {setting.name: finish(setting, of_setting, n) for setting, of_setting in runs.items()}
+    models = {
+        setting.name: finish(setting, of_setting, n, config.document_penalty)
+        for setting, of_setting in runs.items()
+    }
     for name, model in models.items():
         _log.info(
             "mixture %s: %s after %d passes, log-likelihood %.6g, %d components, %d removed, "

@@ -43,18 +43,28 @@ from nes_spark.session import SINGLE_THREADED
 CORPORA = Path(__file__).resolve().parents[3] / "shared" / "corpora"
 
 
-def clustered(n: int, d: int, k: int, seed: int = 0) -> np.ndarray:
-    """Return n float32 unit vectors around k centres, made block by block."""
-    rng = np.random.default_rng(seed)
-    centres = rng.standard_normal((k, d)).astype(np.float32)
-    centres /= np.linalg.norm(centres, axis=1, keepdims=True)
+#: Vectors that are made at a time, each part from a seed of its own.
+PART = 20_000
+
+
+def clustered(n: int, d: int, k: int) -> np.ndarray:
+    """Return n float32 unit vectors around k centres; on Spark the same are made part by part."""
     x = np.empty((n, d), dtype=np.float32)
-    for start in range(0, n, 20_000):
-        part = rng.standard_normal((min(20_000, n - start), d), dtype=np.float32)
-        part *= np.float32(1.7 / np.sqrt(d))
-        part += centres[rng.integers(k, size=len(part))]
-        x[start : start + len(part)] = part / np.linalg.norm(part, axis=1, keepdims=True)
+    for number, start in enumerate(range(0, n, PART)):
+        x[start : start + PART] = part_of(number, min(PART, n - start), d, k)
     return x
+
+
+def part_of(number: int, rows: int, d: int, k: int) -> np.ndarray:
+    """Return one part of the vectors."""
+    centres = np.random.default_rng([k, d]).standard_normal((k, d), dtype=np.float32)
+    centres /= np.linalg.norm(centres, axis=1, keepdims=True)
+    rng = np.random.default_rng([k, d, number])
+    part = rng.standard_normal((rows, d), dtype=np.float32)
+    part *= np.float32(1.7 / np.sqrt(d))
+    part += centres[rng.integers(k, size=rows)]
+    part /= np.linalg.norm(part, axis=1, keepdims=True)
+    return part
 
 
 def best_of(action: Callable[[], Any], repeats: int) -> float:
@@ -105,21 +115,19 @@ def fits(n: int, d: int, copies: float) -> bool:
 
 
 def spark_table(spark: Any, n: int, d: int, k: int) -> Any:
-    """Return the same kind of vectors as an embeddings table, made on the executors."""
+    """Return the same vectors as an embeddings table, made on the executors."""
     from nes_spark.schemas import EMBEDDINGS
-
-    per_part = 20_000
 
     def work(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
         for batch in batches:
             for number in batch.column("id").to_pylist():
-                rows = min(per_part, n - number * per_part)
-                x = clustered(rows, d, k, seed=number + 1)
+                rows = min(PART, n - number * PART)
+                x = part_of(number, rows, d, k)
                 values = pa.array(x.ravel(), pa.float32())
                 offsets = pa.array(np.arange(0, rows * d + 1, d), pa.int32())
-                ids = [f"doc{i % 97}#{number * per_part + i:09d}" for i in range(rows)]
+                ids = [f"doc{i % 97}#{number * PART + i:09d}" for i in range(rows)]
                 table = pa.RecordBatch.from_arrays(
                     [
                         pa.array(ids),
@@ -131,7 +139,7 @@ def spark_table(spark: Any, n: int, d: int, k: int) -> Any:
                 for start in range(0, rows, 2000):
                     yield table.slice(start, 2000)
 
-    parts = -(-n // per_part)
+    parts = -(-n // PART)
     return spark.range(0, parts, 1, min(parts, 8)).mapInArrow(work, EMBEDDINGS.ddl)
 
 

@@ -205,6 +205,51 @@ def test_warm_start_and_document_penalty(spark, small_blocks):
     df.unpersist()
 
 
+def test_penalty_on_documents_in_memory_and_on_spark(spark, embeddings, small_blocks, monkeypatch):
+    grid = {"family": ["pkb", "vmf"], "n_components": 3, "min_weight": 0.01, "n_init": 1}
+    config = {**grid, "max_iter": 5, "document_penalty": 20.0}
+    expected = stages.fit_mixtures(embeddings, MixtureConfig(**config), "secret")
+    found = [
+        stages.fit_mixtures(
+            embeddings.repartition(count),
+            MixtureConfig(**config, in_memory_rows=0),
+            "secret",
+            partitions=count,
+        )
+        for count in (1, 3)
+    ]
+    for name, model in expected.items():
+        assert model.document_penalty == 20.0
+        assert model.cost > 0
+        assert (np.diff(model.history) >= 0).all()
+        assert same(found[0][name], found[1][name])
+        np.testing.assert_allclose(found[0][name].means, model.means, atol=1e-9)
+        np.testing.assert_allclose(found[0][name].history, model.history, rtol=1e-11)
+        assert found[0][name].cost == pytest.approx(model.cost, rel=1e-8)
+    # the same where local files are lost and blocks are sent
+    mixtures = [m.parameters for m in expected.values()]
+    with stages.SparkVectors(embeddings, N, D, 2, document_penalty=20.0) as packed:
+        plain = one_pass(packed, mixtures)
+        assert packed.sent == 0
+        packed.name = "lost"
+        assert one_pass(packed, mixtures) == plain
+        assert packed.sent > 0
+
+
+def test_blocks_of_whole_documents(spark, embeddings, small_blocks):
+    packed, _, _ = stages.pack(embeddings, N, D, 2, files=False, whole=True)
+    rows = packed.select("block", "rows", "starts", "chunk_ids").collect()
+    where: dict[str, int] = {}
+    for r in rows:
+        names = [stages.document_of(i) for i in r["chunk_ids"]]
+        assert r["rows"] == len(names)
+        assert len(r["starts"]) == len(set(names))
+        for i in r["starts"]:
+            assert where.setdefault(names[i], r["block"]) == r["block"]
+    assert len(where) == 9
+    assert sum(r["rows"] for r in rows) == N
+
+
 def test_assignments_do_not_depend_on_batches_or_partitions(spark, embeddings, in_memory, vectors):
     key = "spark.sql.execution.arrow.maxRecordsPerBatch"
     before = spark.conf.get(key)
