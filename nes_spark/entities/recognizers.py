@@ -147,6 +147,10 @@ def _load_pipeline(name: str) -> Any:
 
     if name == "bundled":
         return spacy.load(BUNDLED)
+    if name.endswith(".cfg"):
+        from nes_spark.entities.llm import assemble
+
+        return assemble(name)
     exclude = _UNUSED if name.startswith("en_core_web_") else ()
     try:
         return spacy.load(name, exclude=list(exclude))
@@ -183,8 +187,9 @@ def load_recognizer(name: str | None = None, config: EntitiesConfig | None = Non
     Parameters
     ----------
     name : str, optional
-        ``"bundled"``, the name of an installed spaCy pipeline (``"en_core_web_trf"``), or the path
-        of one. Default: what the configuration names.
+        ``"bundled"``, the name of an installed spaCy pipeline (``"en_core_web_trf"``), the path of
+        one, or of a configuration file ``*.cfg`` with spacy-llm components. Default: what the
+        configuration names.
     config : EntitiesConfig, optional
         Mapping of labels to categories, allow and deny lists, batch size.
 
