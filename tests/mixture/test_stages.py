@@ -302,6 +302,36 @@ def test_component_table(spark, in_memory):
     assert found[0]["weight"] == model.weights[0]
 
 
+def test_degenerate_vectors_on_spark(spark, small_blocks):
+    """All points equal, fewer distinct points than components, a component on one point."""
+    axes = np.eye(D, dtype=np.float32)
+    tables = {
+        "equal": np.tile(axes[:1], (90, 1)),
+        "four": np.repeat(axes[:4], 25, axis=0),
+        "closed": np.concatenate([clustered(np.random.default_rng(1), 80, D, 1, 1.0), axes[:1]]),
+    }
+    config = MixtureConfig(
+        family=["pkb", "spcauchy", "vmf"],
+        n_components=6,
+        min_weight=0,
+        n_init=1,
+        max_iter=20,
+        in_memory_rows=0,
+    )
+    left = {"equal": 1, "four": 4, "closed": 6}
+    for name, x in tables.items():
+        df = table(spark, x.astype(np.float32)).coalesce(1)
+        for model in stages.fit_mixtures(df, config, 1).values():
+            assert model.n_components == left[name]
+            assert len(model.removed) == 6 - left[name]
+            for values in (model.weights, model.means, model.concentrations, model.history):
+                assert np.isfinite(values).all()
+            assert (np.diff([model.initial_log_likelihood, *model.history]) >= 0).all()
+            if name != "closed":
+                assert model.converged
+                assert len(model.capped) == left[name]
+
+
 @pytest.mark.parametrize("rows", [0, 10_000])
 def test_bad_vectors_are_refused_by_chunk(spark, vectors, rows):
     x = vectors[:40].copy()
