@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -58,6 +59,22 @@ def _require_java() -> None:
         )
 
 
+def _require_server(remote: str) -> None:
+    """Say at once that nobody listens: the client itself would try again for many minutes."""
+    match = re.match(r"sc://(\[[^\]]+\]|[^:/;]+)(?::(\d+))?", remote)
+    if match is None:
+        raise InfrastructureError("Spark Connect: give sc://HOST:PORT (spark.remote, SPARK_REMOTE)")
+    host, port = match.group(1).strip("[]"), int(match.group(2) or 15002)
+    try:
+        with socket.create_connection((host, port), timeout=20):
+            pass
+    except OSError as error:
+        raise InfrastructureError(
+            f"no Spark Connect server at {host}:{port}: {error.strerror or error}; start one "
+            "(start-connect-server.sh) or correct spark.remote / SPARK_REMOTE"
+        ) from None
+
+
 def get_session(config: SparkConfig | None = None, app_name: str = "nes_spark") -> SparkSession:
     """Return the active Spark session, or start one.
 
@@ -93,7 +110,9 @@ def get_session(config: SparkConfig | None = None, app_name: str = "nes_spark") 
         remote, master = master, None
     if remote is None and master is None:
         remote = os.environ.get("SPARK_REMOTE")
-    if not remote:
+    if remote:
+        _require_server(remote)
+    else:
         _require_java()
     builder = SparkSession.builder.appName(app_name)
     submitted = "PYSPARK_GATEWAY_PORT" in os.environ
