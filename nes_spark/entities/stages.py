@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -61,6 +61,27 @@ def recognize(chunks: DataFrame, config: EntitiesConfig) -> DataFrame:
     mentions at a time; linking holds the mentions of one document. The result does not depend on
     how rows are spread over partitions.
     """
+    return settle_mentions(find_mentions(chunks, config), config)
+
+
+def find_mentions(chunks: DataFrame, config: EntitiesConfig) -> DataFrame:
+    """Find the named entities of chunks, each as the recogniser sees it: the costly step.
+
+    Parameters
+    ----------
+    chunks, config
+        As for :func:`recognize`.
+
+    Returns
+    -------
+    DataFrame
+        What :func:`settle_mentions` takes; cache it when you settle it in several ways.
+
+    Raises
+    ------
+    ConfigError
+        Before any job starts, when the recogniser cannot be loaded.
+    """
     load_recognizer(config.recognizer, config)
     settings = config.model_dump_json()
 
@@ -68,7 +89,24 @@ def recognize(chunks: DataFrame, config: EntitiesConfig) -> DataFrame:
         local = EntitiesConfig.model_validate_json(settings)
         yield from _find(batches, local)
 
-    raw = chunks.select("chunk_id", "document_id", "text").mapInPandas(find, schema=_RAW)
+    return chunks.select("chunk_id", "document_id", "text").mapInPandas(find, schema=_RAW)
+
+
+def settle_mentions(raw: DataFrame, config: EntitiesConfig) -> DataFrame:
+    """Make categories consistent over the corpus and link mentions, as far as configured.
+
+    Parameters
+    ----------
+    raw : DataFrame
+        From :func:`find_mentions`.
+    config : EntitiesConfig
+        ``corpus_consistency``, ``consistent_categories`` and ``linking``.
+
+    Returns
+    -------
+    DataFrame
+        Table ``MENTIONS``.
+    """
     if config.corpus_consistency:
         raw = _consistent(raw, config)
     if not config.linking:
@@ -198,4 +236,58 @@ def _cells(batch: pd.DataFrame, config: EntitiesConfig) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=CELLS.names)
 
 
-__all__ = ["build_cells", "recognize"]
+def linking_effect(
+    chunks: DataFrame,
+    config: EntitiesConfig,
+    combinations: Sequence[Sequence[str]],
+    raw: DataFrame | None = None,
+) -> DataFrame:
+    """Count sample uniques without and with linking and corpus consistency.
+
+    Parameters
+    ----------
+    chunks : DataFrame
+        Table ``CHUNKS``.
+    config : EntitiesConfig
+        Recogniser and categories; its own ``linking`` and ``corpus_consistency`` do not matter.
+    combinations : sequence of sequences of str
+        The J, for example every pair of categories.
+    raw : DataFrame, optional
+        From :func:`find_mentions`, cached by the caller; else the recogniser runs once more here,
+        and its mentions are cached until the result has been counted.
+
+    Returns
+    -------
+    DataFrame
+        ``combination, n, s1_neither, s1_linking, s1_consistency, s1_both``: chunks, and chunks
+        alone in their cell of z_J (recoding applied as configured). Small: one row a combination,
+        in the given order.
+    """
+    from nes_spark.risk.stages import sample_uniques
+
+    held = raw if raw is not None else find_mentions(chunks, config).cache()
+    spark = chunks.sparkSession
+    n = chunks.count()
+    names = ["+".join(combination) for combination in combinations]
+    counts: dict[str, dict[str, int]] = {}
+    for variant, (linking, consistency) in _VARIANTS.items():
+        chosen = config.model_copy(update={"linking": linking, "corpus_consistency": consistency})
+        cells = build_cells(chunks, settle_mentions(held, chosen), chosen)
+        found = sample_uniques(cells, combinations).groupBy("combination").count().collect()
+        counts[variant] = {row["combination"]: row["count"] for row in found}
+    if raw is None:
+        held.unpersist()
+    rows = [(name, n, *(counts[variant].get(name, 0) for variant in _VARIANTS)) for name in names]
+    columns = ", ".join(f"`s1_{variant}` bigint" for variant in _VARIANTS)
+    return spark.createDataFrame(rows, f"`combination` string, `n` bigint, {columns}")
+
+
+#: Variant of :func:`linking_effect` -> (linking, corpus consistency).
+_VARIANTS = {
+    "neither": (False, False),
+    "linking": (True, False),
+    "consistency": (False, True),
+    "both": (True, True),
+}
+
+__all__ = ["build_cells", "find_mentions", "linking_effect", "recognize", "settle_mentions"]

@@ -1,6 +1,10 @@
-"""Train the bundled recogniser: the neural part, the word lists and the name classifier.
+"""Train the bundled recogniser: the word lists, the name classifier and, on request, a neural part.
 
-Run as ``python -m nes_spark.entities.training --data DIR --corpora DIR --output DIR``.
+Run as ``python -m nes_spark.entities.training --data DIR --corpora DIR --output DIR``. With
+``--neural``, spaCy's hash embeddings, convolutions and transitions are trained too and run first;
+what they find is one more voice. The shipped pipeline goes without: on calls of companies that
+training had not seen they changed no label's F1 by more than their noise, at four fifths of the
+time.
 ``--corpora`` is optional: a folder with ``earnings22/calls.jsonl``, of which the calls listed in
 ``data/forms.txt`` are labelled by form. ``--data`` holds
 ``train.jsonl`` and ``dev.jsonl``: one text a line with ``text``, ``ents`` (``[start, end, label]``,
@@ -340,7 +344,7 @@ def add_rules(
     Parameters
     ----------
     nlp : spacy.language.Language
-        What :func:`train` returned.
+        What :func:`train` returned, or a blank English pipeline.
     data, seed, templates, extra
         As in :func:`train`.
     """
@@ -370,6 +374,17 @@ def add_rules(
     )
 
 
+def folder_digest(folder: str | Path) -> str:
+    """Return the SHA-256 over the names and contents of all files of a folder, sorted by name."""
+    import hashlib
+
+    digest = hashlib.sha256()
+    for path in sorted(p for p in Path(folder).rglob("*") if p.is_file()):
+        digest.update(path.relative_to(folder).as_posix().encode() + b"\0")
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Command line of the training."""
     parser = argparse.ArgumentParser(prog="python -m nes_spark.entities.training")
@@ -379,21 +394,28 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=20)
     parser.add_argument("--epochs", type=int, default=5)
     parser.add_argument("--templates", type=int, default=3000, help="texts made from templates")
+    parser.add_argument("--neural", action="store_true", help="train spaCy's recogniser as well")
     options = parser.parse_args(arguments)
     extra: list[Annotated] = []
     if options.corpora:
         from nes_spark.entities.corrections import read_second_corpus
 
         extra = read_second_corpus(Path(options.corpora) / "earnings22" / "calls.jsonl")
-    nlp = train(
-        options.data,
-        seed=options.seed,
-        epochs=options.epochs,
-        templates=options.templates,
-        extra=extra,
-    )
+    if options.neural:
+        nlp = train(
+            options.data,
+            seed=options.seed,
+            epochs=options.epochs,
+            templates=options.templates,
+            extra=extra,
+        )
+    else:
+        import spacy
+
+        nlp = spacy.blank("en")
     add_rules(nlp, options.data, options.seed, options.templates, extra)
     nlp.to_disk(options.output, exclude=["vocab"])
+    print(f"sha256 of {options.output}: {folder_digest(options.output)}")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@ import pytest
 
 from nes_spark.config import EntitiesConfig
 from nes_spark.entities import load_recognizer
-from nes_spark.entities.stages import build_cells, recognize
+from nes_spark.entities.stages import build_cells, find_mentions, linking_effect, recognize
 from nes_spark.schemas import CELLS, MENTIONS
 
 TEXTS = [
@@ -127,3 +127,20 @@ def test_stage_finds_what_the_recogniser_finds(chunks):
         for row in frame.where("chunk_id = 'doc0#00000'").collect()
     }
     assert got == {(m.start, m.surface, m.category) for m in load_recognizer()([TEXTS[0]])[0]}
+
+
+def test_effect_of_linking_and_consistency_on_sample_uniques(chunks, mentions):
+    texts = chunks.where("document_id = 'doc0'")
+    pairs = [("Organization", "Person"), ("Organization", "Location"), ("Event", "Product")]
+    raw = find_mentions(texts, config()).cache()
+    found = linking_effect(texts, config(), pairs, raw=raw).collect()
+    assert [row.combination for row in found] == ["+".join(pair) for pair in pairs]
+    # by hand: five chunks; without linking the two that name Ann Smith and Constellium differ
+    # ("Ann Smith", "Smith"; "Constellium SE", "Constellium"), with it they share a cell
+    first = found[0].asDict()
+    assert first["n"] == 5
+    assert first["s1_neither"] - first["s1_linking"] == 2
+    assert first["s1_both"] == first["s1_linking"]
+    # the last two chunks have the same organisations and places but for the long name of a bank
+    assert linking_effect(texts, config(), pairs).collect() == found
+    raw.unpersist()
