@@ -1,0 +1,187 @@
+"""A generated corpus within a memory limit: time per stage, peak memory, stragglers.
+
+``python -m tests.benchmarks.load --documents 2000`` gives the driver's JVM 2 GB and, with two
+Python workers and the driver's Python, watches that all together stay below 4 GB: memory is that of
+the whole process tree, sampled twice a second (proportional set size, so that pages that forked
+workers share count once). Task times come from Spark's event log.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import defaultdict
+from pathlib import Path
+
+import click
+import psutil
+
+from tests.jobs import SEED
+
+GIB = 1 << 30
+
+
+class Memory(threading.Thread):
+    """Samples the memory of a process and all below it; remembers the peak of each stage."""
+
+    def __init__(self, pid: int, current: list[str]) -> None:
+        super().__init__(daemon=True)
+        self.pid, self.current = pid, current
+        self.peak: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+        self.going = True
+
+    def run(self) -> None:
+        while self.going:
+            sizes: dict[str, float] = defaultdict(float)
+            try:
+                root = psutil.Process(self.pid)
+                for process in [root, *root.children(recursive=True)]:
+                    try:
+                        kind = "java" if "java" in process.name() else "python"
+                        sizes[kind] += process.memory_full_info().pss
+                    except (psutil.NoSuchProcess, psutil.AccessDenied):
+                        continue
+            except psutil.NoSuchProcess:
+                return
+            sizes["all"] = sum(sizes.values())
+            peak = self.peak[self.current[0]]
+            for kind, size in sizes.items():
+                peak[kind] = max(peak[kind], size)
+            time.sleep(0.5)
+
+
+def processor_time(pid: int) -> float:
+    """Seconds of processor time of a process tree so far: does not depend on who else computes."""
+    total = 0.0
+    try:
+        root = psutil.Process(pid)
+        for process in [root, *root.children(recursive=True)]:
+            try:
+                total += sum(process.cpu_times()[:4])
+            except psutil.NoSuchProcess:
+                continue
+    except psutil.NoSuchProcess:
+        pass
+    return total
+
+
+def tasks_of(folder: Path) -> dict[int, list[float]]:
+    """Seconds of the tasks of every Spark stage, from the event log."""
+    found: dict[int, list[float]] = defaultdict(list)
+    for file in folder.rglob("*"):
+        if not file.is_file():
+            continue
+        with file.open(errors="replace") as stream:
+            for line in stream:
+                if '"SparkListenerTaskEnd"' not in line:
+                    continue
+                event = json.loads(line)
+                info = event["Task Info"]
+                seconds = (info["Finish Time"] - info["Launch Time"]) / 1000
+                found[event["Stage ID"]].append(seconds)
+    return found
+
+
+@click.command()
+@click.option("--documents", type=int, default=2000)
+@click.option("--skew", default="none", help="As in python -m nes_spark.demo.")
+@click.option("--heap", default="2g", help="Memory of the JVM.")
+@click.option("--limit", type=float, default=4.0, help="GiB that must not be exceeded.")
+@click.option("--partitions", type=int, default=16)
+@click.option("--set", "settings", multiple=True)
+def main(
+    documents: int, skew: str, heap: str, limit: float, partitions: int, settings: tuple[str, ...]
+) -> None:
+    """Run once and print a table; exit 1 when the limit was exceeded."""
+    from nes_spark.demo import config_path
+
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        corpus = folder / "calls.jsonl"
+        command = [sys.executable, "-m", "nes_spark.demo", "--documents", str(documents)]
+        subprocess.run([*command, "--skew", skew, "--output", str(corpus)], check=True)
+        (folder / "events").mkdir()
+        events = {
+            "spark.eventLog.enabled": "true",
+            "spark.eventLog.dir": (folder / "events").as_uri(),
+            "spark.eventLog.compress": "false",
+            "spark.eventLog.rolling.enabled": "false",
+        }
+        options = [
+            "spark.master=local[2]", f"spark.driver_memory={heap}",
+            f"spark.shuffle_partitions={partitions}", f"spark.settings={json.dumps(events)}",
+            "report.examples=false", "audit.swap_aware_draws=1", "audit.bootstrap=100",
+            "tracking.enabled=false", *settings,
+        ]  # fmt: skip
+        env = os.environ | {"NES_SPARK_SEED": SEED, "OMP_NUM_THREADS": "1"}
+        began = time.monotonic()
+        job = subprocess.Popen(
+            [
+                sys.executable, "-m", "nes_spark.cli", "run", str(config_path()),
+                "--input", str(corpus), "--output", str(folder / "out"), "--log-json",
+                *(word for option in options for word in ("--set", option)),
+            ],
+            env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        )  # fmt: skip
+        current = ["start"]
+        memory = Memory(job.pid, current)
+        memory.start()
+        stages: list[dict] = []
+        tail: list[str] = []
+        spent = 0.0
+        assert job.stdout is not None
+        for line in job.stdout:
+            tail = [*tail[-30:], line]
+            if line.startswith("{"):
+                record = json.loads(line)
+                if "stage" in record:
+                    # what was sampled since the stage before belongs to this one
+                    memory.peak[record["stage"]] = memory.peak.pop(current[0], {})
+                    current[0] = f"after {record['stage']}"
+                    memory.peak[current[0]] = defaultdict(float)
+                    stages.append(record)
+                    peak = {k: v / GIB for k, v in memory.peak[record["stage"]].items()}
+                    now = processor_time(job.pid)
+                    used, spent = now - spent, now
+                    rows = ", ".join(f"{n:,} {name}" for name, n in record.get("rows", {}).items())
+                    click.echo(
+                        f"{record['stage']:<13}{record['seconds']:8.1f} s "
+                        f"{used:8.1f} s of processor {peak.get('all', 0):6.2f} GiB "
+                        f"(java {peak.get('java', 0):.2f}, python {peak.get('python', 0):.2f})  "
+                        f"{rows}"
+                    )
+        code = job.wait()
+        memory.going = False
+        total = time.monotonic() - began
+        if code:
+            click.echo("".join(tail))
+            raise SystemExit(code)
+        slow = []
+        for number, seconds in tasks_of(folder / "events").items():
+            if len(seconds) >= 4 and max(seconds) > 2:
+                middle = statistics.median(seconds)
+                slow.append((max(seconds) / max(middle, 0.1), number, len(seconds), max(seconds)))
+        peak = max(p.get("all", 0) for p in memory.peak.values()) / GIB
+        size = corpus.stat().st_size / 1e6
+        click.echo(
+            f"{documents:,} documents, {size:.1f} MB, skew {skew}: {total:.0f} s, peak "
+            f"{peak:.2f} GiB of {limit:g}"
+        )
+        for ratio, number, count, longest in sorted(slow, reverse=True)[:5]:
+            click.echo(
+                f"  Spark stage {number}: {count} tasks, longest {longest:.1f} s, "
+                f"{ratio:.1f} times the median"
+            )
+        if peak > limit:
+            click.echo(f"more than {limit:g} GiB were used")
+            raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()
