@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from nes_spark.config import Config, build_config, load_config
 from nes_spark.errors import ConfigError, InputError
 from nes_spark.examination import LANGUAGE_MODELS
-from nes_spark.store import Store
+from nes_spark.store import Store, code_version, combine
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -157,7 +157,9 @@ def audit_run(
         )
         if outcome.predictions is None:
             return []
-        results = summarize_audit(outcome.predictions, config.audit)
+        key = combine(code_version(), config.fingerprint("audit"), published.key)
+        store.write_table("language_predictions", outcome.predictions, key)
+        results = summarize_audit(context.table("language_predictions"), config.audit)
     finally:
         final.unpersist()
         swaps.unpersist()
@@ -175,8 +177,8 @@ def audit_run(
 
 def _add_to_release(store: Store, results: list[dict[str, Any]]) -> bytes:
     """Put the answers into release.json and the report; return the report's page."""
-    from nes_spark.publication import REPORT_DATA, write_report
     from nes_spark.report import ReportData
+    from nes_spark.reporting import REPORT_DATA, write_report
 
     content = store.read_bytes(*REPORT_DATA)
     record = store.read_json("release", "release.json")
@@ -205,7 +207,8 @@ def _track(
 ) -> None:
     """Record the audit in MLflow, below the run it audits."""
     from nes_spark.audit.summary import audit_metrics
-    from nes_spark.publication import PUBLICATION, tracker_of
+    from nes_spark.publication import PUBLICATION
+    from nes_spark.recording import tracker_of
 
     published = store.manifest(PUBLICATION)
     if not config.tracking.enabled or published is None:

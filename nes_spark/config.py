@@ -673,6 +673,11 @@ class ReportConfig(Section):
         "the chosen combination beside the run's own settings, e.g. {two rounds: "
         "{swapping.rounds: 2}}",
     )
+    linking: bool = Field(
+        False,
+        description="recognise once more and count sample uniques without and with linking and "
+        "corpus consistency",
+    )
     option_swaps: int = Field(
         200, ge=1, description="longest sequence that is tried for each of the options"
     )

@@ -75,6 +75,8 @@ class Findings:
         task, chunks, agreement, mean_change, mean_absolute_change.
     recoding : pandas.DataFrame or None
         combination, n, k_without, k_with, s1_without, s1_with.
+    linking : pandas.DataFrame or None
+        combination and s1/n: neither, linking, consistency, both.
     options : pandas.DataFrame or None
         As :func:`nes_spark.releases.option_stages.compare_options` returns it.
     attacks : pandas.DataFrame or None
@@ -86,6 +88,7 @@ class Findings:
     variation: pd.DataFrame | None = None
     tasks: pd.DataFrame | None = None
     recoding: pd.DataFrame | None = None
+    linking: pd.DataFrame | None = None
     options: pd.DataFrame | None = None
     attacks: pd.DataFrame | None = None
 
@@ -242,6 +245,7 @@ def examine(
     """
     from pyspark.sql import functions as F
 
+    from nes_spark.entities.stages import linking_effect
     from nes_spark.releases import combinations_of
     from nes_spark.risk.stages import recoding_effect
     from nes_spark.swapping.agreement_stages import recognition_agreement
@@ -283,12 +287,23 @@ def examine(
         found = recoding_effect(context.table("cells"), combinations).toPandas()
         recoding = found.sort_values("combination", key=lambda s: s.map(place))
         recoding = recoding.reset_index(drop=True)
+    linking = None
+    if config.report.linking:
+        found = linking_effect(
+            context.table("chunks"), config.entities, combinations_of(config.releases)
+        ).toPandas()
+        shares = {
+            name: found[f"s1_{name}"] / found["n"]
+            for name in ("neither", "linking", "consistency", "both")
+        }
+        linking = found[["combination"]].assign(**shares)
     return Findings(
         audit=audit_release(context, choice, key),
         agreement=agreement,
         variation=variation,
         tasks=tasks,
         recoding=recoding,
+        linking=linking,
         options=_options(context, choice) if swapped and config.report.options else None,
         attacks=_attacks(context, choice, candidates, key) if config.audit.frontier else None,
     )

@@ -30,7 +30,7 @@ _CAUSES = (
     ("OutOfMemoryError", "Java ran out of memory; raise spark.driver_memory"),
     ("MemoryError", "a Python worker ran out of memory; give more partitions or memory"),
     ("Connection refused", "a connection was refused; is the Spark cluster or server running?"),
-    ("SparkContext was shut down", "Spark was stopped while the job ran"),
+    ("Context was shut down", "Spark was stopped while the job ran"),
     ("crashed unexpectedly", "a Python worker died; it may have run out of memory"),
 )
 _FULL = (errno.ENOSPC, errno.EDQUOT)

@@ -355,6 +355,13 @@ PREDICTIONS = Table(
     ("draw", "chunk_id", "side", "model"),
 )
 
+LANGUAGE_PREDICTIONS = Table(
+    "language_predictions",
+    "One guess of a language model (nes-spark audit).",
+    PREDICTIONS.columns,
+    PREDICTIONS.key,
+)
+
 PARTNER_GUESSES = Table(
     "partner_guesses",
     "Whom an adversary who knows about swapping takes for the partner of a chunk. Sealed.",
@@ -415,6 +422,7 @@ TABLES: dict[str, Table] = {
         CANDIDATES,
         STATUS,
         PREDICTIONS,
+        LANGUAGE_PREDICTIONS,
         PARTNER_GUESSES,
         ATTACKS,
     )

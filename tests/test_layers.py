@@ -14,6 +14,7 @@ OUTER = {
     "publication.py",
     "auditing.py",
     "examination.py",
+    "reporting.py",
     "cli.py",
     "doctor.py",
 }

@@ -199,6 +199,7 @@ def test_all_that_can_be_found_out_about_a_release(finished, spark, tmp_path):
         "report.option_draws": 2,
         "report.option_swaps": 8,
         "report.examples": True,
+        "report.linking": True,
         "utility.total_variation": True,
         "utility.tasks": ["nes_spark.utility.sentiment.Sentiment"],
         "audit.frontier": True,
@@ -224,6 +225,9 @@ def test_all_that_can_be_found_out_about_a_release(finished, spark, tmp_path):
     assert len(data.attacks) == len(data.space) - 1
     assert {r["model"] for r in data.audit} == {"linkage", "linkage-self"}
     assert data.partners is None
+    fits = result.table("risk_fits").set_index("combination")
+    both = data.linking.set_index("combination")["both"]
+    pd.testing.assert_series_equal(both, fits["s1"] / fits["n"], check_names=False, check_like=True)
     record = json.loads(Path(result.directory, "release", "release.json").read_text())
     assert record["utility_tasks"][0]["task"] == "sentiment"
     assert {row["category"] for row in record["total_variation"]} >= {"Product"}

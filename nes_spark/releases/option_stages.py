@@ -66,8 +66,8 @@ def compare_options(
     pandas.DataFrame
         ``option, draws, reached`` (mean length of the sequence over draws), ``limit`` (longest
         tried), ``n_swaps`` (of the comparison), ``uniques`` (mean swapped sample uniques there),
-        ``DR, DR_se, DU, DU_se``; one row an option, in the order given. An option without any swap has
-        zeros and no scores.
+        ``DR, DR_se, DU, DU_se``; one row an option, in the order given. An option without any swap
+        has zeros and no scores.
     """
     import pandas as pd
     from pyspark.sql import functions as F

@@ -252,7 +252,7 @@ def _track(
 ) -> str | None:
     """Record a comparison as an MLflow run of its own, where the last run was recorded."""
     from nes_spark.auditing import configuration_of
-    from nes_spark.publication import tracker_of
+    from nes_spark.recording import tracker_of
     from nes_spark.store import Store
     from nes_spark.tracking import tracked_series
 
