@@ -28,7 +28,7 @@ TITLES = frozenset(_WORDS["TITLES"])
 FUNCTION_WORDS = frozenset(_WORDS["FUNCTION"])
 _MONTHS = frozenset(_WORDS["MONTHS"])
 #: Words beside a name that tell products from organisations; features, not rules.
-_CUES = {
+CUES = {
     "pa": frozenset(_WORDS["PRODUCT AFTER"]),
     "pb": frozenset(_WORDS["PRODUCT BEFORE"]),
     "oa": frozenset(_WORDS["ORGANIZATION AFTER"]),
@@ -270,13 +270,13 @@ def features(words: Words, first: int, last: int, lexicon: Lexicon) -> list[str]
         found.append(f"usual|{p1}")
     left = {p1, p2, p3, word(first - 4)}
     right = {n1, n2, n3}
-    for name, cues in _CUES.items():
+    for name, cues in CUES.items():
         if (right if name[1] == "a" else left) & cues:
             found.append(name)
             found.append(f"{name}|{min(unusual, 1)}")
-    if n1 in _CUES["pa"] and not after:
+    if n1 in CUES["pa"] and not after:
         found.append("pa1")
-    if p1 in _CUES["ob"]:
+    if p1 in CUES["ob"]:
         found.append("ob1")
     window = {word(i) for i in range(first - 6, first)} | {word(i) for i in range(last, last + 6)}
     for x in window:

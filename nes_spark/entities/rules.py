@@ -17,6 +17,7 @@ from nes_spark.entities.dates import find_dates
 from nes_spark.entities.mentions import placeholder_spans, trim
 from nes_spark.entities.names import (
     CLASSES,
+    CUES,
     FUNCTION_WORDS,
     TITLES,
     Lexicon,
@@ -33,11 +34,25 @@ _O, _ORG, _PERSON, _LOC, _EVENT, _PRODUCT = range(6)
 #: the development parts.
 AGREEMENT = {"ORG": 0.5, "PERSON": 3.0, "LOC": 1.0, "EVENT": 2.5, "PRODUCT": 2.0}
 #: Added to the classes of a span that the recogniser passed over.
-PASSED_OVER = np.array([-0.5, -0.5, 0.5, -0.5, -1.0, 1.0])
+PASSED_OVER = np.array([-0.5, -0.5, 0.5, -0.5, -1.0, 1.25])
 #: Added to LOC for a name in the gazetteer, and for one that is in none and has no word of a place.
 KNOWN_PLACE, UNKNOWN_PLACE = 3.0, -3.0
+#: Added to PERSON for a single name that somebody is called by ("Great question, Xxx.").
+CALLED = 2.0
 #: Added to PERSON for a name that is no known given name and has no cue.
 UNKNOWN_PERSON = -4.0
+#: Added to PRODUCT for a span beside which nothing speaks of products: companies, the speaking one
+#: above all, stand in any frame, so that a name without a cue is more often theirs.
+NO_PRODUCT_CUE = -1.5
+_PRODUCT_AFTER = CUES["pa"]
+_PRODUCT_BEFORE = CUES["pb"] - {"our"}
+_LINKS = frozenset(["of", "the", "our", "on", "for", "called", "new", "like", "as", "and"])
+_APPOSITION = re.compile(
+    r"(?:, (?:our|the|a|an|which is (?:our|a|an|the)) |\W+is (?:our|a|an|the) )(?:[\w-]+ ){0,4}"
+    r"(?:platform|app|application|brand|product|solution|drug|game|card|service|program|programme|"
+    r"software|vaccine|device|model|wallet|portal|tool|suite|candidate|compound|therapy|treatment|"
+    r"initiative|system|marketplace|magazine|show|series)\b"
+)
 #: Added to the classes of a span that the recogniser found.
 FOUND = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 1.5])
 
@@ -58,6 +73,15 @@ _WEAK_BEFORE = re.compile(
     r"(?:\b(?:thanks?|thank you)(?: very much| so much)?,? |\b(?:hi|hello|hey|morning|afternoon|"
     r"evening),? |\bI am |\bI'm |\bthis is )$",
     re.IGNORECASE,
+)
+_VOCATIVE_BEFORE = re.compile(
+    r"(?:\b(?:question|right|got it|sure|yes|yeah|no|okay|ok|right|great|thanks|thank you|hi|hello|"
+    r"morning|afternoon|evening|welcome|well|so|understood|helpful|appreciate it|ask|let|yourself|"
+    r"myself and|point)),? $",
+    re.IGNORECASE,
+)
+_VOCATIVE_AFTER = re.compile(
+    r"^(?:[.?,;!]|$| to (?:talk|comment|take|answer|give|add|cover|go)\b| and (?:I|team|congrat)\b)"
 )
 _SAID = re.compile(
     r"^ (?:mentioned|said|pointed|alluded|noted|described|explained|discussed|commented|"
@@ -98,7 +122,7 @@ _PLACE_WORD = re.compile(
 )
 _ORG_FRAME_BEFORE = re.compile(
     r"(?:\b(?:developed|acquired|owned|made|built|provided|supplied|managed|led|backed|regulated|"
-    r"issued|published|approved|announced|run) by |"
+    r"issued|published|approved|announced|run|bought|taken over|founded|sold) by |"
     r"\b(?:work|works|worked|working|relationship|partnership|partner|partnered|partnering|"
     r"agreement|"
     r"agreements|venture|contract|contracts|collaborate|collaboration|collaborating|compete|"
@@ -117,14 +141,16 @@ _ORG_FRAME_BEFORE = re.compile(
 )
 _ORG_FRAME_AFTER = re.compile(
     r"^(?:(?:'s|’s|') (?:customers|shareholders|board|management|CEO|CFO|employees|team|exports|"
-    r"website|"
+    r"website|offices?|teams?|members|staff|people|investors|clients|portfolio|"
     r"strategy|shares|stock|stake|balance sheet|results|earnings|annual|performance|business|"
     r"position|"
     r"acquisition|participation|operations|first|second|third|fourth)|"
     r" (?:colleagues|employees|shareholders|shares|management|corporate|disposal|acquisition|"
     r"merger|"
     r"brokers|stake|board|investor relations|annual results|earnings call|has acquired|acquired|"
-    r"announced))\b"
+    r"announced|website|offices?|teams?|team members|staff|family|was recognized|is recognized|"
+    r"was the only company|reports|reported|has signed|signed|will host|does not|operates|employs|"
+    r"Group|brands|shareholder|investor|investors|stock|share price|project|projects|theater))\b"
 )
 _PLACE_END = re.compile(
     r" (?:River|Basin|Bay|Street|Avenue|Lake|Sea|Ocean|Islands?|County|Province|Valley|Mountains?|"
@@ -299,6 +325,7 @@ class Rules:
         cued = _WEAK_BEFORE.search(before) or _SAID.match(after) or _ROLE_AFTER.match(after)
         if known_given and head not in lexicon.ambiguous and cued:
             return "PERSON"
+        called = _VOCATIVE_BEFORE.search(before) and _VOCATIVE_AFTER.match(after)
         if (
             not one
             and last - first <= 4
@@ -330,7 +357,11 @@ class Rules:
                 scores[_LOC] += KNOWN_PLACE
         elif not _PLACE_WORD.search(surface):
             scores[_LOC] += UNKNOWN_PLACE
-        introduced = cued or (not one and _ORG_AFTER.match(after))
+        if not product_cue(text, words, first, last):
+            scores[_PRODUCT] += NO_PRODUCT_CUE
+        if called and one and head.isalpha() and head[1:].islower():
+            scores[_PERSON] += CALLED
+        introduced = cued or called or (not one and _ORG_AFTER.match(after))
         if not (known_given or head in lexicon.ambiguous or introduced):
             scores[_PERSON] += UNKNOWN_PERSON
         label = CLASSES[int(scores.argmax())]
@@ -340,6 +371,25 @@ class Rules:
         """Return the classifier's log probabilities of a span of words."""
         found = features(words, first, last, self.lexicon)
         return self.classifier.log_probabilities(found, words.words[first:last])
+
+
+def product_cue(text: str, words: Words, first: int, last: int) -> bool:
+    """Return whether a span stands beside a word that products stand beside, or has a digit."""
+    w = words.words
+    if any(c.isdigit() for c in text[words.starts[first] : words.ends[last - 1]]):
+        return True
+    if last < len(w):
+        gap = text[words.ends[last - 1] : words.starts[last]]
+        if gap == " " and w[last].lower() in _PRODUCT_AFTER:
+            return True
+    before = [x.lower() for x in w[max(0, first - 3) : first]]
+    if before and before[-1] in _PRODUCT_BEFORE:
+        return True
+    if len(before) > 1 and before[-1] in _LINKS and before[-2] in _PRODUCT_BEFORE | _PRODUCT_AFTER:
+        return True
+    if len(before) > 2 and before[-1] == "the" and before[-2] in ("of", "to", "on", "for", "with"):
+        return before[-3] in _PRODUCT_BEFORE
+    return bool(_APPOSITION.match(text, words.ends[last - 1]))
 
 
 def _is_jargon(surface: str, lexicon: Lexicon) -> bool:

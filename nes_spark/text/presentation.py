@@ -111,7 +111,12 @@ _LATER = re.compile(
     r"when we|during (?:the|our|today's|this)|today's agenda|as usual|upon|conclusion of|"
     r"there will be|will be (?:an )?opportunit|opportunity to ask|should you|closing remarks|"
     r"conclud(?:e|ing) remarks|final remarks|summary and|concluded with|"
-    r"limit(?:ed)? (?:yourself|your)|followed by)\b",
+    r"limit(?:ed)? (?:yourself|your)|followed by)\b"
+    # "we will come back to this in the Q&A"
+    r"|\b(?:back to|address|cover|discuss|elaborate|expand|touch|talk|explain|speak|leave|deal|"
+    r"pick|take|answer|clarify|say|share|give|go) (?:on |about |to |with |up )?(?:this|that|it|these|"
+    r"them|those|more|further|questions on)\b"
+    rf"[^.?!]{{0,40}}?\b(?:in|for|at|within) (?:the |our |today's )?{_QA}",
     _FLAGS,
 )
 # A clause that is about something already over does not make the rest a plan.
@@ -195,6 +200,8 @@ _LONG_WORDS = 600
 _INSTRUCTING_WORDS = 150
 #: Words that somebody speaks without a question; what follows such a turn is still presentation.
 _MONOLOGUE_WORDS = 400
+#: Words of a turn up to which it may be nothing but a host's call for questions.
+_HOST_WORDS = 60
 #: Words of a turn up to which an operator may have spoken all of it.
 _OPERATOR_WORDS = 350
 
@@ -296,6 +303,22 @@ def _asks(turn: Turn) -> bool:
     return ("?" in turn.text and _words(turn.text) >= 15) or bool(_ASKS.search(turn.text))
 
 
+def _opens_itself(turns: Sequence[Turn], h: int) -> bool:
+    """Whether a turn that asks for questions is a host's who does nothing else and gets one.
+
+    Such a turn belongs to the session: nobody is asked to open it.
+    """
+    text = turns[h].text
+    return (
+        h > 0
+        and _words(text) <= _HOST_WORDS
+        and not _REQUESTS.search(text)
+        and _words(turns[h - 1].text) > _LATE_WORDS
+        and _asks(turns[h + 1])
+        and not _is_operator(turns[h + 1])
+    )
+
+
 def _calls_question(turn: Turn) -> bool:
     return _words(turn.text) < 120 and bool(
         _NEXT_QUESTION.search(turn.text) or _FIRST_QUESTION.search(turn.text)
@@ -326,7 +349,7 @@ def _boundary(turns: Sequence[Turn]) -> tuple[int, int, str]:
         if cue and len(between) <= 3 and not any(_asks(t) for t in asked):
             break
         if any(_asks(t) or _calls_question(t) or _is_operator(t) for t in early):
-            return h + 1, 0, "handover"
+            return (h if _opens_itself(turns, h) else h + 1), 0, "handover"
     if cue:
         # "Operator, may we have the first question?" still belongs to the presentation.
         turn = turns[cue.turn]

@@ -61,6 +61,49 @@ def test_house_rules_between_asking_and_session_belong_to_the_presentation():
     assert find_presentation(turns).qa_start_turn == 4
 
 
+@pytest.mark.parametrize(
+    "remark",
+    [
+        "We will come back to this in the question and answer session.",
+        "I am happy to discuss that in more detail in the Q&A.",
+        "Cy will take questions on it in the question and answer session.",
+    ],
+)
+def test_a_remark_about_the_session_does_not_open_it(remark):
+    turns = basic()
+    more = "So what did we do about the costs of the new plant and of the old one? We cut them."
+    turns[1:2] = [
+        Turn(REMARKS + remark, "Ann Roe"),
+        Turn(more, "Di Fox"),
+        Turn(REMARKS, "Ann Roe"),
+    ]
+    found = find_presentation(turns)
+    assert found.qa_start_turn == 5
+    assert found.indices == (1, 2, 3, 4)
+
+
+@pytest.mark.parametrize(
+    "opening",
+    [
+        "Thank you, Cy. Let's move to the questions. Bo, please go ahead.",
+        "Thank you. So now we open the floor for questions. I see Bo Lee has his hand up.",
+        "We are now ready to take your questions. Please raise your hand if you have one.",
+        "Thank you. The first question is from Bo Lee of Big Bank.",
+    ],
+)
+def test_a_host_who_opens_the_questions_is_part_of_the_session(opening):
+    turns = call(
+        ("Ann Roe", "Good morning. I am Ann Roe from investor relations. " + REMARKS),
+        ("Cy Poe", REMARKS * 2 + "Back to you, Ann."),
+        ("Ann Roe", opening),
+        ("Bo Lee", QUESTION),
+        ("Cy Poe", "Sure. Margins will be fine, as we said in our remarks."),
+        ("Ann Roe", "Next question please, Di Fox."),
+        ("Di Fox", "Thanks. What about the costs of the new plant in the coming year, please?"),
+    )
+    assert find_presentation(turns).qa_start_turn == 2
+
+
 def test_prepared_questions_before_the_formal_session():
     turns = basic("Now we'll take your questions.")
     read = [
