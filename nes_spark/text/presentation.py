@@ -114,8 +114,8 @@ _LATER = re.compile(
     r"limit(?:ed)? (?:yourself|your)|followed by)\b"
     # "we will come back to this in the Q&A"
     r"|\b(?:back to|address|cover|discuss|elaborate|expand|touch|talk|explain|speak|leave|deal|"
-    r"pick|take|answer|clarify|say|share|give|go) (?:on |about |to |with |up )?(?:this|that|it|these|"
-    r"them|those|more|further|questions on)\b"
+    r"pick|take|answer|clarify|say|share|give|go) (?:on |about |to |with |up )?(?:this|that|it|"
+    r"these|them|those|more|further|questions on)\b"
     rf"[^.?!]{{0,40}}?\b(?:in|for|at|within) (?:the |our |today's )?{_QA}",
     _FLAGS,
 )
