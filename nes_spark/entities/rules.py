@@ -171,6 +171,15 @@ _LEGAL_FORM = re.compile(
     r",? (?:Inc|Corp|Ltd|Co|LLC|LLP|PLC|plc|Plc|AG|SE|N\.V|S\.A|S\.p\.A|SpA|AB|ASA|GmbH|Limited|"
     r"Corporation|Incorporated)\b\.?(?= |,|\.|;|$)"
 )
+#: Names are cut at small words; these are whole with them.
+_JOINT = re.compile(r" (?:of|and|the|for|de|do|der|with|by|on|to) ")
+_OFFICE = re.compile(
+    r"\b(?:(?:[A-Z][\w.]+ )?(?:Bank|Department|Dept\.|Ministry|University|College|Institute|Bureau|"
+    r"Chamber|Academy|Council|Federation|Association|Society) of (?:the )?[A-Z]\w+"
+    r"(?: (?:(?:and|&) )?[A-Z]\w+){0,3}"
+    r"|[A-Z]\w+(?:, [A-Z]\w+)? and [A-Z]\w+ (?:Administration|Commission|Authority|Agency|Council|"
+    r"Ministry|Board|Bureau|Association|Federation))\b"
+)
 _TAIL_WORDS = frozenset(["of", "and", "with", "from", "for", "the", "to", "by", "at", "in", "on"])
 _COVID = re.compile(r"\b(?:COVID|Covid|covid)(?:[- ]?19)?\b|\b[Cc]oronavirus\b")
 _MARKS = re.compile(r"<[a-z_]+>")
@@ -196,6 +205,13 @@ class Rules:
             if names
             else None
         )
+        self._joined = [(_OFFICE, "ORG")]
+        for forms, label in ((lexicon.organizations, "ORG"), (lexicon.products, "PRODUCT")):
+            inner = [f for f in forms if _JOINT.search(f)]
+            if inner:
+                ordered = sorted(inner, key=lambda name: (-len(name), name))
+                pattern = r"(?<!\w)(?:" + "|".join(map(re.escape, ordered)) + r")(?!\w)"
+                self._joined.insert(0, (re.compile(pattern), label))
 
     def __call__(self, text: str, recognized: Sequence[Span]) -> list[Span]:
         """Return the final spans of a text.
@@ -218,10 +234,18 @@ class Rules:
         events += [m.span() for m in _COVID.finditer(text) if not _touches(m.span(), events)]
         events = [span for span in events if not _touches(span, blocked)]
         taken = blocked + events
+        joined: list[Span] = []
+        for pattern, name in self._joined:
+            for match in pattern.finditer(text):
+                span = match.span()
+                if not _touches(span, blocked + events + [(a, b) for a, b, _ in joined]):
+                    joined.append((*span, name))
+        taken = taken + [(a, b) for a, b, _ in joined]
         dates = [span for span in find_dates(text) if not _touches(span, taken)]
         taken = taken + dates
         final: list[Span] = [(s, e, "EVENT") for s, e in events]
         final += [(s, e, "DATE") for s, e in dates]
+        final += joined
         words = Words.of(text)
         for first, last, said in self._units(text, words, recognized, taken):
             start, end = words.starts[first], words.ends[last - 1]

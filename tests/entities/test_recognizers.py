@@ -141,3 +141,22 @@ def test_bundled_pipeline_is_small():
     size = sum(path.stat().st_size for path in BUNDLED.rglob("*") if path.is_file())
     assert size < 10_000_000
     assert (BUNDLED.parent / "README.md").is_file()
+
+
+@pytest.mark.parametrize(
+    ("text", "surface", "category"),
+    [
+        (
+            "We spoke to the Department of Defense about it.",
+            "Department of Defense",
+            "Organization",
+        ),
+        ("The Ministry of Health of that country agreed.", "Ministry of Health", "Organization"),
+        ("That is a great question, Vipul. Let me answer.", "Vipul", "Person"),
+        ("Sales of the Quandrix tablet were up.", "Quandrix", "Product"),
+        ("Qandrix shareholders approved the merger with Bolvera.", "Bolvera", "Organization"),
+    ],
+)
+def test_frames_of_the_bundled_recogniser(text, surface, category):
+    found = {(m.surface, m.category) for m in load_recognizer("bundled")([text])[0]}
+    assert (surface, category) in found, found
