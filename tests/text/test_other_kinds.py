@@ -1,0 +1,38 @@
+"""Clinical notes and patent filings through all stages to a published release."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nes_spark.demo import filings, notes
+
+CONF = Path(__file__).parents[2] / "conf"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "make"), [("clinical", notes), ("patents", filings)])
+def test_to_a_published_release(tmp_path, kind, make):
+    source = tmp_path / "in.jsonl"
+    documents = [document for document, _ in make()]
+    source.write_text("".join(json.dumps(d) + "\n" for d in documents), encoding="utf-8")
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "nes_spark.cli", "run", str(CONF / f"{kind}.yaml")]
+    done = subprocess.run(
+        [*command, "--input", str(source), "--output", str(out)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYSPARK_PYTHON": sys.executable},
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    (record,) = out.glob("*/release/release.json")
+    assert json.loads(record.read_text(encoding="utf-8"))
+    released = "".join(p.read_text(encoding="utf-8") for p in record.parent.glob("*.jsonl"))
+    assert released
+    secret = "hospital" if kind == "clinical" else "assignee"
+    for document in documents:
+        assert document[secret] not in released
