@@ -6,10 +6,13 @@ sections it names, the content of what it needs and, where it draws, the fingerp
 
 from __future__ import annotations
 
+import hashlib
 import posixpath
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nes_spark.config import Config
@@ -209,6 +212,35 @@ def _mentions(context: Context) -> Outputs:
     from nes_spark.entities.stages import recognize
 
     return {"mentions": recognize(context.table("chunks"), context.config.entities)}
+
+
+def _model_digest(name: str) -> str:
+    """Digest of a model that lies outside the package: its files, or its installed version.
+
+    The configuration holds a name or a path only, and what is behind it may change.
+    """
+    path = Path(name)
+    if not path.exists():
+        try:
+            return metadata.version(name)
+        except metadata.PackageNotFoundError:
+            return ""  # loading it says what is wrong, or a remote model has a name only
+    digest = hashlib.sha256()
+    files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
+    for file in files:
+        digest.update(str(file.relative_to(path.parent)).encode() + b"\0")
+        digest.update(hashlib.sha256(file.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def _recognizer_digest(context: Context) -> str:
+    name = context.config.entities.recognizer
+    return "" if name == "bundled" else _model_digest(name)  # bundled: part of the code version
+
+
+def _embedder_digest(context: Context) -> str:
+    kind, _, name = context.config.embedding.model.partition(":")
+    return _model_digest(name) if kind == "sentence-transformers" else ""
 
 
 def _cells(context: Context) -> Outputs:
@@ -438,6 +470,7 @@ STAGES: tuple[Stage, ...] = (
         ("chunks",),
         ("chunking", "identifiers", "embedding"),
         run=_chunks,
+        also=_embedder_digest,
     ),
     Stage(
         "mentions",
@@ -446,6 +479,7 @@ STAGES: tuple[Stage, ...] = (
         ("mentions",),
         ("entities",),
         run=_mentions,
+        also=_recognizer_digest,
     ),
     Stage(
         "cells",
@@ -462,6 +496,7 @@ STAGES: tuple[Stage, ...] = (
         ("embeddings",),
         ("embedding",),
         run=_embeddings,
+        also=_embedder_digest,
     ),
     Stage(
         "mixture",
@@ -505,6 +540,7 @@ STAGES: tuple[Stage, ...] = (
         ("post_density",),
         ("embedding",),
         run=_post_density,
+        also=_embedder_digest,
     ),
     Stage(
         "risk_fits",

@@ -246,6 +246,24 @@ def test_a_task_that_is_not_there_is_told_before_any_work(finished, spark, tmp_p
     assert not list(tmp_path.iterdir())
 
 
+def test_a_changed_model_behind_the_same_path_counts(tmp_path):
+    from nes_spark.pipeline import Context
+
+    model = tmp_path / "model"
+    model.mkdir()
+    (model / "weights").write_bytes(b"1")
+    settings = {"entities.recognizer": str(model)}
+    settings["embedding.model"] = f"sentence-transformers:{model}"
+    config = nes.load_config(config_path(), settings)
+    context = Context(None, config, Store(tmp_path / "run"), b"secret", "")
+    stages = [stage for stage in STAGES if stage.also is not None and stage.name != "mixture"]
+    assert [s.name for s in stages] == ["chunks", "mentions", "embeddings", "post_density"]
+    before = [stage.also(context) for stage in stages]
+    assert [stage.also(context) for stage in stages] == before
+    (model / "weights").write_bytes(b"2")
+    assert not set(before) & {stage.also(context) for stage in stages}
+
+
 def test_the_ledger_undoes_the_release(finished, tmp_path):
     from nes_spark.releases.inverting import invert_release
 
