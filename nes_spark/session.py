@@ -129,7 +129,7 @@ def get_session(config: SparkConfig | None = None, app_name: str = "nes_spark") 
         "spark.sql.execution.arrow.maxRecordsPerBatch": "500",
         "spark.sql.execution.arrow.maxBytesPerBatch": "64m",
         "spark.sql.adaptive.enabled": "true",
-        "spark.sql.debug.maxToStringFields": "1000",
+        "spark.sql.debug.maxToStringFields": "100",
         "spark.sql.parquet.compression.codec": "snappy",
     }
     if not submitted and not remote:
@@ -139,6 +139,10 @@ def get_session(config: SparkConfig | None = None, app_name: str = "nes_spark") 
             "spark.driver.memory": config.driver_memory if config else "2g",
             "spark.ui.showConsoleProgress": "false",
             "spark.ui.enabled": "false",
+            # Plans are kept as text, a thousand of them by default, and fill the driver's heap.
+            "spark.sql.ui.retainedExecutions": "20",
+            # Without memory some thread of Spark dies and its Python side waits forever.
+            "spark.driver.extraJavaOptions": "-XX:+ExitOnOutOfMemoryError",
             "spark.driver.host": "localhost",
             "spark.driver.bindAddress": "127.0.0.1",
         }

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from nes_spark.releases.scoring import at_most, average
 from nes_spark.releases.stages import score
+from nes_spark.schemas import SWAPS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,33 +76,34 @@ def compare_options(
     from nes_spark.swapping.stages import rewrite, sample_candidates
     from nes_spark.utility.density_stages import post_density
 
+    spark = tables["cells"].sparkSession
     mine = tables["assignments"].where(F.col("setting") == setting)
     # Options take the place of mixture settings from here on: all later steps keep those apart.
-    drawn = {
-        name: sample_candidates(tables["cells"], mine, releases, swapping, secret, **sampling)
-        .withColumn("setting", F.lit(name))
-        .cache()
-        for name, (releases, swapping) in options.items()
-    }
-    placed = swaps = rewrites = None
-    for name, found in drawn.items():
-        releases, swapping = options[name]
-        part = rewrite(found, tables["chunks"], tables["mentions"], releases, swapping, entities)
-        labelled = mine.withColumn("setting", F.lit(name))
-        swaps = found if swaps is None else swaps.unionByName(found)
+    # Their swaps are few (options x draws x option_swaps) and pass through the driver: a plan that
+    # holds the sampling of all options more than once grows beyond what Spark can handle.
+    drawn = {}
+    for name, (releases, swapping) in options.items():
+        found = sample_candidates(tables["cells"], mine, releases, swapping, secret, **sampling)
+        drawn[name] = found.withColumn("setting", F.lit(name)).select(*SWAPS.names).collect()
+    swaps = spark.createDataFrame([row for found in drawn.values() for row in found], SWAPS.ddl)
+    names = spark.createDataFrame([(name,) for name in options], "setting string")
+    placed = mine.drop("setting").crossJoin(F.broadcast(names))
+    rewrites = None
+    for mend in {swapping.mend_articles for _, swapping in options.values()}:
+        alike = [name for name, (_, s) in options.items() if s.mend_articles == mend]
+        part = rewrite(
+            swaps.where(F.col("setting").isin(alike)),
+            tables["chunks"],
+            tables["mentions"],
+            *options[alike[0]],
+            entities,
+        )
         rewrites = part if rewrites is None else rewrites.unionByName(part)
-        placed = labelled if placed is None else placed.unionByName(labelled)
-    assert swaps is not None
     assert rewrites is not None
-    assert placed is not None
-    try:
-        densities = post_density(rewrites, placed, spec, dict.fromkeys(options, model))
-        scores = score(
-            swaps, tables["cells"], placed, densities, tables["risk_fits"], [population]
-        ).toPandas()
-    finally:
-        for found in drawn.values():
-            found.unpersist()
+    densities = post_density(rewrites, placed, spec, dict.fromkeys(options, model))
+    scores = score(
+        swaps, tables["cells"], placed, densities, tables["risk_fits"], [population]
+    ).toPandas()
     rows = []
     for name, (releases, _) in options.items():
         own = scores[scores["setting"] == name]
