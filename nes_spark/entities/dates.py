@@ -125,6 +125,11 @@ _PATTERNS = [
     r"(?<![\w$€£.,:/])20[12]\b(?=[.?](?:\s|$))",
     r"(?:the )?(?:19|20)?\d0['’]?s(?= |\.|,)(?<=(?:19|20)\d0s)",
     r"(?<=[ (])['’] ?[12]\d(?!\w|[.,]\d)",
+    r"(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|\d{1,2}(?:st|nd|rd|th)) "
+    r"(?:full |consecutive |straight |fiscal |calendar )*(?:year|month|week|day|decade)"
+    rf"(?! of experience)(?:{_TAIL})*",
+    rf"(?:first|last|past|next) {_NUMBER} (?:to|or|and) {_NUMBER} {_UNIT}",
+    r"fiscal year|half[- ]year",
     r"(?:next|this|last|past|prior|coming) (?:spring|summer|autumn|fall|winter|season|decade|"
     r"century)",
 ]

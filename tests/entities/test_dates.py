@@ -19,6 +19,16 @@ from nes_spark.entities.dates import find_dates
         ("It cost $2,020 and 2020 million, for 2020 stores.", []),
         ("At the same time, at the end of the day, today.", []),
         ("In May, sales rose.", ["May"]),
+        (
+            "Our first full year, and the second consecutive month.",
+            ["first full year", "second consecutive month"],
+        ),
+        ("In the 5th week of 2021 of our fiscal year.", ["5th week of 2021 of our fiscal year"]),
+        (
+            "Half-year results for the last two or three months",
+            ["Half-year", "last two or three months"],
+        ),
+        ("He has a third year of experience.", []),
         ("The Jan-San business", []),
     ],
 )
