@@ -475,6 +475,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="the smallest sizes only")
     parser.add_argument("--full", action="store_true", help="up to a million vectors; an hour")
+    parser.add_argument("--size", action="append", help="N,D,K instead of the usual sizes")
     parser.add_argument("--limit", type=float, help="seconds a whole fit may take: 45, full 300")
     parser.add_argument("--repeats", type=int, default=5, help="rounds of the pass table")
     parser.add_argument("--no-spark", action="store_true")
@@ -499,6 +500,9 @@ def main() -> None:
         passes += [(1_000_000, 384, 10), (1_000_000, 384, 30), (1_000_000, 1536, 30)]
         whole += [(200_000, 384, 10), (200_000, 1536, 30)]
         whole += [(1_000_000, 384, 10), (1_000_000, 384, 30), (1_000_000, 1536, 30)]
+    if options.size:
+        n_d_k = [tuple(int(part) for part in size.split(",")) for size in options.size]
+        passes = whole = [(n, d, k) for n, d, k in n_d_k]
     limit = options.limit or (300.0 if options.full else 45.0)
     load = os.getloadavg()[0]
     print(
