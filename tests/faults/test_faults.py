@@ -81,6 +81,7 @@ def one_line(error: BaseException) -> str:
 # -- a release without its record --------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_lost_tracking_server_stops_the_publication(copied, spark, monkeypatch):
     corpus, run = copied
     without_publication(run)
@@ -93,6 +94,7 @@ def test_a_lost_tracking_server_stops_the_publication(copied, spark, monkeypatch
     assert Store(run).manifest("publication") is None
 
 
+@pytest.mark.slow
 def test_a_published_release_stays_when_the_next_cannot_be_recorded(finished, copied, spark,
                                                                     monkeypatch):  # fmt: skip
     _, reference = finished
@@ -121,6 +123,7 @@ PLACES = {
 }
 
 
+@pytest.mark.slow
 def test_a_full_disk_during_publication(finished, copied, spark, monkeypatch):
     _, reference = finished
     corpus, run = copied
@@ -168,6 +171,7 @@ def test_a_disk_that_fills_up_and_is_made_larger(finished, spark, tmp_path):
         subprocess.run(["umount", str(disk)], check=True)
 
 
+@pytest.mark.slow
 def test_a_read_only_output_is_refused_before_any_work(finished, spark, tmp_path):
     corpus, _ = finished
     disk = tmp_path / "disk"
@@ -197,6 +201,7 @@ def test_a_run_folder_of_an_older_version_is_made_anew(finished, copied, spark):
     assert folder_bytes(run / "release") == folder_bytes(reference / "release")
 
 
+@pytest.mark.slow
 def test_commands_on_a_folder_of_another_version_say_so(copied):
     from nes_spark.auditing import configuration_of
 
