@@ -26,7 +26,7 @@ def test_to_a_published_release(tmp_path, kind, make):
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "PYSPARK_PYTHON": sys.executable},
+        env={**os.environ, "PYSPARK_PYTHON": sys.executable, "NES_SPARK_SEED": f"{kind} in tests"},
     )
     assert done.returncode == 0, done.stderr[-2000:]
     (record,) = out.glob("*/release/release.json")
