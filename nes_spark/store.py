@@ -360,22 +360,17 @@ class Store:
 
     def read_pandas(self, name: str, columns: list[str] | None = None) -> pd.DataFrame:
         """Read a finished table into memory, sorted by its key; for small tables and notebooks."""
-        import pyarrow.dataset as ds
-
-        self._require(name)
-        folder = posixpath.join(self._path, "stages", name)
-        names = [
-            f.path
-            for f in self._fs.get_file_info(pafs.FileSelector(folder))
-            if f.path.endswith(".parquet")
-        ]
-        dataset = ds.dataset(sorted(names), filesystem=self._fs, format="parquet")
-        frame = dataset.to_table(columns=columns).to_pandas(maps_as_pydicts="strict")
+        frame = self._dataset(name).to_table(columns=columns).to_pandas(maps_as_pydicts="strict")
         by = [c for c in TABLES[name].key if c in frame.columns]
         return frame.sort_values(by, ignore_index=True) if by else frame
 
     def rows(self, name: str, columns: list[str]) -> Iterator[tuple[Any, ...]]:
         """Yield rows of a finished table, batch by batch and without Spark, in any order."""
+        for batch in self._dataset(name).to_batches(columns=columns):
+            yield from zip(*(batch.column(c).to_pylist() for c in columns), strict=True)
+
+    def _dataset(self, name: str) -> Any:
+        """Open the files of a finished table with pyarrow, in the order of their names."""
         import pyarrow.dataset as ds
 
         self._require(name)
@@ -385,9 +380,7 @@ class Store:
             for f in self._fs.get_file_info(pafs.FileSelector(folder))
             if f.path.endswith(".parquet")
         ]
-        dataset = ds.dataset(sorted(names), filesystem=self._fs, format="parquet")
-        for batch in dataset.to_batches(columns=columns):
-            yield from zip(*(batch.column(c).to_pylist() for c in columns), strict=True)
+        return ds.dataset(sorted(names), filesystem=self._fs, format="parquet")
 
     def _require(self, name: str) -> None:
         if self.manifest(name) is None:
