@@ -245,9 +245,13 @@ def _embedder_digest(context: Context) -> str:
 
 def _cells(context: Context) -> Outputs:
     from nes_spark.entities.stages import build_cells
+    from nes_spark.text.stages import own_names
 
-    cells = build_cells(context.table("chunks"), context.table("mentions"), context.config.entities)
-    return {"cells": cells}
+    config, mentions = context.config, context.table("mentions")
+    return {
+        "cells": build_cells(context.table("chunks"), mentions, config.entities),
+        "own_names": own_names(mentions, context.table("documents"), config.identifiers),
+    }
 
 
 def _embeddings(context: Context) -> Outputs:
@@ -355,7 +359,7 @@ def _assignments(context: Context) -> Outputs:
 
 
 def sampling_tables(context: Context) -> dict[str, Any]:
-    """What the sampler's optional constraints look at, by parameter name."""
+    """What the sampler looks at besides cells and assignments, by parameter name."""
     constraints = context.config.releases.constraints
     return {
         "concentrations": {name: m.concentrations for name, m in context.models().items()},
@@ -363,6 +367,7 @@ def sampling_tables(context: Context) -> dict[str, Any]:
         if constraints.same_covariates
         else None,
         "embeddings": context.table("embeddings"),
+        "own_names": context.table("own_names"),
     }
 
 
@@ -483,10 +488,10 @@ STAGES: tuple[Stage, ...] = (
     ),
     Stage(
         "cells",
-        "build the entity combination table",
-        ("chunks", "mentions"),
-        ("cells",),
-        ("entities",),
+        "build the entity combination table; which entities name a document",
+        ("documents", "chunks", "mentions"),
+        ("cells", "own_names"),
+        ("entities", "identifiers"),
         run=_cells,
     ),
     Stage(
@@ -519,7 +524,7 @@ STAGES: tuple[Stage, ...] = (
     Stage(
         "swaps",
         "draw the swaps of every candidate",
-        ("documents", "cells", "embeddings", "mixture", "assignments"),
+        ("documents", "cells", "own_names", "embeddings", "mixture", "assignments"),
         ("swaps",),
         ("releases", "swapping"),
         run=_swaps,

@@ -155,6 +155,17 @@ CELLS = Table(
     ("chunk_id",),
 )
 
+OWN_NAMES = Table(
+    "own_names",
+    "Which entities of the corpus name a document: no swap may bring them into its chunks.",
+    (
+        Column("document_id", "string", "document"),
+        Column("category", "string", "category"),
+        Column("entity", "string", "canonical entity, mentioned in other documents"),
+    ),
+    ("document_id", "category", "entity"),
+)
+
 EMBEDDINGS = Table(
     "embeddings",
     "One unit vector a chunk.",
@@ -412,6 +423,7 @@ TABLES: dict[str, Table] = {
         LEAKS,
         MENTIONS,
         CELLS,
+        OWN_NAMES,
         EMBEDDINGS,
         ASSIGNMENTS,
         SWAPS,

@@ -117,10 +117,22 @@ class Group:
                     np.array(inner.flatten().to_numpy(zero_copy_only=False)),
                 )
             )
+        self._add_own(rows.column("own"), len(self.sets["available"][-1][0]))
         vectors = rows.column("vector")
         if vectors.null_count < len(vectors):
             flat = vectors.flatten().to_numpy(zero_copy_only=False).astype(np.float32)
             self.columns.setdefault("vector", []).append(flat.reshape(rows.num_rows, -1))
+
+    def _add_own(self, column: pa.Array, cells: int) -> None:
+        """Keep the own names: null for most chunks, which then have none in any category."""
+        sizes = np.zeros(cells, dtype=np.int64)
+        inner = column.flatten()  # of the chunks that have some
+        known = np.asarray(column.is_valid().to_numpy(zero_copy_only=False), bool)
+        sizes[np.repeat(known, cells // len(column))] = inner.value_lengths().to_numpy(
+            zero_copy_only=False
+        )
+        values = np.asarray(inner.flatten().to_numpy(zero_copy_only=False), np.int64)
+        self.sets.setdefault("own", []).append((sizes, values))
 
     def column(self, name: str) -> NDArray[Any]:
         """Return a whole column."""
@@ -156,14 +168,18 @@ class Group:
         available: list[Sets] = []
         history: list[Sets] | None = None
         given = self.families("available")
-        if "history" in self.sets:
+        own = self.families("own")
+        later = "history" in self.sets
+        if later or any(len(rows) for rows, _ in own):
             history = []
-            for (rows, values), (past_rows, past) in zip(
-                given, self.families("history"), strict=True
+            before = self.families("history") if later else given
+            # What must not come in is treated like what was there already.
+            for (rows, values), (past_rows, past), (own_rows, names) in zip(
+                given, before, own, strict=True
             ):
                 both = make_sets(
-                    np.concatenate([rows, past_rows + self.n]),
-                    np.concatenate([values, past]),
+                    np.concatenate([rows, past_rows + self.n, own_rows + self.n]),
+                    np.concatenate([values, past, names]),
                     2 * self.n,
                 )
                 available.append(both.take(np.arange(self.n)))
@@ -216,8 +232,9 @@ def sample_batches(batches: Iterable[pa.RecordBatch], task: Task) -> Iterator[pa
         Columns of :data:`GROUP`, ``chunk_id``, ``metadata``, ``outside`` (64-bit hashes),
         ``sample_unique`` (bool), ``available`` (for each category of J the hashes of the entities
         that the chunk can give), ``history`` (the same for those ever in it; null in a first
-        round) and ``vector`` (null where not needed). Sorted by :data:`GROUP` and ``chunk_id``;
-        groups may reach over batches.
+        round), ``own`` (the same for those that name its own document; null for none) and
+        ``vector`` (null where not needed). Sorted by :data:`GROUP` and ``chunk_id``; groups may
+        reach over batches.
     task : Task
     """
     for group in groups_of(batches):

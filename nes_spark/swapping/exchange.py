@@ -85,7 +85,8 @@ def plan_exchange(
     similarity : callable, optional
         ``(name_a, name_b) -> float`` for matching ``similar``; :func:`name_similarity` by default.
     history_a, history_b : mapping, optional
-        Entities that were ever in each chunk; the available ones when not given.
+        Entities that each chunk may not take: they were in it or name its own document; the
+        available ones when not given.
 
     Returns
     -------

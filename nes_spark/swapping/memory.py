@@ -89,6 +89,7 @@ def sample_swaps(
     constraints: ConstraintsConfig | None = None,
     concentrations: Mapping[Any, float] | None = None,
     covariates: Sequence[Hashable] | None = None,
+    own_names: Mapping[str, Sequence[Collection[str]]] | None = None,
     vectors: NDArray[Any] | None = None,
     policy: Policy = "one_to_one",
     matching: Matching = "random",
@@ -129,6 +130,8 @@ def sample_swaps(
         Component -> concentration.
     covariates : sequence, length n, optional
         What must be equal in a valid pair; used where ``constraints.same_covariates`` is not empty.
+    own_names : mapping of str to sequence of collections of str, optional
+        Category -> for each chunk, entities that name its own document: no swap brings them in.
     vectors : ndarray, shape (n, d), optional
         Unit vectors.
     policy, matching, similarity
@@ -169,6 +172,10 @@ def sample_swaps(
     secret = Secret(seed)
     n = len(chunk_ids)
     _check(chunk_ids, metadata, component, entities, swap, others, max_swaps, rounds, n)
+    for category, values in (own_names or {}).items():
+        if len(values) != n:
+            allowed = f"of length {n} for {category}, as chunk_ids"
+            raise parameter_error("sample_swaps", "own_names", allowed, len(values))
     if cosine_weight is not None and cosine_weight < 0:
         raise parameter_error("sample_swaps", "cosine_weight", "at least 0", cosine_weight)
     names = list(swap)
@@ -212,6 +219,10 @@ def sample_swaps(
 
     available = {c: list(sets[c]) for c in names}
     history = {c: list(sets[c]) for c in names}
+    for c in names:
+        if own_names is not None and c in own_names:
+            own = own_names[c]
+            history[c] = [past | set(own[i]) for past, i in zip(history[c], order, strict=True)]
     done: list[Swap] = []
     for round_ in range(1, rounds + 1):
         remaining = None if max_swaps is None else max_swaps - len(done)
@@ -231,9 +242,9 @@ def sample_swaps(
         for rows in members.values():
             if len(rows) < 2:
                 continue
-            first_round = round_ == 1
+            as_given = round_ == 1 and not own_names
             gives = [[available[c][i] for i in rows] for c in names]
-            if first_round:
+            if as_given:
                 families = [sets_of(g) for g in gives]
                 pasts = None
             else:

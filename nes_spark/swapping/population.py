@@ -14,7 +14,9 @@ at least a bound, and the covariates are equal (such strata are populations of t
 
 In a later round a chunk gives only entities that it had from the start and has not given
 (``available``), and takes only entities that were never in it (``history``). Rule 3 then reads:
-available(a) is not a subset of history(b), nor available(b) of history(a). Two chunks that were
+available(a) is not a subset of history(b), nor available(b) of history(a). An entity that names a
+chunk's own document (a rival speaks of the company) counts as history of that chunk from the first
+round on: no swap brings back what suppression took out. Two chunks that were
 swapped with each other never are again: under either policy the one with fewer exchangeable
 entities gave them all to the other, so what it has left is a subset of the other's history.
 
@@ -282,8 +284,8 @@ class Population:
     available : sequence of Sets
         For each category in J, the entities that a chunk can give.
     history : sequence of Sets, optional
-        For each category in J, the entities that were ever in the chunk; the same as ``available``
-        in a first round.
+        For each category in J, the entities that the chunk may not take: those that were ever in
+        it, and those that name its own document; the same as ``available`` when not given.
     max_count_difference : int, optional
         Largest allowed difference in the number of (available) entities, for every category in J.
     vectors : ndarray, shape (n, d), optional

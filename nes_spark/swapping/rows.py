@@ -82,7 +82,8 @@ def plan_rows(
     batches : iterable of pyarrow.RecordBatch
         Columns of SWAPS but ``exchanged``; ``entities_a``, ``entities_b`` (entries of the map) and
         ``gave_a``, ``took_a``, ``gave_b``, ``took_b``: (category, name) that each chunk gave and
-        took in earlier rounds, null for none.
+        took in earlier rounds, null for none; ``own_a``, ``own_b``: (category, name) that name the
+        chunk's own document, null for none.
     secret : Secret
     policy, matching : str
     """
@@ -92,13 +93,16 @@ def plan_rows(
             available, history = {}, {}
             for side in ("a", "b"):
                 gave = {(m["category"], m["name"]) for m in row[f"gave_{side}"] or ()}
-                took = [(m["category"], m["name"]) for m in row[f"took_{side}"] or ()]
+                barred = [
+                    (m["category"], m["name"])
+                    for m in (*(row[f"took_{side}"] or ()), *(row[f"own_{side}"] or ()))
+                ]
                 names = {e["key"]: set(e["value"]) for e in row[f"entities_{side}"]}
                 available[side] = {
                     c: {n for n in values if (c, n) not in gave} for c, values in names.items()
                 }
                 history[side] = {
-                    c: values | {n for category, n in took if category == c}
+                    c: values | {n for category, n in barred if category == c}
                     for c, values in names.items()
                 }
             plan = plan_exchange(

@@ -43,6 +43,7 @@ _ACCEPTED = (
     "setting string, combination string, draw int, component int, priority int, time double, "
     "chunk_a string, chunk_b string"
 )
+_NAMES = "array<struct<category:string,name:string>>"
 _MENTIONS = "array<struct<start:int,end:int,category:string,surface:string,entity:string>>"
 
 
@@ -55,6 +56,7 @@ def sample_candidates(
     concentrations: Mapping[str, Sequence[float]] | None = None,
     covariates: DataFrame | None = None,
     embeddings: DataFrame | None = None,
+    own_names: DataFrame | None = None,
 ) -> DataFrame:
     """Draw the sequence of swaps of every candidate: setting x combination J x draw.
 
@@ -75,6 +77,8 @@ def sample_candidates(
     embeddings : pyspark.sql.DataFrame, optional
         Table EMBEDDINGS; needed for ``min_cosine`` and ``cosine_weight``. Only then do vectors
         travel to the sampler.
+    own_names : pyspark.sql.DataFrame, optional
+        Table OWN_NAMES: no swap brings such an entity into a chunk of its document.
 
     Returns
     -------
@@ -101,7 +105,7 @@ def sample_candidates(
     secret = Secret(secret)
     base = _eligible(
         cells, assignments, combinations_of(releases), releases, swapping,
-        concentrations, covariates, embeddings,
+        concentrations, covariates, embeddings, own_names,
     )  # fmt: skip
     swaps: DataFrame | None = None
     for round_ in range(1, swapping.rounds + 1):
@@ -123,7 +127,7 @@ def sample_candidates(
             .withColumn("round", F.lit(round_))
             .drop("_done")
         )
-        planned = _plan(accepted, cells, state, swapping, secret)
+        planned = _plan(accepted, cells, state, own_names, swapping, secret)
         if swapping.rounds > 1:
             planned = planned.persist()  # the next round begins from it
             if round_ > 1 and planned.isEmpty():
@@ -158,9 +162,19 @@ def _eligible(
     concentrations: Mapping[str, Sequence[float]] | None,
     covariates: DataFrame | None,
     embeddings: DataFrame | None,
+    own_names: DataFrame | None,
 ) -> DataFrame:
     """Rows of chunks that have an entity in every category of J, cut down to hashes."""
     from pyspark.sql import functions as F
+
+    if own_names is None:
+        listed = cells.withColumn("own", F.lit(None).cast(_NAMES))
+    else:
+        listed = cells.join(_own_of(own_names), "document_id", "left")
+
+    def own_hashes(category: str) -> Column:
+        mine = F.filter("own", lambda name: name["category"] == category)
+        return F.transform(mine, lambda name: F.xxhash64(name["category"], name["name"]))
 
     def hashes(category: str) -> Column:
         names = F.coalesce(F.col("entities")[category], F.array().cast("array<string>"))
@@ -174,12 +188,13 @@ def _eligible(
         F.struct(
             F.lit("+".join(j)).alias("combination"),
             F.array(*(hashes(c) for c in j)).alias("available"),
+            F.when(F.col("own").isNotNull(), F.array(*(own_hashes(c) for c in j))).alias("own"),
             outside(j).alias("outside"),
             F.xxhash64(*(F.coalesce(F.col("cell")[c], F.lit("")) for c in j)).alias("inside"),
         )
         for j in combinations
     ]
-    rows = cells.select(
+    rows = listed.select(
         "chunk_id",
         "document_id",
         F.xxhash64("metadata").alias("metadata"),
@@ -237,7 +252,7 @@ def _concentrated(concentrations: Mapping[str, Sequence[float]] | None, least: f
 
 _ROWS = (
     "setting", "combination", "component", "stratum", "block", "chunk_id", "metadata", "outside",
-    "sample_unique", "available", "history", "vector",
+    "sample_unique", "available", "history", "own", "vector",
 )  # fmt: skip
 
 
@@ -421,6 +436,7 @@ def _plan(
     accepted: DataFrame,
     cells: DataFrame,
     state: DataFrame | None,
+    own_names: DataFrame | None,
     swapping: SwappingConfig,
     secret: Secret,
 ) -> DataFrame:
@@ -433,16 +449,22 @@ def _plan(
         yield from plan_rows(batches, secret, policy, matching)
 
     rows = accepted
-    pairs = "array<struct<category:string,name:string>>"
     for side in ("a", "b"):
         names = cells.select(
             F.col("chunk_id").alias(f"chunk_{side}"),
             F.map_entries("entities").alias(f"entities_{side}"),
+            "document_id",
         )
         rows = rows.join(names, f"chunk_{side}")
+        if own_names is None:
+            rows = rows.withColumn(f"own_{side}", F.lit(None).cast(_NAMES))
+        else:
+            mine = _own_of(own_names).withColumnRenamed("own", f"own_{side}")
+            rows = rows.join(mine, "document_id", "left")
+        rows = rows.drop("document_id")
         if state is None:
-            rows = rows.withColumn(f"gave_{side}", F.lit(None).cast(pairs))
-            rows = rows.withColumn(f"took_{side}", F.lit(None).cast(pairs))
+            rows = rows.withColumn(f"gave_{side}", F.lit(None).cast(_NAMES))
+            rows = rows.withColumn(f"took_{side}", F.lit(None).cast(_NAMES))
         else:
             past = state.select(
                 *CANDIDATE,
@@ -452,6 +474,14 @@ def _plan(
             )
             rows = rows.join(past, [*CANDIDATE, f"chunk_{side}"], "left")
     return rows.mapInArrow(plan, SWAPS.ddl)
+
+
+def _own_of(own_names: DataFrame) -> DataFrame:
+    """Return one row a document that is named elsewhere: the entities that name it."""
+    from pyspark.sql import functions as F
+
+    one = F.struct("category", F.col("entity").alias("name"))
+    return own_names.groupBy("document_id").agg(F.collect_set(one).alias("own"))
 
 
 def _mentions_of(mentions: DataFrame) -> DataFrame:
@@ -592,6 +622,7 @@ def chunk_status(
     concentrations: Mapping[str, Sequence[float]] | None = None,
     covariates: DataFrame | None = None,
     embeddings: DataFrame | None = None,
+    own_names: DataFrame | None = None,
 ) -> DataFrame:
     """Account for every chunk under one release.
 
@@ -607,7 +638,7 @@ def chunk_status(
         Mixture setting.
     releases : ReleasesConfig
         Constraints.
-    concentrations, covariates, embeddings
+    concentrations, covariates, embeddings, own_names
         As for :func:`sample_candidates`; needed where a constraint needs them.
 
     Returns
@@ -616,9 +647,10 @@ def chunk_status(
         Table STATUS, one row a chunk: ``swapped``; ``unpaired`` (it has valid partners, but was not
         drawn before the sequence ended, or they were all taken); ``no_valid_partner`` (every other
         chunk of its component shares its entities in a category of J, has the same cell outside J,
-        or breaks a constraint); ``same_metadata_only`` (all eligible chunks of its component are of
-        the same metadata); ``alone_in_component`` (no other eligible chunk there);
-        ``low_concentration``; ``no_entity`` (none in some category of J).
+        would bring in its own document's name, or breaks a constraint); ``same_metadata_only``
+        (all eligible chunks of its component are of the same metadata); ``alone_in_component`` (no
+        other eligible chunk there); ``low_concentration``; ``no_entity`` (none in some category of
+        J).
     """
     from pyspark.sql import functions as F
 
@@ -629,8 +661,9 @@ def chunk_status(
     )
     options = SwappingConfig.model_validate({})
     rows = _eligible(
-        cells, mine, [tuple(combination)], open_to_all, options, None, covariates, embeddings
-    ).withColumn("block", F.lit(0))
+        cells, mine, [tuple(combination)], open_to_all, options,
+        None, covariates, embeddings, own_names,
+    ).withColumn("block", F.lit(0))  # fmt: skip
     parts = []
     if constraints.min_concentration is not None:
         condition = _concentrated(concentrations, constraints.min_concentration)

@@ -9,6 +9,9 @@ product.
 
 Finding another document's company is not always a leak: swapping puts other documents' names into
 a text on purpose. Such hits carry the rule ``other_document``, so that a gate can accept them.
+
+The same spellings tell beforehand which entities of the corpus name a document: no swap may bring
+them into its chunks (:func:`own_spellings`, :func:`spellings_in`).
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from nes_spark.text.identifiers import (
     _SENTENCE_END,
     _SMALL,
     CONTEXT,
+    MAX_WORDS,
     TITLE,
     UPPER,
     WORD,
@@ -83,6 +87,40 @@ def identifier_keys(matcher: Matcher) -> list[Key]:
                 continue
             keys.append(Key(key, item.kind, form.case, form.opening))
     return list(dict.fromkeys(keys))
+
+
+def own_spellings(matcher: Matcher) -> set[str]:
+    """Return the squeezed spellings that name a document, of any length.
+
+    Single names of people are left out (many people share them), and so are spellings that name it
+    only beside a title or a stock exchange.
+    """
+    return {
+        key
+        for key, forms in matcher.forms.items()
+        for form in forms
+        if form.case != CONTEXT
+        and (form.rule == "name" or matcher.kinds[matcher.items[form.owner].kind].rule != "person")
+    }
+
+
+def spellings_in(name: str) -> set[str]:
+    """Return the squeezed spellings of all runs of words of an entity's name, and without an s.
+
+    An entity names a document when one of them is among its :func:`own_spellings`: "Acme Cloud"
+    names Acme. How the name is written does not matter here: to keep one entity too many out of a
+    document's chunks costs little, one too few costs the release.
+    """
+    words = [fold(m.group()) for m in WORD.finditer(name)]
+    found = set()
+    for i in range(len(words)):
+        key = ""
+        for word in words[i : i + MAX_WORDS]:
+            key += word
+            found.add(key)
+            if len(key) > 3 and key.endswith("s"):
+                found.add(key[:-1])
+    return found
 
 
 def candidates(text: str, matcher: Matcher) -> Iterator[Candidate]:
@@ -193,4 +231,6 @@ __all__ = [
     "identifier_keys",
     "looks_like",
     "own_leaks",
+    "own_spellings",
+    "spellings_in",
 ]

@@ -27,7 +27,7 @@ from nes_spark.config import (
     PresentationConfig,
 )
 from nes_spark.errors import InputError
-from nes_spark.schemas import CHUNKS, DOCUMENTS, LEAKS, QUARANTINE
+from nes_spark.schemas import CHUNKS, DOCUMENTS, LEAKS, OWN_NAMES, QUARANTINE
 from nes_spark.text.chunking import chunk_spans
 from nes_spark.text.identifiers import Matcher, number_matches
 from nes_spark.text.leaks import (
@@ -35,6 +35,8 @@ from nes_spark.text.leaks import (
     candidates,
     identifier_keys,
     own_leaks,
+    own_spellings,
+    spellings_in,
 )
 from nes_spark.text.reading import (
     Document,
@@ -929,3 +931,60 @@ def find_leaks(
         .withColumn("rule", F.lit(OTHER_DOCUMENT))
     )
     return mine.unionByName(others.select(*LEAKS.names))
+
+
+def own_names(
+    mentions: DataFrame, documents: DataFrame, identifiers: IdentifiersConfig
+) -> DataFrame:
+    """Find the entities of the corpus that name a document: no swap may bring them into it.
+
+    Parameters
+    ----------
+    mentions : DataFrame
+        Table :data:`~nes_spark.schemas.MENTIONS`. An entity names a document when one of the forms
+        it is mentioned in does, in any document.
+    documents : DataFrame
+        Columns document_id and identifiers, as in the documents table.
+    identifiers : IdentifiersConfig
+        Kinds and forms that are never identifiers.
+
+    Returns
+    -------
+    DataFrame
+        Table :data:`~nes_spark.schemas.OWN_NAMES`.
+
+    Notes
+    -----
+    Distinct forms meet documents in a join on squeezed spellings, as in :func:`find_leaks`: the
+    work grows with the vocabulary plus the identifiers.
+    """
+
+    def own(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        for batch in batches:
+            rows = [
+                (key, document)
+                for document, items in zip(batch["document_id"], batch["identifiers"], strict=True)
+                for key in own_spellings(
+                    Matcher([] if items is None else items, identifiers.kinds, identifiers.allow)
+                )
+            ]
+            yield pd.DataFrame(rows, columns=["key", "document_id"])
+
+    def spell(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        for batch in batches:
+            rows = [
+                (key, category, entity)
+                for category, entity, form in zip(
+                    batch["category"], batch["entity"], batch["form"], strict=True
+                )
+                for key in spellings_in(form)
+            ]
+            yield pd.DataFrame(rows, columns=["key", "category", "entity"])
+
+    known = documents.select("document_id", "identifiers").mapInPandas(
+        own, "key string, document_id string"
+    )
+    forms = F.explode(F.array("surface", "entity")).alias("form")
+    vocabulary = mentions.select("category", "entity", forms).distinct()
+    spelled = vocabulary.mapInPandas(spell, "key string, category string, entity string")
+    return spelled.distinct().join(known, "key").select(*OWN_NAMES.names).distinct()

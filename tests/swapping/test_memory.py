@@ -56,6 +56,8 @@ def test_a_valid_pair_is_swapped():
         ("nothing differs outside J", {"entities": {"Date": [["May"], ["May"]]}}),
         ("nothing outside J", {"swap": ["Organization", "Product", "Date"]}),
         ("only a category that is not asked for differs", {"others": []}),
+        ("only its own document's name comes in", {"own_names": {"Product": [["Yak"], []]}}),
+        ("the same for the other", {"own_names": {"Organization": [[], ["Orion", "Umbra"]]}}),
         ("no swaps asked for", {"max_swaps": 0}),
         ("other covariates", {"constraints": SECTOR, "covariates": ["x", "y"]}),
         ("concentration", {"constraints": DENSE, "concentrations": {0: 0.4}}),
@@ -85,6 +87,11 @@ def test_each_rule_forbids(name, change):
             "constraints": ConstraintsConfig(max_count_difference=1),
         },
         {"others": ["Date"]},
+        {"own_names": {"Product": [["Zed"], ["Yak"]], "Date": [["May"], ["May"]]}},
+        {
+            "own_names": {"Product": [["Yak"], []]},
+            "entities": {"Product": [["Zed"], ["Yak", "Xi"]]},
+        },
     ],
 )
 def test_each_rule_allows_at_its_bound(change):
@@ -96,6 +103,7 @@ def test_each_rule_allows_at_its_bound(change):
     [
         ("metadata", {"metadata": ("Acme",)}),
         ("component", {"component": (0,)}),
+        ("own_names", {"own_names": {"Product": [["Zed"]]}}),
         ("swap", {"swap": []}),
         ("swap", {"swap": ["Colour"]}),
         ("others", {"others": ["Product"]}),
@@ -229,6 +237,40 @@ def test_later_rounds_use_neither_pairs_nor_entities_again(n, seed, policy):
             ever[chunk].add(e.new)
     once = sample_swaps(**given_, swap=swap, seed=seed + 1, policy=policy)
     assert swaps[: len(once)] == once
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 1000),
+    rounds=st.integers(1, 3),
+    policy=st.sampled_from(["one_to_one", "cover"]),
+    sticky=st.booleans(),
+)
+def test_no_swap_brings_in_the_name_of_a_chunks_own_document(seed, rounds, policy, sticky):
+    given_ = corpus(16, seed, names=4)
+    names = sorted({n for v in given_["entities"]["Organization"] for n in v})
+    rng = random.Random(seed)
+    own = [rng.sample(names, rng.randrange(3)) for _ in given_["chunk_ids"]]
+    options = {"swap": ["Organization"], "seed": 5, "rounds": rounds, "policy": policy}
+    swaps = sample_swaps(**given_, **options, sticky=sticky, own_names={"Organization": own})
+    barred = dict(zip(given_["chunk_ids"], own, strict=True))
+    for s in swaps:
+        for e in s.exchanged:
+            assert e.new not in barred[s.chunk_a if e.side == "a" else s.chunk_b]
+    nothing = {"Organization": [[] for _ in own]}
+    assert sample_swaps(**given_, **options, sticky=sticky, own_names=nothing) == sample_swaps(
+        **given_, **options, sticky=sticky
+    )
+
+
+def test_what_names_a_document_may_still_go_elsewhere():
+    """Rivals that speak of a company give its name to others, and it takes other names."""
+    given_ = corpus(60, 3, names=8)
+    bare = sample_swaps(**given_, swap=["Organization"], seed=3)
+    (name,) = {bare[0].exchanged[0].new}
+    own = [[name] if m == given_["metadata"][0] else [] for m in given_["metadata"]]
+    swaps = sample_swaps(**given_, swap=["Organization"], seed=3, own_names={"Organization": own})
+    assert any(e.new == name for s in swaps for e in s.exchanged)
 
 
 def test_later_rounds_find_more_swaps():

@@ -11,7 +11,7 @@ import pytest
 from nes_spark.config import ConstraintsConfig, EntitiesConfig, ReleasesConfig, SwappingConfig
 from nes_spark.entities.mentions import Mention
 from nes_spark.errors import LedgerError
-from nes_spark.schemas import REWRITES, STATUS, SWAPS
+from nes_spark.schemas import OWN_NAMES, REWRITES, STATUS, SWAPS
 from nes_spark.swapping import apply_edits, entities_after, invert_edits, sample_swaps, stages
 from nes_spark.swapping.exchange import Exchange
 from nes_spark.swapping.rewriting import rewrite_text
@@ -193,7 +193,55 @@ def test_more_draws_than_a_task_makes(data):
     assert_as_in_memory(rows_of(found), releases)
 
 
-def test_no_names_and_no_texts_travel_to_the_sampler(data):
+def own_entities():
+    """(document, category, entity) that name a document, and the same for each chunk."""
+    rng = random.Random(11)
+    found = {
+        d["document_id"]: [
+            (category, name)
+            for category, names in NAMES.items()
+            for name in rng.sample(names, rng.randrange(3))
+        ]
+        for d in TABLES["documents"][::2]
+    }
+    by_chunk = {
+        category: [
+            [n for c, n in found.get(cell["document_id"], ()) if c == category] for cell in CELLS
+        ]
+        for category in NAMES
+    }
+    return [(d, c, n) for d, names in found.items() for c, n in names], by_chunk
+
+
+def spark_own(spark):
+    return spark.createDataFrame(own_entities()[0], OWN_NAMES.ddl)
+
+
+@pytest.mark.parametrize("rounds", [1, 2])
+def test_names_of_a_chunks_own_document_never_come_in(spark, partitions, rounds):
+    shuffled = frames(spark, TABLES, partitions, shuffle=partitions)
+    options = SwappingConfig(rounds=rounds)
+    releases = RELEASES.model_copy(update={"max_swaps": 40, "draws": 1})
+    found = stages.sample_candidates(
+        shuffled["cells"],
+        shuffled["assignments"],
+        releases,
+        options,
+        SECRET,
+        own_names=spark_own(spark).repartition(partitions),
+    )
+    rows = rows_of(found)
+    assert_as_in_memory(rows, releases, options, own_names=own_entities()[1])
+    own = set(own_entities()[0])
+    taken = [
+        (row["chunk_a" if e["side"] == "a" else "chunk_b"][:5], e["category"], e["new"])
+        for row in rows
+        for e in row["exchanged"]
+    ]
+    assert taken and not own & set(taken)
+
+
+def test_no_names_and_no_texts_travel_to_the_sampler(spark, data):
     from nes_spark.releases.space import combinations_of
 
     eligible = stages._eligible(
@@ -205,6 +253,7 @@ def test_no_names_and_no_texts_travel_to_the_sampler(data):
         None,
         None,
         None,
+        spark_own(spark),
     )
     seen = str(eligible.limit(50).collect())
     for names in NAMES.values():
@@ -293,6 +342,27 @@ def test_a_large_component_is_read_whole_when_its_first_chunks_do_not_suffice(la
     whole = stages.sample_candidates(cells, assignments, releases, SwappingConfig(), SECRET)
     assert rows_of(found) == rows_of(whole)
     assert found.count() == 700
+
+
+def test_own_names_stay_out_in_a_large_component_too(spark, large):
+    cells, assignments = large
+    names = [(f"d{d:03d}", "Organization", f"o{o}") for d in range(48) for o in range(200)]
+    own = spark.createDataFrame(names, OWN_NAMES.ddl)
+    releases = ReleasesConfig(max_swaps=20, draws=2, combinations=[["Organization"]])
+    options = SwappingConfig(task_chunks=1500)
+    free = rows_of(stages.sample_candidates(cells, assignments, releases, options, SECRET))
+    found = stages.sample_candidates(cells, assignments, releases, options, SECRET, own_names=own)
+
+    def taken(rows):
+        return {
+            (r["chunk_a" if e["side"] == "a" else "chunk_b"][:4], e["category"], e["new"])
+            for r in rows
+            for e in r["exchanged"]
+        }
+
+    assert len(rows_of(found)) == len(free) == 40
+    assert taken(free) & set(names)
+    assert not taken(rows_of(found)) & set(names)
 
 
 def test_uniques_come_first_in_a_large_component_too(large):
@@ -497,6 +567,11 @@ def test_reasons_of_components_that_cannot_swap(spark):
         "d1": "no_valid_partner", "d2": "no_valid_partner",
         "e1": "unpaired", "e2": "unpaired", "e3": "no_entity",
     }  # fmt: skip
+    own = spark.createDataFrame([("e", "Organization", "y")], OWN_NAMES.ddl)
+    assert {k for k, v in status(releases, own_names=own).items() if k[0] == "e"} == {
+        "e1", "e2", "e3"
+    }  # fmt: skip
+    assert status(releases, own_names=own)["e1"] == "no_valid_partner"
     strict = releases.model_copy(update={"constraints": ConstraintsConfig(min_concentration=0.5)})
     low = status(strict, concentrations={"s": [0.9, 0.9, 0.9, 0.9, 0.1]})
     assert low["e1"] == low["e2"] == "low_concentration" and low["e3"] == "no_entity"

@@ -2,10 +2,10 @@ import pytest
 from pyspark.sql import Row
 
 from nes_spark.config import IdentifiersConfig
-from nes_spark.schemas import LEAKS
-from nes_spark.text import Identifier
-from nes_spark.text.leaks import find_leaks_in_memory
-from nes_spark.text.stages import find_leaks
+from nes_spark.schemas import LEAKS, MENTIONS, OWN_NAMES
+from nes_spark.text import Identifier, Matcher
+from nes_spark.text.leaks import find_leaks_in_memory, own_leaks, own_spellings, spellings_in
+from nes_spark.text.stages import find_leaks, own_names
 
 CONFIG = IdentifiersConfig.model_validate({})
 
@@ -86,3 +86,48 @@ def test_nothing_left_is_no_row(frames, spark):
     released, documents = frames
     clean = released.filter("chunk_id in ('d1#00000', 'd4#00000')")
     assert find_leaks(clean, documents, CONFIG).count() == 0
+
+
+# -- which entities name a document ----------------------------------------------------------
+
+ENTITIES = {
+    "Monro": {"d1", "d3"},
+    "Monro Muffler Brake": {"d1", "d3"},
+    "the MONROs": {"d1", "d3"},
+    "M O N R O": {"d1", "d3"},
+    "Lands End": {"d2"},
+    "MNRO shares": {"d1"},
+    "Brett Ponton": {"d1"},
+    "Brett Dawson": set(),  # half the name of an executive is everybody's
+    "Monrovia": set(),
+    "Quuxly": {"d3"},
+    "Visa": set(),
+}
+
+
+def test_spellings_say_which_documents_an_entity_names():
+    known = {name: own_spellings(Matcher(items)) for name, items in DOCUMENTS.items()}
+    found = {e: {d for d, keys in known.items() if keys & spellings_in(e)} for e in ENTITIES}
+    assert found == ENTITIES
+
+
+def test_whatever_the_leak_search_finds_in_a_name_names_the_document():
+    for name, items in DOCUMENTS.items():
+        matcher = Matcher(items)
+        for entity, named in ENTITIES.items():
+            leaks = own_leaks(f"We saw {entity}, too.", matcher, name)
+            assert not [leak for leak in leaks if leak.rule != "part"] or name in named
+
+
+def test_own_names_on_spark(frames, spark, partitions):
+    _, documents = frames
+    # the canonical name says nothing, one of the forms that it is mentioned in does
+    linked = [("d4#00000", "Organization", "Monro", "MMB Group", 0, 5)]
+    rows = [("d4#00000", "Product", entity, entity, 0, 5) for entity in ENTITIES]
+    mentions = spark.createDataFrame(linked + rows, MENTIONS.ddl).repartition(partitions)
+    found = own_names(mentions, documents, CONFIG)
+    assert found.columns == OWN_NAMES.names
+    expected = {(d, "Product", e) for e, named in ENTITIES.items() for d in named}
+    expected |= {(d, "Organization", "MMB Group") for d in ("d1", "d3")}
+    got = [tuple(r) for r in found.collect()]
+    assert set(got) == expected and len(got) == len(expected)
