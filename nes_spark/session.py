@@ -28,6 +28,10 @@ SINGLE_THREADED = {
     "TOKENIZERS_PARALLELISM": "false",
 }
 
+#: The C library keeps freed memory in an arena per thread; a JVM has many threads.
+FEW_ARENAS = {"MALLOC_ARENA_MAX": "2"}
+ENVIRONMENT = SINGLE_THREADED | FEW_ARENAS
+
 
 def java_version() -> int | None:
     """Return the major version of the Java that Spark would start, None where there is none."""
@@ -97,7 +101,7 @@ def get_session(config: SparkConfig | None = None, app_name: str = "nes_spark") 
     """
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
-    for name, value in SINGLE_THREADED.items():
+    for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     from pyspark.sql import SparkSession
 
@@ -152,7 +156,7 @@ def get_session(config: SparkConfig | None = None, app_name: str = "nes_spark") 
             for local_only in ("spark.driver.host", "spark.driver.bindAddress"):
                 del settings[local_only]
     if not remote:  # a Connect server has started its executors already
-        for name, value in SINGLE_THREADED.items():
+        for name, value in ENVIRONMENT.items():
             settings[f"spark.executorEnv.{name}"] = value
     if config and config.shuffle_partitions:
         settings["spark.sql.shuffle.partitions"] = str(config.shuffle_partitions)

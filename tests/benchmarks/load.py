@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -43,13 +44,18 @@ class Memory(threading.Thread):
                 root = psutil.Process(self.pid)
                 for process in [root, *root.children(recursive=True)]:
                     try:
-                        kind = "java" if "java" in process.name() else "python"
-                        sizes[kind] += process.memory_full_info().pss
+                        own = process.memory_full_info().pss
+                        java = "java" in process.name()
+                        sizes["all"] += own
+                        if java or process.pid == self.pid:
+                            sizes["java" if java else "driver"] += own
+                        else:
+                            sizes["workers"] += own
+                            sizes["worker"] = max(sizes["worker"], own)
                     except (psutil.NoSuchProcess, psutil.AccessDenied):
                         continue
             except psutil.NoSuchProcess:
                 return
-            sizes["all"] = sum(sizes.values())
             peak = self.peak[self.current[0]]
             for kind, size in sizes.items():
                 peak[kind] = max(peak[kind], size)
@@ -94,18 +100,31 @@ def tasks_of(folder: Path) -> dict[int, list[float]]:
 @click.option("--heap", default="2g", help="Memory of the JVM.")
 @click.option("--limit", type=float, default=4.0, help="GiB that must not be exceeded.")
 @click.option("--partitions", type=int, default=16)
+@click.option("--length", default=1.0, help="Of a call: 1 is about 1,100 words.")
+@click.option("--folder", "kept", type=click.Path(path_type=Path), help="Keep all files here.")
 @click.option("--set", "settings", multiple=True)
 def main(
-    documents: int, skew: str, heap: str, limit: float, partitions: int, settings: tuple[str, ...]
+    documents: int,
+    skew: str,
+    heap: str,
+    limit: float,
+    partitions: int,
+    length: float,
+    kept: Path | None,
+    settings: tuple[str, ...],
 ) -> None:
     """Run once and print a table; exit 1 when the limit was exceeded."""
     from nes_spark.demo import config_path
 
     with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary)
+        folder = kept or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
         corpus = folder / "calls.jsonl"
-        command = [sys.executable, "-m", "nes_spark.demo", "--documents", str(documents)]
-        subprocess.run([*command, "--skew", skew, "--output", str(corpus)], check=True)
+        if not corpus.exists():
+            command = [sys.executable, "-m", "nes_spark.demo", "--documents", str(documents)]
+            command += ["--skew", skew, "--length", str(length), "--output", str(corpus)]
+            subprocess.run(command, check=True)
+        shutil.rmtree(folder / "events", ignore_errors=True)
         (folder / "events").mkdir()
         events = {
             "spark.eventLog.enabled": "true",
@@ -153,8 +172,9 @@ def main(
                     click.echo(
                         f"{record['stage']:<13}{record['seconds']:8.1f} s "
                         f"{used:8.1f} s of processor {peak.get('all', 0):6.2f} GiB "
-                        f"(java {peak.get('java', 0):.2f}, python {peak.get('python', 0):.2f})  "
-                        f"{rows}"
+                        f"(JVM {peak.get('java', 0):.2f}, driver {peak.get('driver', 0):.2f}, "
+                        f"workers {peak.get('workers', 0):.2f}, largest "
+                        f"{peak.get('worker', 0):.2f})  {rows}"
                     )
         code = job.wait()
         memory.going = False
