@@ -222,9 +222,10 @@ def examine(
     choice: Mapping[str, Any],
     candidates: pd.DataFrame,
     rewritten: DataFrame,
+    audit: Audit,
     key: str,
 ) -> Findings:
-    """Find out everything that the configuration asks for.
+    """Find out everything else that the configuration asks for.
 
     Parameters
     ----------
@@ -236,6 +237,8 @@ def examine(
         Table ``candidates``.
     rewritten : pyspark.sql.DataFrame
         Rows of ``rewrites`` that the release is made of, one a swapped chunk.
+    audit : Audit
+        From :func:`audit_release`.
     key : str
         Digest for the tables that this writes.
 
@@ -298,7 +301,7 @@ def examine(
         }
         linking = found[["combination"]].assign(**shares)
     return Findings(
-        audit=audit_release(context, choice, key),
+        audit=audit,
         agreement=agreement,
         variation=variation,
         tasks=tasks,

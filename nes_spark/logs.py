@@ -6,6 +6,8 @@ import json
 import logging
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, TextIO
 
 LOGGER = logging.getLogger("nes_spark")
@@ -61,17 +63,39 @@ class Progress:
     def start(self, name: str, what: str) -> None:
         """Announce a stage."""
         self.position += 1
+        self._show(name, what)
+
+    def _show(self, name: str, what: str) -> None:
         if self._live:
             filled = round(20 * (self.position - 1) / self.total)
             bar = "#" * filled + "-" * (20 - filled)
             self._stream.write(f"\r\033[K[{bar}] {self.position}/{self.total} {name}: {what} ...")
             self._stream.flush()
 
-    def done(self, name: str, outcome: str, seconds: float, **facts: Any) -> None:
-        """Report a finished stage with its counts, wall time in seconds and further facts."""
+    @contextmanager
+    def part(self, stage: str, name: str, what: str) -> Iterator[None]:
+        """Announce a part of a long stage, and report its wall time when it has ended."""
+        self._show(stage, what)
+        began = time.perf_counter()
+        yield
+        seconds = time.perf_counter() - began
+        self._clear()
+        LOGGER.info(
+            "        %-12s %s %8.1f s",
+            "",
+            f"{name + ': ' + what:<58}",
+            seconds,
+            extra={"facts": {"part": name, "of": stage, "seconds": round(seconds, 3)}},
+        )
+
+    def _clear(self) -> None:
         if self._live:
             self._stream.write("\r\033[K")
             self._stream.flush()
+
+    def done(self, name: str, outcome: str, seconds: float, **facts: Any) -> None:
+        """Report a finished stage with its counts, wall time in seconds and further facts."""
+        self._clear()
         LOGGER.info(
             "[%2d/%d] %-12s %s %8.1f s",
             self.position,

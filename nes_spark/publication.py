@@ -176,7 +176,7 @@ def publish(context: Context, progress: Progress, changed: bool) -> RunResult:
     GateRefused
         When a gate does not hold; report and MLflow run are written all the same.
     """
-    from nes_spark.examination import examine
+    from nes_spark.examination import audit_release, examine
     from nes_spark.figures_stages import component_figures, corpus_figures, status_figures
     from nes_spark.releases.publish_stages import (
         assemble,
@@ -239,25 +239,32 @@ def publish(context: Context, progress: Progress, changed: bool) -> RunResult:
         f"setting = '{choice['setting']}' AND combination = '{choice['combination']}' "
         f"AND draw = {choice['draw']} AND `order` <= {choice['n_swaps']}"
     )
-    if combination:
-        store.write_table("status", _status(context, choice["setting"], combination, swaps), key)
-        statuses = status_figures(context.table("status"))
-    else:
-        statuses = {"unpaired": store.manifest("chunks").rows}  # type: ignore[union-attr]
+    with progress.part("release", "status", "account for every chunk"):
+        if combination:
+            status = _status(context, choice["setting"], combination, swaps)
+            store.write_table("status", status, key)
+            statuses = status_figures(context.table("status"))
+        else:
+            statuses = {"unpaired": store.manifest("chunks").rows}  # type: ignore[union-attr]
 
-    figures = corpus_figures(
-        documents, context.table("quarantine"), chunks, context.table("mentions")
-    )
+        figures = corpus_figures(
+            documents, context.table("quarantine"), chunks, context.table("mentions")
+        )
     found = figures["categories"]
     none = {"mentions": 0, "entities": 0, "chunks": 0}
     figures["categories"] = {c: found.get(c, none) for c in config.entities.categories}
-    findings = examine(context, choice, candidates, rewritten, key)
-    gates = _gates(context, choice, assembled, model, findings.audit)
+    with progress.part("release", "attacks", "let the adversaries try"):
+        audit = audit_release(context, choice, key)
+    with progress.part("release", "measures", "what else the configuration asks for"):
+        findings = examine(context, choice, candidates, rewritten, audit, key)
+    with progress.part("release", "gates", "search for identifiers, check the bounds"):
+        gates = _gates(context, choice, assembled, model, audit)
     passed = all(gate.passed for gate in gates)
 
     store.remove("release.tmp")
     store.make_folder("release.tmp")
-    files = write_release(assembled, figures["documents"], store.path("release.tmp"))
+    with progress.part("release", "texts", "write the released chunks"):
+        files = write_release(assembled, figures["documents"], store.path("release.tmp"))
     record = {
         "name": config.name,
         "period": config.period,
@@ -297,10 +304,13 @@ def publish(context: Context, progress: Progress, changed: bool) -> RunResult:
         component_figures(context.table("assignments"), assembled, choice["setting"]),
         language_models,
     )
-    data = report_data(context, outcome, rewritten, assembled)
-    store.write_bytes(data.to_json().encode(), *REPORT_DATA, mode=0o600)
     run_id = None
-    with TemporaryDirectory(prefix="nes-spark-") as temporary:
+    with (
+        progress.part("release", "report", "gather, draw, track"),
+        TemporaryDirectory(prefix="nes-spark-") as temporary,
+    ):
+        data = report_data(context, outcome, rewritten, assembled)
+        store.write_bytes(data.to_json().encode(), *REPORT_DATA, mode=0o600)
         folder = Path(temporary) / "report"
         write_report(store, data, folder)
         if config.tracking.enabled:
@@ -315,9 +325,9 @@ def publish(context: Context, progress: Progress, changed: bool) -> RunResult:
         assembled.unpersist()
         refused = "; ".join(f"{g.name}: {g.detail}" for g in gates if not g.passed)
         raise GateRefused(f"release not published: {refused}. Report: {report}")
-    write_ledger(
-        store, ledger_rows(assembled, chunks), config.ledger, choice=choice, seed=context.secret
-    )
+    with progress.part("release", "ledger", "seal the key"):
+        rows = ledger_rows(assembled, chunks)
+        write_ledger(store, rows, config.ledger, choice=choice, seed=context.secret)
     store.move("release.tmp", "release")
     rewritten.unpersist()
     assembled.unpersist()

@@ -151,7 +151,6 @@ def main(
         current = ["start"]
         memory = Memory(job.pid, current)
         memory.start()
-        stages: list[dict] = []
         tail: list[str] = []
         spent = 0.0
         assert job.stdout is not None
@@ -159,18 +158,18 @@ def main(
             tail = [*tail[-30:], line]
             if line.startswith("{"):
                 record = json.loads(line)
-                if "stage" in record:
-                    # what was sampled since the stage before belongs to this one
-                    memory.peak[record["stage"]] = memory.peak.pop(current[0], {})
-                    current[0] = f"after {record['stage']}"
+                name = record.get("stage") or f"- {record.get('part')}"
+                if "seconds" in record:
+                    # what was sampled since the line before belongs to this one
+                    memory.peak[name] = memory.peak.pop(current[0], {})
+                    current[0] = f"after {name}"
                     memory.peak[current[0]] = defaultdict(float)
-                    stages.append(record)
-                    peak = {k: v / GIB for k, v in memory.peak[record["stage"]].items()}
+                    peak = {k: v / GIB for k, v in memory.peak[name].items()}
                     now = processor_time(job.pid)
                     used, spent = now - spent, now
                     rows = ", ".join(f"{n:,} {name}" for name, n in record.get("rows", {}).items())
                     click.echo(
-                        f"{record['stage']:<13}{record['seconds']:8.1f} s "
+                        f"{name:<13}{record['seconds']:8.1f} s "
                         f"{used:8.1f} s of processor {peak.get('all', 0):6.2f} GiB "
                         f"(JVM {peak.get('java', 0):.2f}, driver {peak.get('driver', 0):.2f}, "
                         f"workers {peak.get('workers', 0):.2f}, largest "
