@@ -1,13 +1,16 @@
-"""Embedders on real calls: how near to MiniLM they are, and how fast on Spark.
+"""Embedders on real calls: how near to MiniLM they are, what swaps cost, how fast on Spark.
 
     python -m tests.benchmarks.bench_embedding quality --corpora DIR --work DIR [--documents 12]
+    python -m tests.benchmarks.bench_embedding utility --corpora DIR --work DIR [--draws 5]
     python -m tests.benchmarks.bench_embedding speed --corpora DIR
 
 ``quality`` uses calls that the bundled vectors were not trained on
 (:func:`nes_spark.embedding.distill.held_out`) and needs MiniLM, the yardstick (the extra
-``distill``); it takes a few minutes, and what MiniLM says is kept in the working folder. ``speed``
-needs nothing but the project. Single-threaded BLAS (``OMP_NUM_THREADS=1``) makes the ratio of
-``speed`` a fair one.
+``distill``); it takes a few minutes, and what MiniLM says is kept in the working folder.
+``utility`` needs it too: it takes the chunks and mentions of ``conf/earnings21.yaml``, lets each
+embedder's mixture say which chunks may be swapped, and gives DU under that mixture and under
+MiniLM's. ``speed`` needs nothing but the project. Single-threaded BLAS (``OMP_NUM_THREADS=1``)
+makes the ratio of ``speed`` a fair one.
 """
 
 from __future__ import annotations
@@ -19,9 +22,10 @@ import os
 import random
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,6 +35,11 @@ from nes_spark.embedding.lsa import fit_lsa
 from nes_spark.embedding.static import StaticEmbedder
 from nes_spark.text.chunking import breakpoints, chunk_spans
 from nes_spark.text.sentences import split_sentences
+
+if TYPE_CHECKING:
+    from nes_spark.entities import Mention
+    from nes_spark.mixture import MixtureModel
+    from nes_spark.swapping import Swap
 
 Embed = Callable[[Sequence[str]], np.ndarray]
 SWAPPED = {"ORG": "ORG", "PERSON": "PERSON", "PRODUCT": "PRODUCT", "GPE": "LOC", "LOC": "LOC"}
@@ -221,6 +230,237 @@ def quality(corpora: Path, work: Path, limit: int, models: dict[str, str], seeds
     line("MiniLM", minilm, minilm_chunks(chunks), minilm_after(after))
 
 
+@dataclass(frozen=True)
+class Chunks:
+    """What the sampler and the rewriting need of a corpus, in the order of chunk ids."""
+
+    ids: list[str]
+    metadata: list[str]
+    texts: list[str]
+    mentions: list[list[Mention]]
+    entities: dict[str, list[list[str]]]
+    must_change: dict[str, str]
+    sentences: list[str]
+
+
+def prepare(calls: Path) -> Chunks:
+    """Take a corpus through the stages of ``conf/earnings21.yaml`` up to the cells."""
+    from nes_spark.config import load_config
+    from nes_spark.embedding import spec_for
+    from nes_spark.entities import Mention
+    from nes_spark.entities.stages import build_cells, recognize
+    from nes_spark.session import get_session
+    from nes_spark.text.stages import chunk_documents, read_documents
+
+    conf = Path(__file__).parents[2] / "conf" / "earnings21.yaml"
+    config = load_config(conf, {"input.path": str(calls)})
+    spark = get_session(config.spark, "bench_embedding")
+    documents, _ = read_documents(spark, config.input, config.presentation, config.identifiers)
+    documents = documents.cache()
+    spec = spec_for(config.embedding)
+    chunks = chunk_documents(documents, config.chunking, config.identifiers, spec).cache()
+    mentions = recognize(chunks, config.entities).cache()
+    found: dict[str, list[Mention]] = {}
+    for m in mentions.orderBy("chunk_id", "start").collect():
+        mention = Mention(m["start"], m["end"], m["category"], m["surface"], m["entity"])
+        found.setdefault(m["chunk_id"], []).append(mention)
+    texts = {r["chunk_id"]: r["text"] for r in chunks.select("chunk_id", "text").collect()}
+    cells = build_cells(chunks, mentions, config.entities).orderBy("chunk_id").collect()
+    sentences = [
+        d["text"][a:b]
+        for d in documents.select("text").orderBy("document_id").collect()
+        for a, b in split_sentences(d["text"])
+    ]
+    spark.stop()
+    return Chunks(
+        [c["chunk_id"] for c in cells],
+        [c["metadata"] for c in cells],
+        [texts[c["chunk_id"]] for c in cells],
+        [found.get(c["chunk_id"], []) for c in cells],
+        {k: [list(c["entities"][k]) for c in cells] for k in config.entities.categories},
+        dict(config.releases.must_change),
+        sentences,
+    )
+
+
+def rewritten(chunks: Chunks, swaps: Sequence[Swap]) -> list[tuple[int, str]]:
+    """Return position and new text of both chunks of each swap, in the order of the swaps."""
+    from nes_spark.swapping import rewrite_pair
+
+    at = {name: i for i, name in enumerate(chunks.ids)}
+    out = []
+    for swap in swaps:
+        a, b = at[swap.chunk_a], at[swap.chunk_b]
+        pair = rewrite_pair(
+            chunks.texts[a],
+            chunks.mentions[a],
+            chunks.texts[b],
+            chunks.mentions[b],
+            swap.exchanged,
+            must_change=chunks.must_change,
+        )
+        out += [(a, pair[0].text), (b, pair[1].text)]
+    return out
+
+
+def utility_curve(
+    model: MixtureModel, before: np.ndarray, where: Sequence[int], after: np.ndarray
+) -> np.ndarray:
+    """Return DU after 1, 2, .. swaps (paper, section 2.5).
+
+    Parameters
+    ----------
+    model : MixtureModel
+    before : ndarray of shape (n, d)
+        Vectors of all chunks.
+    where : sequence of int, length 2 m
+        The chunks of the swaps, two a swap.
+    after : ndarray of shape (2 m, d)
+        Vectors of their texts after it.
+    """
+    from nes_spark.utility import data_utility
+    from nes_spark.utility.measure import DECIMALS, log_likelihood_changes
+
+    labels, pre = model.assign(before)
+    at = np.asarray(where, dtype=np.intp)
+    post = model.log_density_at(after, labels[at])
+    total = float(np.round(pre, DECIMALS).sum())
+    pairs = at.astype(str).reshape(-1, 2)
+    changes = log_likelihood_changes(pairs, pre[at].reshape(-1, 2), post.reshape(-1, 2))
+    return data_utility(total + changes, total)
+
+
+FREE = "none: any partner"
+COMBINATIONS = (("Organization", "Product"), ("Organization", "Location"))
+FAMILIES = ("spcauchy", "pkb")
+LENGTHS = (10, 20, 30)
+
+
+def utility(corpora: Path, work: Path, fits: int, draws: int) -> None:
+    """Print DU and its loss a swap, by family, combination and embedder.
+
+    Every embedder gets the same chunks and mentions. ``fits`` mixtures with seeds of their own and
+    ``draws`` sequences of swaps from each; standard errors are over the fits. MiniLM's view is the
+    mean over its mixtures of the *other* fits, so that its own swaps have no advantage.
+    """
+    from nes_spark.mixture import fit_mixture
+    from nes_spark.swapping import derive_seed, sample_swaps
+
+    chunks = prepare(corpora / "earnings21" / "calls.jsonl")
+    print(f"{len(set(chunks.metadata))} companies, {len(chunks.ids):,} chunks", flush=True)
+    embedders: dict[str, Embed] = {
+        "LSA": fit_lsa(chunks.sentences).embed,
+        "bundled": load_embedder("bundled").embed,
+        "MiniLM": lambda texts: teach(texts, work, half=False),
+    }
+    before = {name: embed(chunks.texts) for name, embed in embedders.items()}
+    secrets = ["figures of the documentation"]
+    secrets += [f"{secrets[0]} {i}" for i in range(1, fits)]
+
+    models: dict[tuple[str, str, int], MixtureModel] = {}
+    for family in FAMILIES:
+        for name, rows in before.items():
+            for i, secret in enumerate(secrets):
+                models[family, name, i] = fit_mixture(
+                    rows,
+                    family,
+                    10,
+                    min_weight=1e-3,
+                    n_init=5,
+                    seed=derive_seed(secret.encode(), "mixture"),
+                    max_radius=0.9,
+                )
+
+    def sequences(family: str, swap: Sequence[str], name: str) -> Iterator[tuple[int, list[Any]]]:
+        for i, secret in enumerate(secrets):
+            labels = None if name == FREE else models[family, name, i].predict(before[name])
+            for draw in range(draws):
+                swaps = sample_swaps(
+                    chunks.ids,
+                    chunks.metadata,
+                    None if labels is None else labels.tolist(),
+                    chunks.entities,
+                    swap,
+                    max_swaps=max(LENGTHS),
+                    seed=secret,
+                    # without clusters the family plays no part: the same swaps for all
+                    setting="" if name == FREE else f"{family}-K10-eps0.001",
+                    draw=draw,
+                )
+                yield i, rewritten(chunks, swaps)
+
+    drawn = {
+        (family, swap, name): list(sequences(family, swap, name))
+        for family in FAMILIES
+        for swap in COMBINATIONS
+        for name in (*embedders, FREE)
+    }
+    after = {
+        name: kept(
+            embedders[name],
+            (
+                text
+                for (_, _, by), found in drawn.items()
+                if name in ("MiniLM", by)
+                for _, changed in found
+                for _, text in changed
+            ),
+        )
+        for name in embedders
+    }
+    print(
+        "| mixture | swapped | embedder of the clusters | nats a chunk "
+        + "".join(f"| DU, {n} swaps " for n in LENGTHS)
+        + f"| loss a swap, 10⁻⁶ | MiniLM's DU, {max(LENGTHS)} swaps "
+        + "| MiniLM's loss a swap, 10⁻⁶ |\n"
+        + "|---" * (7 + len(LENGTHS))
+        + "|"
+    )
+    for (family, swap, name), found in drawn.items():
+        own: list[tuple[int, np.ndarray]] = []
+        common: list[tuple[int, np.ndarray]] = []
+        for i, changed in found:
+            where = [at for at, _ in changed]
+            texts = [text for _, text in changed]
+            if name != FREE:
+                model = models[family, name, i]
+                own.append((i, utility_curve(model, before[name], where, after[name](texts))))
+            for j in range(fits):
+                if j != i or fits == 1:
+                    model = models[family, "MiniLM", j]
+                    rows = after["MiniLM"](texts)
+                    common.append((i, utility_curve(model, before["MiniLM"], where, rows)))
+        cells = [family, " + ".join(swap), name]
+        if own:
+            nats = [models[family, name, i].assign(before[name])[1].mean() for i in range(fits)]
+            cells.append(f"{np.mean(nats):.1f}")
+            cells += [reached(own, n) for n in LENGTHS]
+            cells.append(loss(own))
+        else:
+            cells += ["-"] * (2 + len(LENGTHS))
+        cells += [reached(common, max(LENGTHS)), loss(common)]
+        print("| " + " | ".join(cells) + " |", flush=True)
+
+
+def reached(curves: Sequence[tuple[int, np.ndarray]], n: int) -> str:
+    """Mean DU after ``n`` swaps, '-' where a sequence is shorter."""
+    if any(len(curve) < n for _, curve in curves):
+        return "-"
+    return f"{np.mean([curve[n - 1] for _, curve in curves]):.5f}"
+
+
+def loss(curves: Sequence[tuple[int, np.ndarray]]) -> str:
+    """(1 - DU) / swaps at the end of each sequence, in millionths: mean and standard error."""
+    by_fit: dict[int, list[float]] = {}
+    for i, curve in curves:
+        if len(curve):
+            by_fit.setdefault(i, []).append(1e6 * (1.0 - curve[-1]) / len(curve))
+    means = [float(np.mean(values)) for values in by_fit.values()]
+    if len(means) < 2:
+        return f"{np.mean(means):.1f}"
+    return f"{np.mean(means):.1f} ± {np.std(means, ddof=1) / np.sqrt(len(means)):.1f}"
+
+
 def _windows_of(lookup: Any) -> Any:
     return lambda texts: lookup(texts)
 
@@ -276,7 +516,7 @@ def speed(corpora: Path, repeat: int) -> None:
         memory.append(_worker_memory(spark, cores))
         staged(table.unionAll(table).coalesce(cores))
         memory.append(_worker_memory(spark, cores))
-        counted = embed_texts(table, spec, ["id"]).agg(F.count("id")).first()[0]
+        counted = embed_texts(table, spec, ["id"]).agg(F.count("id")).collect()[0][0]
     assert counted == len(sentences)
     best = np.max(rates, axis=0)
     shown = ", ".join(f"{r:.2f}" for r in sorted(ratios))
@@ -305,14 +545,15 @@ def _worker_memory(spark: Any, cores: int) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run one of the two."""
+    """Run one of the three."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("what", choices=["quality", "speed"])
+    parser.add_argument("what", choices=["quality", "utility", "speed"])
     default = os.environ.get("NES_SPARK_CORPORA", "../shared/corpora")
     parser.add_argument("--corpora", type=Path, default=Path(default))
     parser.add_argument("--work", type=Path, default=Path(tempfile.gettempdir()) / "nes-embedding")
     parser.add_argument("--documents", type=int, default=6, help="calls of each corpus at most")
-    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--seeds", type=int, default=3, help="mixtures of each embedder")
+    parser.add_argument("--draws", type=int, default=5, help="sequences of swaps of each mixture")
     parser.add_argument("--repeat", type=int, default=4, help="copies of the corpora")
     parser.add_argument("--model", nargs="*", default=[], help="folders of further static models")
     args = parser.parse_args(argv)
@@ -320,6 +561,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         parser.error(f"{args.corpora}: no */calls.jsonl; name the folder with --corpora")
     if args.what == "speed":
         return speed(args.corpora, args.repeat)
+    if args.what == "utility":
+        return utility(args.corpora, args.work, args.seeds, args.draws)
     models = {"bundled": ""} | {Path(m).name: m for m in args.model}
     return quality(args.corpora, args.work, args.documents, models, args.seeds)
 
