@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from nes_spark.text.sentences import split_sentences, word_set
 
@@ -137,9 +138,9 @@ _PRESENTATION_HEADING = re.compile(
     r"(?: section)?)\W*$",
     _FLAGS,
 )
-# What an operator says and nobody else does.
+# What an operator says and nobody else does; for text in lower case, where search is twice as fast.
 _OPERATOR_PHRASES = tuple(
-    re.compile(p, _FLAGS)
+    re.compile(p)
     for p in (
         r"\blisten[- ]only\b|\bmuted? (?:mode|to prevent)\b|\bon mute to\b"
         r"|\blines (?:have been|are) (?:placed on )?mute",
@@ -220,9 +221,11 @@ def _matches(pattern: re.Pattern[str], text: str, plans: bool = False) -> Iterat
             yield begin + 1
 
 
+@lru_cache(maxsize=1024)  # a call's turns are looked at several times
 def _operator_phrases(text: str) -> tuple[int, int]:
     """How many kinds of operator's phrases a turn has, and how many that hosts do not use too."""
-    found = [bool(pattern.search(text)) for pattern in _OPERATOR_PHRASES]
+    lowered = text.lower()
+    found = [bool(pattern.search(lowered)) for pattern in _OPERATOR_PHRASES]
     return sum(found), sum(found[i] for i in _TELLING)
 
 
@@ -445,7 +448,7 @@ def _cut(turn: Turn, offset: int) -> Turn:
     text = turn.text[:offset]
     spans = split_sentences(text)
     while len(spans) > 1:
-        last = text[spans[-1][0] : spans[-1][1]]
+        last = text[spans[-1][0] : spans[-1][1]].lower()
         if not (_OPERATOR_PHRASES[4].search(last) or _OPERATOR_PHRASES[8].search(last)):
             break
         spans.pop()
