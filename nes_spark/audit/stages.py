@@ -6,7 +6,8 @@ what is not is summed in a fixed order inside a kernel, so results do not depend
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -88,12 +89,25 @@ def _map_rows(
     frame: DataFrame, function: Callable[[dict[str, Any]], Any], fields: Sequence[tuple[str, Any]]
 ) -> DataFrame:
     """Apply a function from a row (dict) to an iterable of rows (tuples), with Arrow."""
+
+    def each(rows: list[dict[str, Any]]) -> Iterator[tuple[Any, ...]]:
+        return (out for row in rows for out in function(row))
+
+    return _map_batches(frame, each, fields)
+
+
+def _map_batches(
+    frame: DataFrame,
+    function: Callable[[list[dict[str, Any]]], Iterable[tuple[Any, ...]]],
+    fields: Sequence[tuple[str, Any]],
+) -> DataFrame:
+    """Apply a function from the rows of a batch (dicts) to an iterable of rows (tuples)."""
     schema = pa.schema([pa.field(name, kind) for name, kind in fields])
     ddl = ", ".join(f"`{name}` {_ddl(kind)}" for name, kind in fields)
 
     def apply(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            rows = [out for row in batch.to_pylist() for out in function(row)]
+            rows = list(function(batch.to_pylist()))
             columns = list(zip(*rows, strict=True)) if rows else [()] * len(fields)
             yield pa.RecordBatch.from_arrays(
                 [
@@ -186,20 +200,25 @@ def _collected(
 
     # The label '' stands for the corpus: its count is the total of the feature.
     entry = F.struct("label", "count")
-    known = (
+    wanted = targets.select("scope", F.explode("features").alias("feature")).distinct()
+    counted = (
         knowledge.select("scope", "labels", F.explode("features").alias("feature"))
+        .join(wanted, ["scope", "feature"], "left_semi")
         .repartition("scope", "feature")
         .select(
             "scope", "feature", F.explode(F.concat("labels", F.array(F.lit("")))).alias("label")
         )
         .groupBy("scope", "feature", "label")
         .agg(F.count("*").alias("count"))
+    )
+    known = (
+        # Counted before they are collected: a list of all labels of the corpus is never held.
+        _of_few_labels(counted, ("scope", "feature"), max_labels + 1)
         .groupBy("scope", "feature")
         .agg(
             F.sum(F.when(F.col("label") == "", F.col("count")).otherwise(0)).alias("total"),
             F.collect_list(F.when(F.col("label") != "", entry)).alias("entries"),
         )
-        .where(F.size("entries") <= max_labels)
     )
     item = F.struct("feature", "total", F.col("is_own").alias("own"), "entries")
     return (
@@ -223,6 +242,18 @@ def _collected(
             *(F.first(name).alias(name) for name in payload),
             F.collect_list(F.when(F.col("total").isNotNull(), item)).alias("found"),
         )
+    )
+
+
+def _of_few_labels(counted: DataFrame, keys: Sequence[str], most: int) -> DataFrame:
+    """Keep the rows whose keys have at most so many rows."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F
+
+    return (
+        counted.withColumn("_rows", F.count(F.lit(1)).over(Window.partitionBy(*keys)))
+        .where(F.col("_rows") <= most)
+        .drop("_rows")
     )
 
 
@@ -440,18 +471,28 @@ def _frequencies(known: DataFrame) -> tuple[dict[str, Any], int]:
     """Return, for each kind of words, the known chunks that hold each bucket, and their number."""
     from pyspark.sql import functions as F
 
-    def buckets(row: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
-        for kind, spans in ((STYLE, _spans(row)), (WORDS, [])):
-            yield kind, sorted(text.bucket_counts(text.words(row["text"], spans)))
-        yield "chunks", [0]
+    def buckets(rows: list[dict[str, Any]]) -> Iterator[tuple[Any, ...]]:
+        counts: dict[str, Counter[int]] = {STYLE: Counter(), WORDS: Counter()}
+        for row in rows:
+            for kind, spans in ((STYLE, _spans(row)), (WORDS, [])):
+                counts[kind].update(text.bucket_counts(text.words(row["text"], spans)).keys())
+        for kind, held in counts.items():
+            yield kind, list(held), list(held.values())
+        yield "chunks", [0], [len(rows)]
 
-    held = _map_rows(
+    held = _map_batches(
         known.select("text", "spans"),
         buckets,
-        [("kind", pa.string()), ("buckets", pa.list_(pa.int32()))],
+        [
+            ("kind", pa.string()),
+            ("buckets", pa.list_(pa.int32())),
+            ("counts", pa.list_(pa.int64())),
+        ],
     )
     counted = (
-        held.select("kind", F.explode("buckets").alias("bucket")).groupBy("kind", "bucket").count()
+        held.select("kind", F.explode(F.arrays_zip("buckets", "counts")).alias("zipped"))
+        .groupBy("kind", F.col("zipped.buckets").alias("bucket"))
+        .agg(F.sum("zipped.counts").alias("count"))
     )
     found = {kind: np.zeros(text.BUCKETS, dtype=np.int64) for kind in (STYLE, WORDS)}
     n = 0
@@ -497,6 +538,7 @@ def text_attack(
     InputError
         When there is nothing to learn from.
     """
+    from pyspark import StorageLevel
     from pyspark.sql import functions as F
 
     here = knowledge is None
@@ -509,15 +551,20 @@ def text_attack(
     def vector(counts: dict[str, int], kind: str) -> dict[int, int]:
         return text.tfidf(text.bucket_counts(counts), frequencies[kind], n)
 
-    def learn(row: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
-        for kind, spans in ((STYLE, _spans(row)), (WORDS, [])):
-            found = vector(text.words(row["text"], spans), kind)
-            yield kind, row["metadata"], list(found), list(found.values())
+    def learn(rows: list[dict[str, Any]]) -> Iterator[tuple[Any, ...]]:
+        # Chunks of a document come together: adding them up here spares most of the shuffle.
+        sums: dict[tuple[str, str], Counter[int]] = {}
+        for row in rows:
+            for kind, spans in ((STYLE, _spans(row)), (WORDS, [])):
+                found = vector(text.words(row["text"], spans), kind)
+                sums.setdefault((kind, row["metadata"]), Counter()).update(found)
+        for (kind, label), total in sums.items():
+            yield kind, label, list(total), list(total.values())
 
     weights = [("buckets", pa.list_(pa.int32())), ("weights", pa.list_(pa.int64()))]
     zipped = F.explode(F.arrays_zip("buckets", "weights")).alias("zipped")
-    centroids = (
-        _map_rows(
+    summed = (
+        _map_batches(
             source.select("text", "spans", "metadata"),
             learn,
             [("kind", pa.string()), ("label", pa.string()), *weights],
@@ -532,12 +579,11 @@ def text_attack(
         .repartition("kind", "bucket")
         .groupBy("kind", "bucket", "label")
         .agg(F.sum("w").alias("total"))
-        .groupBy("kind", "bucket")
-        .agg(F.collect_list(F.struct("label", "total")).alias("entries"))
-        .where(F.size("entries") <= config.max_candidates_per_entity)
-        .select("kind", "bucket", F.explode("entries").alias("entry"))
-        .select("kind", "bucket", F.col("entry.label").alias("label"), "entry.total")
     )
+    # Used twice, and costly: all texts are read for it.
+    centroids = _of_few_labels(
+        summed, ("kind", "bucket"), config.max_candidates_per_entity
+    ).persist(StorageLevel.DISK_ONLY)
     wide = F.col("total").cast("decimal(19,0)")
     squares = (wide * wide).cast("decimal(38,0)")
     for row in centroids.groupBy("kind", "label").agg(F.sum(squares).alias("square")).collect():
@@ -805,6 +851,7 @@ def swap_aware_attack(
     pyspark.sql.DataFrame
         Table PARTNER_GUESSES: chunks with an entity in every swapped category.
     """
+    from pyspark import StorageLevel
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 
@@ -829,6 +876,7 @@ def swap_aware_attack(
     n = cells.count()
 
     def split(row: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
+        categories = {f.split(linkage.FIELD, 1)[0] for f in row["features"]}
         inside = [f for f in row["features"] if f.split(linkage.FIELD, 1)[0] in swapped_categories]
         around = [f for f in row["features"] if f in outside_of]
         yield (
@@ -837,21 +885,36 @@ def swap_aware_attack(
             [_DOCUMENT + row["document_id"], *around],
             inside,
             [True] * len(inside),
+            categories.issuperset(swapped_categories),
+            unswap.turn_of(row["chunk_id"]),
         )
 
     parts = [*fields, ("all_features", _STRINGS), ("labels", _STRINGS), ("features", _STRINGS)]
+    parts += [("own", pa.list_(pa.bool_())), ("eligible", pa.bool_()), ("turn", pa.int64())]
     shown = (
-        _map_rows(seen.drop("own"), split, [*parts, ("own", pa.list_(pa.bool_()))])
+        _map_rows(seen.drop("own"), split, parts)
         .withColumn("scope", F.col("draw"))
         .withColumn("target_id", F.col("chunk_id"))
+        .persist(StorageLevel.DISK_ONLY)  # used three times, and costly
+    )
+    if components is None:
+        placed = shown.withColumn("component", F.lit(0))
+    else:
+        placed = shown.join(components.select("chunk_id", "component"), "chunk_id")
+    # The lottery comes before a task holds what is known about the suspects of a component.
+    chance = Window.partitionBy("draw", "component").orderBy(
+        F.col("partner_id").isNull(), "turn", "chunk_id"
+    )
+    limit, beta = config.swap_aware_max_chunks, config.context_weight
+    suspected = (
+        placed.where("eligible")
+        .withColumn("_place", F.row_number().over(chance))
+        .where((F.col("_place") <= limit) | F.col("partner_id").isNotNull())
     )
     smoothing = config.smoothing
-    payload = ["document_id", "metadata", "partner_id", "all_features", "labels"]
+    payload = ["document_id", "metadata", "partner_id", "component", "all_features", "labels"]
 
     def score(row: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
-        categories = {f.split(linkage.FIELD, 1)[0] for f in row["all_features"]}
-        if not categories.issuperset(swapped_categories):
-            return
         found = linkage.scores(
             _known(row["found"], sizes),
             n,
@@ -868,6 +931,7 @@ def swap_aware_attack(
             row["document_id"],
             row["metadata"],
             row["partner_id"],
+            row["component"],
             row["all_features"],
             list(fit),
             list(fit.values()),
@@ -876,10 +940,11 @@ def swap_aware_attack(
         )
 
     suspects = _map_rows(
-        _collected(shown, shown, config.max_candidates_per_entity, payload),
+        _collected(suspected, shown, config.max_candidates_per_entity, payload),
         score,
         [
             *fields,
+            ("component", pa.int32()),
             ("features", _STRINGS),
             ("fit_names", _STRINGS),
             ("fit_values", pa.list_(pa.float64())),
@@ -887,11 +952,6 @@ def swap_aware_attack(
             ("context_values", pa.list_(pa.float64())),
         ],
     )
-    if components is None:
-        suspects = suspects.withColumn("component", F.lit(0))
-    else:
-        suspects = suspects.join(components.select("chunk_id", "component"), "chunk_id")
-    limit, beta = config.swap_aware_max_chunks, config.context_weight
 
     def judge(frame: pd.DataFrame) -> pd.DataFrame:
         import pandas as pd
@@ -920,9 +980,9 @@ def swap_aware_attack(
                 partner,
             ) in zip(*columns, strict=True)
         ]
-        chosen_rows = unswap.sample_suspects(rows, limit)
-        partners = {s.chunk_id: s.partner for s in chosen_rows}
-        found = unswap.suspect_pairs(chosen_rows, swapped_categories, beta)
+        rows.sort(key=lambda suspect: suspect.chunk_id)
+        partners = {s.chunk_id: s.partner for s in rows}
+        found = unswap.suspect_pairs(rows, swapped_categories, beta)
         return pd.DataFrame(
             [
                 (

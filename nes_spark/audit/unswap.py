@@ -87,17 +87,13 @@ class Suspicion:
     match_score: float | None
 
 
-def sample_suspects(suspects: Sequence[Suspect], limit: int) -> list[Suspect]:
-    """Return all swapped chunks and, up to `limit` in all, others chosen by their hash; sorted."""
-    if len(suspects) <= limit:
-        return sorted(suspects, key=lambda s: s.chunk_id)
-    swapped = [s for s in suspects if s.partner is not None]
-    others = sorted(
-        (s for s in suspects if s.partner is None),
-        key=lambda s: (stable_hash(s.chunk_id), s.chunk_id),
-    )
-    kept = swapped + others[: max(0, limit - len(swapped))]
-    return sorted(kept, key=lambda s: s.chunk_id)
+def turn_of(chunk_id: str) -> int:
+    """Return a chunk's place in the lottery of large components: a hash, as a signed integer.
+
+    Of a component with more suspects than the adversary can compare, all swapped chunks and those
+    of the smallest hashes take part.
+    """
+    return stable_hash(chunk_id) - (1 << 63)
 
 
 def _matrix(rows: Sequence[Mapping[str, float]], names: Mapping[str, int]) -> sparse.csr_matrix:

@@ -17,6 +17,7 @@ from nes_spark.audit.stages import (
     swap_aware_attack,
     text_attack,
 )
+from nes_spark.audit.unswap import turn_of
 from nes_spark.config import AuditConfig
 from nes_spark.errors import InputError
 from nes_spark.schemas import ATTACKS, PARTNER_GUESSES, PREDICTIONS
@@ -197,6 +198,28 @@ def test_without_components_any_two_chunks_are_candidates(spark):
     guesses = swap_aware_attack(tables["cells"], final, J, CONFIG).collect()
     # All chunks of the two other documents, but those that share an entity or all the rest.
     assert max(r["candidates"] for r in guesses) > 4
+
+
+def test_of_a_large_component_the_swapped_and_a_lot_take_part(spark, corpus, partitions):
+    tables = frames(spark, corpus, partitions)
+    final = final_rewrites(tables["rewrites"], *RELEASE, draws=1)
+    swapped = {r["chunk_id"] for r in final.collect()}
+
+    def guesses(limit):
+        config = CONFIG.model_copy(update={"swap_aware_max_chunks": limit})
+        found = swap_aware_attack(tables["cells"], final, J, config, tables["components"])
+        return {r["chunk_id"]: r for r in found.collect()}
+
+    everyone = guesses(10_000)
+    place = {r["chunk_id"]: r["component"] for r in tables["components"].collect()}
+    drawn = guesses(8)
+    assert swapped <= set(drawn) < set(everyone)
+    for component in set(place.values()):
+        mine = [c for c in everyone if place[c] == component]
+        rest = sorted((c for c in mine if c not in swapped), key=turn_of)
+        free = max(0, 8 - len([c for c in mine if c in swapped]))
+        assert {c for c in drawn if place[c] == component} - swapped == set(rest[:free])
+    assert set(guesses(1)) == swapped, "the swapped always take part"
 
 
 def test_swap_aware_summary(spark, corpus):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nes_spark.audit.ranking import hashes_of, tie_keys
-from nes_spark.audit.unswap import Suspect, sample_suspects, suspect_pairs
+from nes_spark.audit.unswap import Suspect, suspect_pairs
 
 
 def suspect(name, document, entities, fit=None, context=None, partner=None):
@@ -130,12 +130,3 @@ def test_nothing_to_pair():
     lonely = suspect("a", "d", {"Org": ["Org\x1fx"], "Date": []})
     (one,) = suspect_pairs([lonely], ["Org"])
     assert (one.answer, one.score, one.candidates, one.match) == (None, None, 0, None)
-
-
-def test_sample_keeps_the_swapped_and_does_not_depend_on_order():
-    suspects = made(2)
-    kept = sample_suspects(suspects, 20)
-    assert len(kept) == 20
-    assert {s.chunk_id for s in suspects if s.partner} <= {s.chunk_id for s in kept}
-    assert sample_suspects(random.Random(1).sample(suspects, 40), 20) == kept
-    assert len(sample_suspects(suspects, 3)) == 8
