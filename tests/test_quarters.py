@@ -18,7 +18,9 @@ from nes_spark.errors import ConfigError, InputError
 from nes_spark.overlap import overlap_of
 from nes_spark.pipeline import STAGES
 from nes_spark.store import Store
+from tests.embedding.conftest import KEY_NAME
 from tests.jobs import SEED, folder_bytes
+from tests.loopback import Loopback
 
 pytestmark = pytest.mark.slow
 
@@ -161,3 +163,34 @@ def test_a_warm_start_that_is_not_there(quarters, tmp_path):
 def test_overlap_needs_published_runs(tmp_path):
     with pytest.raises(InputError, match="no published run here"):
         overlap_of(tmp_path, tmp_path)
+
+
+def test_no_text_is_paid_for_in_two_quarters(spark, tmp_path, monkeypatch):
+    """Calls that both quarters hold, and sentences that everybody says, are embedded once."""
+    monkeypatch.setenv("NES_SPARK_SEED", SEED)
+    made = [d for d, _ in calls(14, periods=BOTH, length=0.3)]
+    second = [d for d in made if d["financial_quarter"] == BOTH[0]]
+    third = [d for d in made if d["financial_quarter"] == BOTH[1]]
+    again = [d | {"financial_quarter": BOTH[1]} for d in second]
+    with Loopback() as server:
+        options = {
+            "embedding.model": "openai:loop",
+            "embedding.base_url": server.base_url,
+            "embedding.api_key_env": KEY_NAME,
+            "embedding.dimension": 16,
+            "mixture.warm_start": None,
+            "mixture.on_no_convergence": "accept",
+            "gates.min_swaps": 0,
+            "tracking.enabled": False,
+        }
+        corpus = tmp_path / "calls.jsonl"
+        write(corpus, second)
+        nes.run(settings(corpus, tmp_path / "out", BOTH[0], **options), spark)
+        once = dict(server.paid)
+        write(corpus, third + again)
+        result = nes.run(settings(corpus, tmp_path / "out", BOTH[1], **options), spark)
+        paid = dict(server.paid)
+    assert once and set(paid.values()) == {1}, "a text was paid for twice"
+    texts = set(result.table("chunks")["text"])
+    assert len(texts & set(once)) > len(again), "nothing that both quarters hold"
+    assert texts <= set(paid) and not texts <= set(once)
