@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,6 +27,11 @@ def tracker_of(config: Config, store: Store) -> Tracker:
     return Tracker(config.tracking.uri, config.tracking.experiment, folder)
 
 
+def folder_tag(store: Store) -> str:
+    """Return what tells the MLflow runs of one run folder from those of others."""
+    return hashlib.sha256(store.root.encode()).hexdigest()[:16]
+
+
 def track(context: Context, outcome: Outcome, report: Path) -> str:
     """Record the run in MLflow."""
     from nes_spark.mixture.flavor import log_model
@@ -37,7 +43,11 @@ def track(context: Context, outcome: Outcome, report: Path) -> str:
     model = outcome.model
     tracker = tracker_of(config, store)
     passed = all(gate.passed for gate in outcome.gates)
+    # One process at a time works in a folder: what is still open there was killed.
+    folder = folder_tag(store)
+    tracker.close_abandoned("folder", folder)
     tags = {
+        "folder": folder,
         "period": config.period or "all",
         "configuration": config.fingerprint(*release_sections())[:12],
         "seed": seed_fingerprint(context.secret),
@@ -128,6 +138,7 @@ def _track_grid(
         ]
         found = settings[setting]
         tags = {
+            "folder": folder_tag(context.store),
             "setting": setting,
             "population": f"{population:g}",
             "converged": str(found["converged"]).lower(),

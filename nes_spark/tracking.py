@@ -119,6 +119,24 @@ class Tracker:
                 yield TrackedRun(active.info.run_id, self.uri)
 
 
+    def close_abandoned(self, tag: str, value: str) -> int:
+        """Mark runs with a tag that are still open as killed; return how many there were.
+
+        A process that dies cannot close its run. The caller must know that no other process has a
+        run with this tag open.
+        """
+        from mlflow import MlflowClient
+
+        with _reachable(self.uri):
+            client = MlflowClient(tracking_uri=self.uri)
+            found = client.search_runs(
+                [self.experiment_id], f"tags.{tag} = '{value}' and attributes.status = 'RUNNING'"
+            )
+            for run in found:
+                client.set_terminated(run.info.run_id, status="KILLED")
+        return len(found)
+
+
 class TrackedRun:
     """The open run."""
 

@@ -329,6 +329,27 @@ def test_mlflow_has_curves_frontier_report_and_mixture(finished):
     assert {"report", "release", "tables"} <= names
 
 
+def test_a_killed_run_does_not_stay_open_in_mlflow(finished):
+    from mlflow import MlflowClient
+
+    from nes_spark.recording import folder_tag, tracker_of
+    from nes_spark.store import Store
+
+    config, result = finished
+    client = MlflowClient(tracking_uri=config.tracking.uri)
+    experiment = client.get_run(result.mlflow_run_id).info.experiment_id
+    mine = folder_tag(Store(result.directory))
+    assert client.get_run(result.mlflow_run_id).data.tags["folder"] == mine
+    killed, other = (
+        client.create_run(experiment, tags={"folder": tag}).info.run_id for tag in (mine, "other")
+    )
+    tracker = tracker_of(config, Store(result.directory))
+    assert tracker.close_abandoned("folder", mine) == 1
+    assert client.get_run(killed).info.status == "KILLED"
+    assert client.get_run(other).info.status == "RUNNING"
+    assert client.get_run(result.mlflow_run_id).info.status == "FINISHED"
+
+
 def test_language_models_audit_the_release(finished, spark, monkeypatch):
     from nes_spark.auditing import audit_run, configuration_of, table_of
     from tests.audit.server import ModelServer
