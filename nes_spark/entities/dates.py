@@ -93,8 +93,8 @@ _PATTERNS = [
     rf"next {_UNIT}|(?:year|quarter|month|week|decade)\b)",
     _FISCAL,
     rf"(?:{_RELATIVE}|same(?! day)) (?:{_NUMBER} )?(?:(?:to|or|and) {_NUMBER} )?(?:fiscal |"
-    rf"comparable |calendar |full |business |consecutive )?{_UNIT}(?:['’]s)?(?: (?:{_QUARTER}|"
-    rf"period|comparable (?:quarter|period)|quarter|half|month|"
+    rf"financial |comparable |calendar |full |business |consecutive )?{_UNIT}(?:['’]s)?"
+    rf"(?: (?:{_QUARTER}|period|comparable (?:quarter|period)|quarter|half|month|"
     rf"week))?(?:{_TAIL})*(?: last year)?",
     rf"(?:prior|previous|last|preceding|"
     rf"comparable)[- ](?:fiscal[- ])?year(?:['’]s)?(?:[- ](?:{_QUARTER}|period|quarter|"
@@ -129,7 +129,16 @@ _PATTERNS = [
     r"(?:full |consecutive |straight |fiscal |calendar )*(?:year|month|week|day|decade)"
     rf"(?! of experience)(?:{_TAIL})*",
     rf"(?:first|last|past|next) {_NUMBER} (?:to|or|and) {_NUMBER} {_UNIT}",
-    r"fiscal year|half[- ]year",
+    r"(?:(?:19|20)\d\d )?financial year|fiscal year|half[- ]year",
+    # spoken counts are loose: "the last, uh, six, seven quarters", "the past five plus years"
+    rf"(?:first|last|past|next|final),? (?:uh,? |um,? )?{_NUMBER}(?:(?:,|,? or) (?:uh,? |um,? )?"
+    rf"{_NUMBER}){{0,2}}(?:[- ]plus| and a half| or so)? (?:fiscal |full )?{_UNIT}(?:{_TAIL})*",
+    rf"(?:first|last|past|next) handful of {_UNIT}",
+    r"(?:year|quarter|month|week)s? prior(?! to)",
+    r"(?<=Act of )1[89]\d\d",
+    # years that lost their last digit at a sentence's end
+    r"(?:(?<=in )|(?<=of )|(?<=by )|(?<=since )|(?<=until )|(?<=through )|(?<=during ))20[1-5]"
+    r"(?=[.?](?:\s|$))",
     r"(?:next|this|last|past|prior|coming) (?:spring|summer|autumn|fall|winter|season|decade|"
     r"century)",
 ]

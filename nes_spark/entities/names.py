@@ -173,6 +173,13 @@ def _shape(word: str) -> str:
     return re.sub(r"[A-Z]", "X", shape)[:8]
 
 
+def _case(surface: str) -> str:
+    if surface.isupper():
+        return "upper" if len(surface) < 5 else "long upper"
+    inner = any(c.isupper() for c in surface.split()[0][1:])
+    return "inner" if inner else "digit" if any(c.isdigit() for c in surface) else "title"
+
+
 def features(words: Words, first: int, last: int, lexicon: Lexicon) -> list[str]:
     """Return the features of the span of words ``[first, last)``."""
     w = words.words
@@ -266,6 +273,9 @@ def features(words: Words, first: int, last: int, lexicon: Lexicon) -> list[str]
                 found.append(f"{name}$")
     unusual = sum(x not in lexicon.common for x in low)
     found.append(f"unusual|{unusual}|{size}")
+    # a rare word with a capital inside a sentence is a name; where it is rare, at a sentence's
+    # start or all in capitals alone, each says little
+    found.append(f"k={words.initial[first]}|{min(unusual, 2)}|{min(size, 2)}|{_case(surface)}")
     if unusual == 0:
         found.append(f"usual|{p1}")
     left = {p1, p2, p3, word(first - 4)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -83,6 +84,8 @@ def build_lexicon(texts: Iterable[Annotated], min_population: int = 60_000) -> L
         if not big and (name in given or name in ambiguous or name.lower() in common):
             continue
         places.add(name)
+    # transcripts write names of places with and without accents
+    places |= {_without_accents(name) for name in places} - given - ambiguous
     places -= not_places - {"Houston"}
     return Lexicon(
         given=given,
@@ -94,6 +97,11 @@ def build_lexicon(texts: Iterable[Annotated], min_population: int = 60_000) -> L
         jargon=jargon,
         common=common,
     )
+
+
+def _without_accents(name: str) -> str:
+    parts = unicodedata.normalize("NFKD", name)
+    return "".join(c for c in parts if not unicodedata.combining(c))
 
 
 def instances(

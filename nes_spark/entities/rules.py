@@ -34,7 +34,7 @@ _O, _ORG, _PERSON, _LOC, _EVENT, _PRODUCT = range(6)
 #: the development parts.
 AGREEMENT = {"ORG": 0.5, "PERSON": 3.0, "LOC": 1.0, "EVENT": 2.5, "PRODUCT": 2.0}
 #: Added to the classes of a span that the recogniser passed over.
-PASSED_OVER = np.array([-0.5, -0.5, 0.5, -0.5, -1.0, 1.25])
+PASSED_OVER = np.array([-0.75, -0.5, 0.5, -0.5, -1.0, 1.25])
 #: Added to LOC for a name in the gazetteer, and for one that is in none and has no word of a place.
 KNOWN_PLACE, UNKNOWN_PLACE = 3.0, -3.0
 #: Added to PERSON for a single name that somebody is called by ("Great question, Xxx.").
@@ -143,7 +143,7 @@ _ORG_FRAME_AFTER = re.compile(
     r"^(?:(?:'s|’s|') (?:customers|shareholders|board|management|CEO|CFO|employees|team|exports|"
     r"website|offices?|teams?|members|staff|people|investors|clients|portfolio|"
     r"strategy|shares|stock|stake|balance sheet|results|earnings|annual|performance|business|"
-    r"position|"
+    r"position|adjusted|revenues?|net|EBITDA|profit|"
     r"acquisition|participation|operations|first|second|third|fourth)|"
     r" (?:colleagues|employees|shareholders|shares|management|corporate|disposal|acquisition|"
     r"merger|"
@@ -163,9 +163,19 @@ _EVENT_END = re.compile(
 )
 #: Added to ORG in a frame in which companies and authorities stand.
 ORG_FRAME = 2.5
+#: Added to ORG for a name that a sentence calls a company, a bank or the like.
+COMPANION = 2.0
+#: Added to PRODUCT for a name that ends as programmes and products do.
+PROGRAMME = 2.0
+#: Codes of currencies that are written before an amount ("COP10 billion").
+_CURRENCIES = (
+    "AED|ARS|AUD|BDT|BRL|CAD|CHF|CLP|CNY|COP|CZK|DKK|EGP|EUR|GBP|GHS|HKD|HUF|IDR|ILS|INR|JPY|KES|"
+    "KRW|KZT|LKR|MAD|MXN|MYR|NGN|NOK|NTD|NZD|PEN|PHP|PKR|PLN|QAR|RMB|RON|RUB|SAR|SEK|SGD|THB|TRY|"
+    "TWD|TZS|UAH|UGX|USD|UYU|VND|XAF|XOF|ZAR|ZMW"
+)
 _MONEY = re.compile(
-    r"^(?:RMB|INR|USD|EUR|GBP|ZAR|BRL|MXN|CHF|RUB|TL|HK|US|R|S|C|A)\s?\$?\d|^(?:RMB|INR|ZAR|IDR|"
-    r"CHF)\d*$"
+    rf"^(?!COP2[5-9]$)(?:{_CURRENCIES}|TL|HK|US|NT|Rs|Ps)\s?\$?\d|^R\s?\$?\d|^[SCA]\s?\$\d|"
+    rf"^(?:{_CURRENCIES})$|^Rs\.?$"
 )
 _LEGAL_FORM = re.compile(
     r",? (?:Inc|Corp|Ltd|Co|LLC|LLP|PLC|plc|Plc|AG|SE|N\.V|S\.A|S\.p\.A|SpA|AB|ASA|GmbH|Limited|"
@@ -181,6 +191,28 @@ _OFFICE = re.compile(
     r"Ministry|Board|Bureau|Association|Federation))\b"
 )
 _TAIL_WORDS = frozenset(["of", "and", "with", "from", "for", "the", "to", "by", "at", "in", "on"])
+#: Drugs by the stems of their international nonproprietary names, which are written in lower case.
+_DRUG = re.compile(
+    r"(?<![\w-])(?=[a-z]{7})[a-z]+(?:[a-z]{2}mab|tinib|ciclib|parib|rafenib|zomib|degib|[aeiou]vir|"
+    r"gliptin|gliflozin|glutide|patide|sartan|vastatin|prazole|conazole|triptan|setron|lukast|"
+    r"xaban|gatran|cillin|mycin|floxacin|platin|taxel|rubicin|trexate|afil|bercept|tacept|"
+    r"limus|netant|leucel|dronate|oxetine|azepam|profen)(?![\w-])"
+)
+#: Last words of the names of programmes and products, and companions of companies.
+_PRODUCT_END = re.compile(
+    r" (?:Initiatives?|Programme|Program|Platform|Suite|Index|Series|Edition|App|Wallet|Rewards|"
+    r"Engine|Portal|Score|Vaccine|Marketplace|Console)$"
+)
+_COMPANY = (
+    r"(?:company|subsidiary|affiliate|bank|insurer|retailer|operator|carrier|airline|utility|"
+    r"partner|competitor|peer|supplier|customer|client|shareholder|manufacturer|parent|regulator|"
+    r"lender|brokerage|contractor|developer|distributor|start-?up|fintech|conglomerate)"
+)
+_COMPANY_BEFORE = re.compile(rf"\b{_COMPANY},? (?:called |named |uh, |um, )?$")
+_COMPANY_AFTER = re.compile(
+    rf"^(?:, (?:which|who) (?:is|was) |, |,? is |,? was )(?:our |the |a |an |one of (?:our|the) )"
+    rf"(?:[\w-]+ ){{0,4}}{_COMPANY}(?:s|es|ies)?\b"
+)
 _COVID = re.compile(r"\b(?:COVID|Covid|covid)(?:[- ]?19)?\b|\b[Cc]oronavirus\b")
 _MARKS = re.compile(r"<[a-z_]+>")
 
@@ -233,17 +265,19 @@ class Rules:
         events = [m.span() for m in self._events.finditer(text)] if self._events else []
         events += [m.span() for m in _COVID.finditer(text) if not _touches(m.span(), events)]
         events = [span for span in events if not _touches(span, blocked)]
-        taken = blocked + events
+        drugs = [m.span() for m in _DRUG.finditer(text) if not _touches(m.span(), blocked)]
+        taken = blocked + events + drugs
         joined: list[Span] = []
         for pattern, name in self._joined:
             for match in pattern.finditer(text):
                 span = match.span()
-                if not _touches(span, blocked + events + [(a, b) for a, b, _ in joined]):
+                if not _touches(span, taken + [(a, b) for a, b, _ in joined]):
                     joined.append((*span, name))
         taken = taken + [(a, b) for a, b, _ in joined]
         dates = [span for span in find_dates(text) if not _touches(span, taken)]
         taken = taken + dates
         final: list[Span] = [(s, e, "EVENT") for s, e in events]
+        final += [(s, e, "PRODUCT") for s, e in drugs]
         final += [(s, e, "DATE") for s, e in dates]
         final += joined
         words = Words.of(text)
@@ -376,6 +410,10 @@ class Rules:
             scores[CLASSES.index(said)] += AGREEMENT[said]
         if _ORG_FRAME_BEFORE.search(before) or _ORG_FRAME_AFTER.match(after):
             scores[_ORG] += ORG_FRAME
+        if _COMPANY_BEFORE.search(before) or _COMPANY_AFTER.match(after):
+            scores[_ORG] += COMPANION
+        if not one and _PRODUCT_END.search(surface):
+            scores[_PRODUCT] += PROGRAMME
         if surface in lexicon.places:
             if not known_given:
                 scores[_LOC] += KNOWN_PLACE

@@ -367,7 +367,7 @@ def add_rules(
     component.set_content(lexicon, weights, vectors, projection)
     nlp.meta.update(
         name="bundled",
-        version="1.1.0",
+        version="1.2.0",
         description="Named entities of spoken business English",
         license="CC BY-SA 4.0",
         author="nes_spark",

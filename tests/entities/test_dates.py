@@ -30,6 +30,13 @@ from nes_spark.entities.dates import find_dates
         ),
         ("He has a third year of experience.", []),
         ("The Jan-San business", []),
+        (
+            "Over the last, uh, six, seven quarters and the past five plus years.",
+            ["last, uh, six, seven quarters", "past five plus years"],
+        ),
+        ("Up on the year prior, and in the financial year.", ["year prior", "financial year"]),
+        ("Under the Securities Act of 1933, by 203.", ["1933", "203"]),
+        ("We have 203. It is prior to that.", []),
     ],
 )
 def test_dates_and_what_looks_like_them(text, dates):
