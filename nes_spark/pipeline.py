@@ -211,7 +211,13 @@ def _chunks(context: Context) -> Outputs:
 def _mentions(context: Context) -> Outputs:
     from nes_spark.entities.stages import recognize
 
-    return {"mentions": recognize(context.table("chunks"), context.config.entities)}
+    return {"mentions": recognize(_spread(context.table("chunks")), context.config.entities)}
+
+
+def _spread(chunks: DataFrame) -> DataFrame:
+    """Spread chunks over tasks: where they were made, one task has all of a huge document."""
+    parts = int(chunks.sparkSession.conf.get("spark.sql.shuffle.partitions", "200") or 200)
+    return chunks.repartition(parts, "chunk_id")
 
 
 def _model_digest(name: str) -> str:
@@ -257,7 +263,7 @@ def _cells(context: Context) -> Outputs:
 def _embeddings(context: Context) -> Outputs:
     from nes_spark.embedding.stages import embed_chunks
 
-    return {"embeddings": embed_chunks(context.table("chunks"), context.spec())}
+    return {"embeddings": embed_chunks(_spread(context.table("chunks")), context.spec())}
 
 
 def _mixture(context: Context, folder: Any) -> dict[str, Any]:

@@ -362,12 +362,15 @@ def _gates(
     audit: Audit,
 ) -> list[Gate]:
     from nes_spark.releases.publish_stages import identifiers_left
+    from nes_spark.text.stages import index_identifiers
 
     config = context.config
     bounds = config.gates
+    index = index_identifiers(context.table("documents"), config.identifiers)
     leaks = identifiers_left(
-        assembled, context.table("chunks"), context.table("documents"), config.identifiers
+        assembled, context.table("chunks"), index, config.identifiers
     ).collect()
+    index.drop()
     accepted = set(bounds.accept_identifiers)
     open_leaks = [row for row in leaks if not {row["kind"], row["rule"]} & accepted]
     listed, tolerated = (

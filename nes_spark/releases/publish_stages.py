@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from nes_spark.config import IdentifiersConfig
+    from nes_spark.text.stages import LeakIndex
 
 EDITS = (
     "array<struct<start:int,end:int,old:string,new:string,category:string,"
@@ -153,7 +154,7 @@ SWAPPED_IN = "swapped_in"
 def identifiers_left(
     assembled: DataFrame,
     chunks: DataFrame,
-    documents: DataFrame,
+    index: LeakIndex,
     identifiers: IdentifiersConfig,
 ) -> DataFrame:
     """Count direct identifiers that are still in a release.
@@ -162,8 +163,10 @@ def identifiers_left(
     ----------
     assembled : pyspark.sql.DataFrame
         Result of :func:`assemble`.
-    chunks, documents : pyspark.sql.DataFrame
-        Tables of the run.
+    chunks : pyspark.sql.DataFrame
+        Table of the run.
+    index : LeakIndex
+        Identifiers of its documents.
     identifiers : IdentifiersConfig
         Kinds, and forms that are never identifiers.
 
@@ -180,7 +183,7 @@ def identifiers_left(
     key = ["chunk_id", "identifier_document_id", "kind", "rule"]
 
     def hits(texts: DataFrame) -> DataFrame:
-        found = find_leaks(texts.select("chunk_id", "document_id", "text"), documents, identifiers)
+        found = find_leaks(texts.select("chunk_id", "document_id", "text"), index, identifiers)
         return found.groupBy(*key).agg(F.sum("n").alias("n"))
 
     swapped = assembled.where("partner_id IS NOT NULL").select("chunk_id")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -19,23 +19,24 @@ BLOCK = 2048
 Embed = Callable[[list[str]], Any]
 
 
-def _vectors(embed: Any, texts: list[str], owner: str) -> NDArray[np.float64]:
+def _vectors(
+    embed: Any, count: int, text_of: Callable[[int], str], owner: str
+) -> Iterator[NDArray[np.float64]]:
+    """Yield the vectors of ``text_of(0)``, ``text_of(1)``, ...; a block of them is held."""
     call = getattr(embed, "embed", embed)
     if not callable(call):
         raise parameter_error(
             owner, "embed", "a function list[str] -> (n, d) array, or an object with .embed", embed
         )
-    blocks = []
-    for begin in range(0, len(texts), BLOCK):
-        block = texts[begin : begin + BLOCK]
+    for begin in range(0, count, BLOCK):
+        block = [text_of(t) for t in range(begin, min(count, begin + BLOCK))]
         vectors = np.asarray(call(block), dtype=np.float64)
         if vectors.ndim != 2 or len(vectors) != len(block) or not np.isfinite(vectors).all():
             raise ValueError(
                 f"The 'embed' parameter of {owner} must return a finite array with one row a text. "
                 f"Got shape {vectors.shape} for {len(block)} texts instead."
             )
-        blocks.append(vectors)
-    return np.concatenate(blocks)
+        yield from vectors
 
 
 def sentence_distances(
@@ -63,17 +64,20 @@ def sentence_distances(
     count = len(sentences)
     if count < 2:
         return np.empty(0)
-    groups = [
-        "".join(sentences[max(0, t - buffer) : min(count, t + 1 + buffer)]) for t in range(count)
-    ]
-    vectors = _vectors(embed, groups, owner)
-    norms = [math.sqrt(float(np.dot(v, v))) for v in vectors]
+
+    def group(t: int) -> str:
+        return "".join(sentences[max(0, t - buffer) : min(count, t + 1 + buffer)])
+
     distances = np.empty(count - 1)
+    before, norm_before = np.empty(0), 0.0
     # Row by row, so that a distance never depends on how many sentences a document has.
-    for t in range(count - 1):
-        scale = norms[t] * norms[t + 1]
-        cosine = float(np.dot(vectors[t], vectors[t + 1])) / scale if scale > 0 else 0.0
-        distances[t] = 1.0 - cosine
+    for t, vector in enumerate(_vectors(embed, count, group, owner)):
+        norm = math.sqrt(float(np.dot(vector, vector)))
+        if t:
+            scale = norm_before * norm
+            cosine = float(np.dot(before, vector)) / scale if scale > 0 else 0.0
+            distances[t - 1] = 1.0 - cosine
+        before, norm_before = vector, norm
     return distances
 
 

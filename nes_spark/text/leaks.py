@@ -16,9 +16,12 @@ them into its chunks (:func:`own_spellings`, :func:`spellings_in`).
 
 from __future__ import annotations
 
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from nes_spark.config import IdentifierKind
 from nes_spark.text.identifiers import (
@@ -87,6 +90,35 @@ def identifier_keys(matcher: Matcher) -> list[Key]:
                 continue
             keys.append(Key(key, item.kind, form.case, form.opening))
     return list(dict.fromkeys(keys))
+
+
+class Sieve:
+    """Which spellings may be among many: never misses one, lets about one other in 32 through.
+
+    A bitmap of 32 to 64 bits a spelling, small enough to travel with a task: what it holds back
+    need not travel to a join.
+
+    Parameters
+    ----------
+    numbers : iterable of int
+        :meth:`number_of` of every spelling.
+    """
+
+    def __init__(self, numbers: Iterable[int]) -> None:
+        found = np.unique(np.fromiter(numbers, np.uint64))
+        self._mask = (1 << max(6, int(32 * max(len(found), 1) - 1).bit_length())) - 1
+        bits = np.zeros(self._mask + 1, dtype=bool)
+        bits[(found & np.uint64(self._mask)).astype(np.int64)] = True
+        self._bits = np.packbits(bits, bitorder="little").tobytes()
+
+    @staticmethod
+    def number_of(key: str) -> int:
+        """Return 32 bits of a spelling, the same in every process."""
+        return zlib.crc32(key.encode())
+
+    def __contains__(self, key: str) -> bool:
+        at = zlib.crc32(key.encode()) & self._mask
+        return bool(self._bits[at >> 3] >> (at & 7) & 1)
 
 
 def own_spellings(matcher: Matcher) -> set[str]:
@@ -226,6 +258,7 @@ __all__ = [
     "Candidate",
     "Key",
     "Leak",
+    "Sieve",
     "candidates",
     "find_leaks_in_memory",
     "identifier_keys",

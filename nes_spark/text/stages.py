@@ -11,10 +11,12 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
 import pandas as pd
+from pyspark import StorageLevel
 from pyspark.errors import AnalysisException
 from pyspark.sql import functions as F
 from pyspark.sql.window import Window
@@ -32,6 +34,7 @@ from nes_spark.text.chunking import chunk_spans
 from nes_spark.text.identifiers import Matcher, number_matches
 from nes_spark.text.leaks import (
     OTHER_DOCUMENT,
+    Sieve,
     candidates,
     identifier_keys,
     own_leaks,
@@ -817,7 +820,7 @@ def chunk_documents(
 # -------------------------------------------------------------------------------------- leaks
 
 _RUN_COLUMNS = ["chunk_id", "document_id", "at", "key", "title", "upper", "opens"]
-_KEY_COLUMNS = ["key", "identifier_document_id", "kind", "case", "opening"]
+_KEY_COLUMNS = ["key", "identifier_document_id", "kind", "case", "opening", "number"]
 #: Matchers kept per Python worker; chunks of a document mostly come together.
 _CACHED = 256
 
@@ -834,8 +837,69 @@ def _matcher_of(
     return matcher
 
 
+@dataclass(frozen=True)
+class LeakIndex:
+    """The identifiers of all documents, ready to be searched for in several sets of texts.
+
+    Attributes
+    ----------
+    known : DataFrame
+        ``document_id, identifiers``.
+    keys : DataFrame
+        Squeezed spellings and whose they are, kept on disk; :meth:`drop` when done.
+    sieve : Sieve
+        Of the spellings.
+    """
+
+    known: DataFrame
+    keys: DataFrame
+    sieve: Sieve
+
+    def drop(self) -> None:
+        """Free the disk."""
+        self.keys.unpersist()
+
+
+def index_identifiers(documents: DataFrame, identifiers: IdentifiersConfig) -> LeakIndex:
+    """Spell out the identifiers of all documents.
+
+    Parameters
+    ----------
+    documents : DataFrame
+        Columns document_id and identifiers, as in the documents table.
+    identifiers : IdentifiersConfig
+        Kinds and forms that are never identifiers.
+
+    Notes
+    -----
+    The driver holds some eight bytes a spelling for a moment, and four to eight bytes stay.
+    """
+
+    def spellings(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        for batch in batches:
+            rows = [
+                (key.key, document, key.kind, key.case, key.opening, Sieve.number_of(key.key))
+                for document, items in zip(batch["document_id"], batch["identifiers"], strict=True)
+                for key in identifier_keys(
+                    Matcher([] if items is None else items, identifiers.kinds, identifiers.allow)
+                )
+            ]
+            yield pd.DataFrame(rows, columns=_KEY_COLUMNS)
+
+    known = documents.select("document_id", "identifiers")
+    keys = known.mapInPandas(
+        spellings,
+        "key string, identifier_document_id string, kind string, `case` string, opening boolean, "
+        "number bigint",
+    ).persist(StorageLevel.DISK_ONLY)
+    numbers = keys.select("number").distinct().toPandas()["number"]
+    return LeakIndex(known, keys, Sieve(numbers))
+
+
 def find_leaks(
-    released: DataFrame, documents: DataFrame, identifiers: IdentifiersConfig
+    released: DataFrame,
+    documents: DataFrame | LeakIndex,
+    identifiers: IdentifiersConfig,
 ) -> DataFrame:
     """Search released texts for direct identifiers of their own and of all other documents.
 
@@ -843,8 +907,9 @@ def find_leaks(
     ----------
     released : DataFrame
         Columns chunk_id, document_id, text.
-    documents : DataFrame
-        Columns document_id and identifiers, as in the documents table.
+    documents : DataFrame or LeakIndex
+        Columns document_id and identifiers, as in the documents table; or the result of
+        :func:`index_identifiers` for several searches.
     identifiers : IdentifiersConfig
         Kinds and forms that are never identifiers.
 
@@ -859,9 +924,12 @@ def find_leaks(
     -----
     Own identifiers travel to the texts in a join on the document. Other documents' names meet the
     texts in a join on their squeezed spelling, so the work grows with texts plus identifiers (see
-    :mod:`nes_spark.text.leaks`).
+    :mod:`nes_spark.text.leaks`); runs of words that are no spelling at all are held back before it.
     """
-    known = documents.select("document_id", "identifiers")
+    index = (
+        documents if isinstance(documents, LeakIndex) else index_identifiers(documents, identifiers)
+    )
+    keys, sieve = index.keys.drop("number"), index.sieve
 
     def own(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         cache: dict[str, Matcher] = {}
@@ -881,17 +949,6 @@ def find_leaks(
             ]
             yield pd.DataFrame(rows, columns=LEAKS.names)
 
-    def spellings(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-        for batch in batches:
-            rows = [
-                (key.key, document, key.kind, key.case, key.opening)
-                for document, items in zip(batch["document_id"], batch["identifiers"], strict=True)
-                for key in identifier_keys(
-                    Matcher([] if items is None else items, identifiers.kinds, identifiers.allow)
-                )
-            ]
-            yield pd.DataFrame(rows, columns=_KEY_COLUMNS)
-
     def runs(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         empty = Matcher([], identifiers.kinds, identifiers.allow)
         for batch in batches:
@@ -901,15 +958,12 @@ def find_leaks(
                     batch["chunk_id"], batch["document_id"], batch["text"], strict=True
                 )
                 for at, candidate in enumerate(candidates(text, empty))
+                if candidate.key in sieve
             ]
             yield pd.DataFrame(rows, columns=_RUN_COLUMNS)
 
     texts = released.select("chunk_id", "document_id", "text")
-    mine = texts.join(known, "document_id", "left").mapInPandas(own, LEAKS.ddl)
-    keys = known.mapInPandas(
-        spellings,
-        "key string, identifier_document_id string, kind string, `case` string, opening boolean",
-    )
+    mine = texts.join(index.known, "document_id", "left").mapInPandas(own, LEAKS.ddl)
     found = texts.mapInPandas(
         runs,
         "chunk_id string, document_id string, at int, key string, title boolean, "

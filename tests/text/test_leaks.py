@@ -4,7 +4,13 @@ from pyspark.sql import Row
 from nes_spark.config import IdentifiersConfig
 from nes_spark.schemas import LEAKS, MENTIONS, OWN_NAMES
 from nes_spark.text import Identifier, Matcher
-from nes_spark.text.leaks import find_leaks_in_memory, own_leaks, own_spellings, spellings_in
+from nes_spark.text.leaks import (
+    Sieve,
+    find_leaks_in_memory,
+    own_leaks,
+    own_spellings,
+    spellings_in,
+)
 from nes_spark.text.stages import find_leaks, own_names
 
 CONFIG = IdentifiersConfig.model_validate({})
@@ -86,6 +92,15 @@ def test_nothing_left_is_no_row(frames, spark):
     released, documents = frames
     clean = released.filter("chunk_id in ('d1#00000', 'd4#00000')")
     assert find_leaks(clean, documents, CONFIG).count() == 0
+
+
+def test_a_sieve_misses_nothing_and_lets_little_else_through():
+    keys = [f"name{i}" for i in range(5000)]
+    sieve = Sieve(Sieve.number_of(k) for k in [*keys, *keys])
+    assert all(k in sieve for k in keys)
+    through = sum(f"other{i}" in sieve for i in range(20_000))
+    assert 0 < through < 20_000 / 25
+    assert "name1" not in Sieve([])
 
 
 # -- which entities name a document ----------------------------------------------------------
