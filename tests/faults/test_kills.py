@@ -6,6 +6,7 @@ import contextlib
 import json
 import random
 import subprocess
+import time
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -84,8 +85,12 @@ def kill_all(
         job = harness.start(output, **more)
         assert job.wait_for_stage(before), job.text()[-3000:]
         delay = rng.uniform(0, usual[target]) + (rng.uniform(0, 10) if before is None else 0)
-        with contextlib.suppress(subprocess.TimeoutExpired):  # still running, as it should
-            job.process.wait(delay)
+        # On a machine that got faster meanwhile the stage may be over sooner: strike then.
+        strike = time.monotonic() + delay
+        while time.monotonic() < strike and target not in job.stages():
+            with contextlib.suppress(subprocess.TimeoutExpired):  # still running, as it should
+                job.process.wait(0.1)
+                break
         ended = job.process.poll()
         job.kill()
         done = job.stages()
