@@ -118,7 +118,6 @@ class Tracker:
             ) as active:
                 yield TrackedRun(active.info.run_id, self.uri)
 
-
     def close_abandoned(self, tag: str, value: str) -> int:
         """Mark runs with a tag that are still open as killed; return how many there were.
 
