@@ -216,7 +216,8 @@ def test_all_that_can_be_found_out_about_a_release(finished, spark, tmp_path):
     options = data.options.set_index("option")
     assert list(options.index) == ["as configured", "two rounds", "same sector", "impossible"]
     reached = options["reached"]
-    assert reached["two rounds"] >= reached["as configured"] >= reached["same sector"] > 0
+    assert reached["two rounds"] >= reached["as configured"] > 0
+    assert reached["as configured"] >= reached["same sector"]  # few calls: there may be no pair
     assert options.loc["as configured", "n_swaps"] == result.choice["n_swaps"]
     assert reached["impossible"] == 0
     assert pd.isna(options.loc["impossible", "DR"])
