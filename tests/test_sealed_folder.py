@@ -79,7 +79,14 @@ class Run:
                 "name": "loopback", "model": "test-model", "base_url": server.base_url,
                 "api_key_env": "SCAN_MODEL_KEY",
             }  # fmt: skip
-            overrides = {"audit.models": [model], "audit.draws": 1, "audit.bootstrap": 100}
+            overrides = {
+                "audit.models": [model],
+                "audit.draws": 1,
+                "audit.bootstrap": 100,
+                # not every corpus lists tickers
+                "audit.answer": "name",
+                "audit.prompt": "Whose call is this? Reply ONLY with a name.\n\n{text}",
+            }
             config = configuration_of(self.run, None, overrides)
             self.said.append(table_of(audit_run(self.run, config, spark, tell=self.said.append)))
 

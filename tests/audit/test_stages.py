@@ -200,8 +200,8 @@ def test_without_components_any_two_chunks_are_candidates(spark):
     assert max(r["candidates"] for r in guesses) > 4
 
 
-def test_of_a_large_component_the_swapped_and_a_lot_take_part(spark, corpus, partitions):
-    tables = frames(spark, corpus, partitions)
+def test_of_a_large_component_the_swapped_and_a_lot_take_part(spark, corpus):
+    tables = frames(spark, corpus)
     final = final_rewrites(tables["rewrites"], *RELEASE, draws=1)
     swapped = {r["chunk_id"] for r in final.collect()}
 
@@ -219,7 +219,6 @@ def test_of_a_large_component_the_swapped_and_a_lot_take_part(spark, corpus, par
         rest = sorted((c for c in mine if c not in swapped), key=turn_of)
         free = max(0, 8 - len([c for c in mine if c in swapped]))
         assert {c for c in drawn if place[c] == component} - swapped == set(rest[:free])
-    assert set(guesses(1)) == swapped, "the swapped always take part"
 
 
 def test_swap_aware_summary(spark, corpus):

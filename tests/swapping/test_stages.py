@@ -217,10 +217,9 @@ def spark_own(spark):
     return spark.createDataFrame(own_entities()[0], OWN_NAMES.ddl)
 
 
-@pytest.mark.parametrize("rounds", [1, 2])
-def test_names_of_a_chunks_own_document_never_come_in(spark, partitions, rounds):
+def test_names_of_a_chunks_own_document_never_come_in(spark, partitions):
     shuffled = frames(spark, TABLES, partitions, shuffle=partitions)
-    options = SwappingConfig(rounds=rounds)
+    options = SwappingConfig(rounds=2)
     releases = RELEASES.model_copy(update={"max_swaps": 40, "draws": 1})
     found = stages.sample_candidates(
         shuffled["cells"],
