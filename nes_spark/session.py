@@ -28,9 +28,14 @@ SINGLE_THREADED = {
     "TOKENIZERS_PARALLELISM": "false",
 }
 
-#: The C library keeps freed memory in an arena per thread; a JVM has many threads.
-FEW_ARENAS = {"MALLOC_ARENA_MAX": "2"}
-ENVIRONMENT = SINGLE_THREADED | FEW_ARENAS
+#: The C library keeps freed memory, in an arena for each of a JVM's many threads; Arrow's own
+#: allocator keeps it in every Python worker.
+GIVE_BACK = {
+    "MALLOC_ARENA_MAX": "2",
+    "MALLOC_TRIM_THRESHOLD_": "131072",
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+}
+ENVIRONMENT = SINGLE_THREADED | GIVE_BACK
 
 
 def java_version() -> int | None:
