@@ -12,7 +12,13 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.util import filter_spans
 
-from nes_spark.entities.names import BUCKETS, CLASSES, Lexicon, NameClassifier
+from nes_spark.entities.names import (
+    BUCKETS,
+    CLASSES,
+    Lexicon,
+    NameClassifier,
+    ProductClassifier,
+)
 from nes_spark.entities.rules import Rules
 from nes_spark.entities.wordvectors import WordVectors
 
@@ -30,11 +36,19 @@ class RulesComponent:
         weights: Any,
         vectors: WordVectors | None = None,
         projection: Any = None,
+        products: tuple[Any, Any] | None = None,
     ) -> None:
-        """Take word lists and the name classifier's weights, word vectors and their weights."""
+        """Take word lists, the name classifier's weights, word vectors and their weights.
+
+        ``products`` holds the two arrays of the second opinion on products, which needs vectors.
+        """
         self._stored = weights
         self._projection = projection
-        self.rules = Rules(lexicon, NameClassifier(weights, vectors, projection))
+        self._products = products
+        second = None
+        if products is not None and vectors is not None:
+            second = ProductClassifier(*products, vectors)
+        self.rules = Rules(lexicon, NameClassifier(weights, vectors, projection), second)
 
     def __call__(self, doc: Doc) -> Doc:
         """Set the final entities of a document and return it."""
@@ -59,6 +73,10 @@ class RulesComponent:
         if vectors is not None:
             arrays["projection"] = self._projection
             vectors.to_disk(folder)
+        if self._products is not None:
+            weights, arrays["product_projection"] = self._products
+            arrays["product_rows"] = np.flatnonzero(weights).astype(np.int32)
+            arrays["product_weights"] = weights[arrays["product_rows"]]
         np.savez_compressed(folder / "names.npz", **arrays)
 
     def from_disk(self, path: str | Path, exclude: Iterable[str] = ()) -> RulesComponent:
@@ -69,8 +87,13 @@ class RulesComponent:
             weights = np.zeros((BUCKETS, len(CLASSES)), dtype=np.float16)
             weights[stored["rows"]] = stored["weights"]
             projection = stored["projection"] if "projection" in stored.files else None
+            products = None
+            if "product_rows" in stored.files:
+                second = np.zeros(BUCKETS, dtype=np.float16)
+                second[stored["product_rows"]] = stored["product_weights"]
+                products = (second, stored["product_projection"])
         vectors = None if projection is None else WordVectors.from_disk(folder)
-        self.set_content(Lexicon.from_dict(lexicon), weights, vectors, projection)
+        self.set_content(Lexicon.from_dict(lexicon), weights, vectors, projection, products)
         return self
 
 

@@ -34,6 +34,21 @@ CUES = {
     "oa": frozenset(_WORDS["ORGANIZATION AFTER"]),
     "ob": frozenset(_WORDS["ORGANIZATION BEFORE"]),
 }
+_FILLERS = frozenset(["uh", "um", "inaudible", "you", "know"])
+
+
+def _classes(side: str) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for section, members in _WORDS.items():
+        if section.startswith(side):
+            for member in members:
+                found[member] = (*found.get(member, ()), section.removeprefix(side).lower())
+    return found
+
+
+#: Word -> classes of words that stand after a name, and before one.
+_AFTER, _BEFORE = _classes("AFTER "), _classes("BEFORE ")
+_NO_CLASS = ("-",)
 _SENTENCE_BREAK = re.compile(r"[.?!…:;]$|[.?!…]['\"”’)]$|\n|>$")
 
 
@@ -299,6 +314,151 @@ def names_the_word(feature: str) -> bool:
     return feature.startswith(("s=", "f=", "l=", "w="))
 
 
+def frame_features(words: Words, first: int, last: int, lexicon: Lexicon) -> list[str]:
+    """Return features of where a span stands in its sentence, by classes of words beside it."""
+    w = words.words
+    n = len(w)
+    low = first
+    while low > 0 and first - low < 7 and not words.initial[low]:
+        low -= 1
+    high = last
+    while high < n and high - last < 7 and not words.initial[high]:
+        high += 1
+    left = [x for x in map(str.lower, w[low:first]) if x not in _FILLERS]
+    right = [x for x in map(str.lower, w[last:high]) if x not in _FILLERS]
+    p2, p1 = (["#", "#", *left])[-2:]
+    n1, n2 = ([*right, "#", "#"])[:2]
+    end = words.ends[last - 1]
+    genitive = words.text[end : end + 2] in ("'s", "’s")
+    mark = words.text[end : end + 1]
+    after = "'s" if genitive else mark if mark and mark in ",.?)-" else ""
+    behind = ("|",) if after and not genitive else _AFTER.get(n1, _NO_CLASS)
+    ahead = _BEFORE.get(p1, _NO_CLASS)
+    found = [
+        f"n1={n1}|{after}",
+        f"p1={p1}",
+        f"p2={p2} {p1}",
+        f"n2={n1} {n2}|{after}",
+        f"pn={p1}|{n1}",
+    ]
+    for a in behind:
+        found += [f"nc={a}|{genitive}", f"p1nc={p1}|{a}"]
+        found += [f"pcnc={b}|{a}" for b in ahead]
+    for b in ahead:
+        found += [f"pc={b}", f"pcn1={b}|{n1}"]
+    for b in _BEFORE.get(p2, _NO_CLASS):
+        found += [f"p2c={b}", f"p2cp1={b}|{p1}"]
+    for a in _AFTER.get(n2, _NO_CLASS):
+        found += [f"n2c={a}", f"n1n2c={n1}|{a}"]
+    wide: set[str] = set()
+    for x in left[-5:]:
+        wide.add(f"l={x}")
+        wide.update("B " + c for c in _BEFORE.get(x, ()))
+        wide.update("N " + c for c in _AFTER.get(x, ()))
+    for i, x in enumerate(right[:5]):
+        wide.add(f"r={x}")
+        if i < 4:
+            wide.update("A " + c for c in _AFTER.get(x, ()))
+    found += sorted(wide)
+    # a name that is listed together with a known one is often of its kind
+    i = first - 1
+    if i >= 0 and w[i].lower() in ("and", "or"):
+        i -= 1
+    gap = words.text[words.ends[first - 1] : words.starts[first]] if first else ""
+    if i >= 0 and not words.initial[first] and (i < first - 1 or gap.startswith(",")):
+        found += _listed(w[i], lexicon, "before")
+    i = last + 1 if last < n and w[last].lower() in ("and", "or") else last
+    if i < n and not words.initial[i] and (i > last or after == ","):
+        found += _listed(w[i], lexicon, "after")
+    if words.initial[first]:
+        found += ["initial", f"initial|{n1}"]
+    return found
+
+
+def _listed(word: str, lexicon: Lexicon, side: str) -> list[str]:
+    found = []
+    for name, forms in (
+        ("org", lexicon.organizations),
+        ("prod", lexicon.products),
+        ("loc", lexicon.places),
+    ):
+        if word in forms:
+            found.append(f"listed {side}={name}")
+    if is_name_word(word):
+        found.append(f"listed {side}=name")
+    return found
+
+
+def _writing_features(words: Words, first: int, last: int, lexicon: Lexicon) -> list[str]:
+    span = words.words[first:last]
+    low = [x.lower() for x in span]
+    surface = words.text[words.starts[first] : words.ends[last - 1]]
+    size = min(len(span), 3)
+    usual = [x in lexicon.common for x in low]
+    found = [
+        f"size={size}",
+        f"shape={_shape(surface)[:6]}",
+        f"case={_case(surface)}|{size}",
+        f"usual={sum(usual)}|{size}",
+        f"last usual={usual[-1]}|{size}",
+        f"end3={low[-1][-3:]}",
+        f"end2={low[-1][-2:]}",
+        f"length={min(len(surface), 12)}",
+    ]
+    if size > 1:
+        found += [f"last={low[-1]}", f"first={low[0]}"]
+        found += [f"last class={c}" for c in _AFTER.get(low[-1], _NO_CLASS)]
+        if span[0] in lexicon.organizations:
+            found.append("org^")
+        if span[0] in lexicon.products:
+            found.append("prod^")
+    if any(c.isdigit() for c in surface):
+        found += ["digit", f"digit|{size}|{_case(surface)}"]
+    for name, forms in (("loc", lexicon.places), ("given", lexicon.given), ("jar", lexicon.jargon)):
+        if surface in forms:
+            found.append(name)
+        elif size > 1:
+            if span[0] in forms:
+                found.append(name + "^")
+            if span[-1] in forms:
+                found.append(name + "$")
+    return found
+
+
+def product_features(
+    words: Words, first: int, last: int, others: Sequence[tuple[int, int]], lexicon: Lexicon
+) -> list[str]:
+    """Return the features by which products are told from everything else.
+
+    None of them is a name itself, except the words at the ends of longer names: names of other
+    companies are others.
+
+    Parameters
+    ----------
+    words : Words
+        The text.
+    first, last : int
+        The span of words ``[first, last)``.
+    others : sequence of (int, int)
+        Where else in the text the same name stands: its frames there count as well.
+    lexicon : Lexicon
+        Word lists.
+    """
+    found = ["bias", *frame_features(words, first, last, lexicon)]
+    found += _writing_features(words, first, last, lexicon)
+    topics = {c for x in words.words for c in _AFTER.get(x.lower(), ())}
+    found += ["topic " + c for c in sorted(topics)]
+    elsewhere: set[str] = set()
+    for span in others:
+        for name in frame_features(words, *span, lexicon):
+            kind, _, value = name.partition("=")
+            if not value or kind in ("n1", "p1", "nc", "pc", "pcnc", "p1nc"):
+                elsewhere.add("elsewhere " + name)
+    found += sorted(elsewhere)
+    found.append(f"times={min(len(others), 3)}")
+    return found
+
+
 def vectorize(found: Sequence[str]) -> NDArray[np.int64]:
     """Hash features into buckets."""
     return np.array([zlib.crc32(f.encode()) % BUCKETS for f in found], dtype=np.int64)
@@ -345,3 +505,32 @@ class NameClassifier:
             scores = scores + (self.vectors.mean(span)[:, None] * self.projection).sum(axis=0)
         top = scores.max()
         return scores - top - np.log(np.exp(scores - top).sum())
+
+
+class ProductClassifier:
+    """Logistic regression that tells products from everything else, a second opinion.
+
+    Parameters
+    ----------
+    weights : ndarray, shape (BUCKETS,)
+        Of hashed features (:func:`product_features`).
+    projection : ndarray, shape (vectors.dimension,)
+        Weights of the mean vector of the span's words.
+    vectors : WordVectors
+        Vectors of words.
+    """
+
+    def __init__(
+        self,
+        weights: NDArray[np.floating],
+        projection: NDArray[np.floating],
+        vectors: WordVectors,
+    ) -> None:
+        self.weights = np.ascontiguousarray(weights, dtype=np.float32)
+        self.projection = projection.astype(np.float64)
+        self.vectors = vectors
+
+    def log_odds(self, found: Sequence[str], span: Sequence[str]) -> float:
+        """Return the log odds that a span is a product, from its features and its words."""
+        total = self.weights[np.unique(vectorize(found))].sum(dtype=np.float64)
+        return float(total + (self.vectors.mean(span) * self.projection).sum())

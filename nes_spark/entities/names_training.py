@@ -16,15 +16,20 @@ from nes_spark.entities.names import (
     BUCKETS,
     CLASSES,
     Lexicon,
+    NameClassifier,
     Words,
     candidate_spans,
     features,
     names_the_word,
+    product_features,
     vectorize,
 )
+from nes_spark.entities.rules import Rules
 from nes_spark.entities.training import Annotated
 from nes_spark.entities.wordvectors import WordVectors
 
+#: The vector of a span's words counts less than a feature in the second opinion's penalty.
+VECTOR_SCALE = 0.3
 #: Hashed features of a span: of its context and writing, and of its own words; and these words.
 Row = tuple[NDArray[np.int64], NDArray[np.int64], tuple[str, ...]]
 
@@ -212,3 +217,85 @@ def fit(
                 p2 += step**2
                 projection -= 0.02 * step / np.sqrt(p2)
     return w.astype(np.float16), None if projection is None else projection.astype(np.float32)
+
+
+class _Listening(Rules):
+    """Rules that note which spans the second opinion is asked about, and all spans of the text."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        super().__init__(lexicon, NameClassifier(np.zeros((BUCKETS, len(CLASSES)))))
+        self.heard: list[tuple[Words, tuple[int, int], Sequence[tuple[int, int]]]] = []
+
+    def weigh_product(
+        self,
+        scores: NDArray[np.float64],
+        words: Words,
+        unit: tuple[int, int],
+        units: Sequence[tuple[int, int]],
+    ) -> None:
+        self.heard.append((words, unit, units))
+
+
+def fit_products(
+    texts: Iterable[Annotated], lexicon: Lexicon, vectors: WordVectors, penalty: float = 3.0
+) -> tuple[NDArray[np.float16], NDArray[np.float32]]:
+    """Fit the second opinion on products to what rules leave to the classifiers in calls.
+
+    Parameters
+    ----------
+    texts : iterable of Annotated
+        Texts of calls; spans of unknown label are left out.
+    lexicon : Lexicon
+        Word lists.
+    vectors : WordVectors
+        Vectors of words.
+    penalty : float
+        Half of it times the squared weights is added to the summed log loss.
+
+    Returns
+    -------
+    weights : ndarray, shape (BUCKETS,)
+        Of the hashed features.
+    projection : ndarray, shape (vectors.dimension,)
+        Of the mean vector of the span's words.
+    """
+    from scipy.optimize import minimize
+    from scipy.sparse import csr_matrix
+
+    listening = _Listening(lexicon)
+    hashed: list[NDArray[np.int64]] = []
+    dense: list[NDArray[np.float64]] = []
+    signs: list[float] = []
+    for text in texts:
+        listening.heard = []
+        listening(text.text, ())
+        for words, (first, last), units in listening.heard:
+            start, end = words.starts[first], words.ends[last - 1]
+            labels = {label for s, e, label in text.ents if s < end and start < e}
+            if not labels and any(s < end and start < e for s, e in text.missing):
+                continue
+            span = words.words[first:last]
+            same = [u for u in units if u != (first, last) and words.words[u[0] : u[1]] == span]
+            found = product_features(words, first, last, same, lexicon)
+            hashed.append(np.unique(vectorize(found)))
+            dense.append(vectors.mean(span))
+            signs.append(1.0 if "PRODUCT" in labels else -1.0)
+    if not hashed:
+        return np.zeros(BUCKETS, dtype=np.float16), np.zeros(vectors.dimension, dtype=np.float32)
+    used, columns = np.unique(np.concatenate(hashed), return_inverse=True)
+    pointers = np.cumsum([0, *(len(row) for row in hashed)])
+    x = csr_matrix((np.ones(len(columns)), columns, pointers), shape=(len(hashed), len(used)))
+    v = np.stack(dense) * VECTOR_SCALE
+    y = np.array(signs)
+
+    def loss(w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        margin = y * (x @ w[: len(used)] + v @ w[len(used) :])
+        slope = -y / (1.0 + np.exp(np.clip(margin, -500, 500)))
+        gradient = np.concatenate([x.T @ slope, v.T @ slope]) + penalty * w
+        return float(np.logaddexp(0, -margin).sum() + penalty / 2 * (w @ w)), gradient
+
+    start_at = np.zeros(len(used) + v.shape[1])
+    w = minimize(loss, start_at, jac=True, method="L-BFGS-B", options={"maxiter": 100}).x
+    weights = np.zeros(BUCKETS, dtype=np.float16)
+    weights[used] = w[: len(used)]
+    return weights, (w[len(used) :] * VECTOR_SCALE).astype(np.float32)

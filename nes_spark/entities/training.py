@@ -32,10 +32,11 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -350,7 +351,7 @@ def add_rules(
     """
     import nes_spark.entities.component  # noqa: F401  (registers the factory)
     from nes_spark.entities.corrections import correct
-    from nes_spark.entities.names_training import build_lexicon, fit, instances
+    from nes_spark.entities.names_training import build_lexicon, fit, fit_products, instances
     from nes_spark.entities.templates import template_sentences
     from nes_spark.entities.wordvectors import from_embedder
 
@@ -364,14 +365,46 @@ def add_rules(
     component: Any = nlp.add_pipe("nes_rules")
     vectors = from_embedder(EMBEDDER)
     weights, projection = fit(*instances([*real, *made], lexicon), vectors=vectors, seed=seed)
-    component.set_content(lexicon, weights, vectors, projection)
+    spoken = [t for t in real if t.source in ("earnings21", "earnings22")]
+    products = fit_products(spoken, lexicon, vectors)
+    component.set_content(lexicon, weights, vectors, projection, products)
     nlp.meta.update(
         name="bundled",
-        version="1.2.0",
+        version="1.3.0",
         description="Named entities of spoken business English",
         license="CC BY-SA 4.0",
         author="nes_spark",
     )
+
+
+def doubt_parts(texts: Iterable[Annotated]) -> list[Annotated]:
+    """Mark words that are known only as parts of the gazetteer's names as spans of unknown label.
+
+    Labels by form know every word of a form, so that the place in an institution's name would be
+    taught to be nothing wherever it stands alone. Only what is in the forms that were read in these
+    calls is known to be nothing.
+    """
+    from nes_spark.entities.corrections import forms_pattern
+    from nes_spark.entities.lists import read_lists
+
+    read = read_lists("forms.txt")
+    del read["TICKERS"]
+    listed = read_lists("gazetteer.txt")
+    whole = {form for forms in (*read.values(), *listed.values()) for form in forms}
+    pattern = forms_pattern(whole)
+    parts = {w for forms in listed.values() for form in forms for w in form.split()}
+    parts -= {w for forms in read.values() for form in forms for w in form.split()}
+    word = re.compile(r"(?<![.?!] )(?<!^)(?<!\n)\b[A-Za-z]*[A-Z][\w&'’-]*\w")
+    doubted = []
+    for text in texts:
+        found = [m.span() for m in pattern.finditer(text.text)]
+        unknown = {
+            m.span()
+            for m in word.finditer(text.text)
+            if m.group() in parts and not any(s < m.end() and m.start() < e for s, e in found)
+        }
+        doubted.append(replace(text, missing=tuple(sorted({*text.missing, *unknown}))))
+    return doubted
 
 
 def folder_digest(folder: str | Path) -> str:
@@ -400,7 +433,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.corpora:
         from nes_spark.entities.corrections import read_second_corpus
 
-        extra = read_second_corpus(Path(options.corpora) / "earnings22" / "calls.jsonl")
+        calls = Path(options.corpora) / "earnings22" / "calls.jsonl"
+        extra = doubt_parts(read_second_corpus(calls))
     if options.neural:
         nlp = train(
             options.data,
