@@ -187,6 +187,7 @@ def test_only_affected_stages_run_again(finished, spark, tmp_path, log):
     assert result.status == "published"
 
 
+@pytest.mark.slow
 def test_all_that_can_be_found_out_about_a_release(finished, spark, tmp_path):
     config, before = finished
     shutil.copytree(before.directory, tmp_path / "out" / "all")
@@ -351,6 +352,7 @@ def test_a_killed_run_does_not_stay_open_in_mlflow(finished):
     assert client.get_run(result.mlflow_run_id).info.status == "FINISHED"
 
 
+@pytest.mark.slow
 def test_language_models_audit_the_release(finished, spark, monkeypatch):
     from nes_spark.auditing import audit_run, configuration_of, table_of
     from tests.audit.server import ModelServer

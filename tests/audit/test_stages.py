@@ -200,6 +200,7 @@ def test_without_components_any_two_chunks_are_candidates(spark):
     assert max(r["candidates"] for r in guesses) > 4
 
 
+@pytest.mark.slow
 def test_of_a_large_component_the_swapped_and_a_lot_take_part(spark, corpus):
     tables = frames(spark, corpus)
     final = final_rewrites(tables["rewrites"], *RELEASE, draws=1)

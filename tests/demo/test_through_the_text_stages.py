@@ -19,7 +19,7 @@ DIRECT = {
 @pytest.mark.parametrize(
     ("name", "make", "conf"),
     [
-        ("calls", lambda: calls(10), "demo"),
+        pytest.param("calls", lambda: calls(10), "demo", marks=pytest.mark.slow),  # in the demo run
         ("clinical", notes, "clinical"),
         ("patents", filings, "patents"),
     ],

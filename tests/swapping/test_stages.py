@@ -343,6 +343,7 @@ def test_a_large_component_is_read_whole_when_its_first_chunks_do_not_suffice(la
     assert found.count() == 700
 
 
+@pytest.mark.slow
 def test_own_names_stay_out_in_a_large_component_too(spark, large):
     cells, assignments = large
     names = [(f"d{d:03d}", "Organization", f"o{o}") for d in range(48) for o in range(200)]
