@@ -129,6 +129,7 @@ def test_stage_finds_what_the_recogniser_finds(chunks):
     assert got == {(m.start, m.surface, m.category) for m in load_recognizer()([TEXTS[0]])[0]}
 
 
+@pytest.mark.slow
 def test_effect_of_linking_and_consistency_on_sample_uniques(chunks, mentions):
     texts = chunks.where("document_id = 'doc0'")
     pairs = [("Organization", "Person"), ("Organization", "Location"), ("Event", "Product")]

@@ -205,6 +205,7 @@ def test_warm_start_and_document_penalty(spark, small_blocks):
     df.unpersist()
 
 
+@pytest.mark.slow
 def test_penalty_on_documents_in_memory_and_on_spark(spark, embeddings, small_blocks, monkeypatch):
     grid = {"family": ["pkb", "vmf"], "n_components": 3, "min_weight": 0.01, "n_init": 1}
     config = {**grid, "max_iter": 5, "document_penalty": 20.0}
@@ -302,6 +303,7 @@ def test_component_table(spark, in_memory):
     assert found[0]["weight"] == model.weights[0]
 
 
+@pytest.mark.slow
 def test_degenerate_vectors_on_spark(spark, small_blocks):
     """All points equal, fewer distinct points than components, a component on one point."""
     axes = np.eye(D, dtype=np.float32)
