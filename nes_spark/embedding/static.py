@@ -12,7 +12,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,8 @@ BUNDLED = Path(__file__).parent / "models" / "static-en"
 #: Texts and characters handled at a time: bounds memory and does not change any result.
 _BLOCK_TEXTS = 1024
 _BLOCK_CHARACTERS = 1_000_000
+#: White space at which the tokenizer cuts for certain; it drops control characters.
+_SPACES = frozenset(" \t\n\r")
 
 
 class StaticEmbedder:
@@ -111,23 +113,83 @@ class StaticEmbedder:
             start = stop
         return out
 
+    def embed_windows(self, sentences: Sequence[str], buffer: int) -> Vectors:
+        """Return what :meth:`embed` returns for each sentence joined with its neighbours.
+
+        Each sentence is cut into word pieces once instead of once a window: the sum of a window is
+        that of its sentences and of the pairs where they meet, to the bit.
+
+        Parameters
+        ----------
+        sentences : sequence of str
+            T consecutive sentences, white space included.
+        buffer : int
+            Neighbours on each side.
+
+        Returns
+        -------
+        ndarray of float32, shape (T, dimension)
+        """
+        count = len(sentences)
+        ends = ((a[-1:], b[:1]) for a, b in pairwise(sentences))
+        if not all(a in _SPACES or b in _SPACES for a, b in ends):
+            # a word may go on in the next sentence: the windows themselves must be cut
+            windows = [
+                "".join(sentences[max(0, t - buffer) : t + buffer + 1]) for t in range(count)
+            ]
+            return self.embed(windows)
+        ids, bounds, owner = self._pieces([clean(s) for s in sentences])
+        sums = self._sums.sums(ids, np.ones(len(ids), np.int32), bounds)
+        place, rows = self._known_pairs(ids)
+        first, second = owner[place], owner[place + 1]
+        inside = first == second
+        sums += self._sum_rows(first[inside], rows[inside], count)
+        # what begins to count at one window stops to count at a later one
+        changes = np.zeros((count + 1, self.dimension))
+        numbers = np.arange(count)
+        np.add.at(changes, np.maximum(numbers - buffer, 0), sums)
+        np.subtract.at(changes, np.minimum(numbers + buffer + 1, count), sums)
+        begin, end = np.maximum(second - buffer, 0), np.minimum(first + buffer + 1, count)
+        across = ~inside & (begin < end)
+        changes += self._sum_rows(begin[across], rows[across], count + 1)
+        changes -= self._sum_rows(end[across], rows[across], count + 1)
+        return unit_integer_rows(np.cumsum(changes[:count], axis=0))
+
     def _embed(self, texts: list[str]) -> NDArray[np.float64]:
+        ids, bounds, owner = self._pieces(texts)
+        sums = self._sums.sums(ids, np.ones(len(ids), np.int32), bounds)
+        place, rows = self._known_pairs(ids)
+        inside = owner[place] == owner[place + 1]
+        sums += self._sum_rows(owner[place[inside]], rows[inside], len(texts))
+        return sums
+
+    def _pieces(
+        self, texts: list[str]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+        """Word pieces of all texts, where those of each begin and end, and whose each is."""
         lists = [e.ids for e in self._encode(texts, add_special_tokens=False)]
         lengths = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
         bounds = np.concatenate([[0], np.cumsum(lengths)])
         ids = np.fromiter(chain.from_iterable(lists), dtype=np.int32, count=int(bounds[-1]))
-        sums = self._sums.sums(ids, np.ones(len(ids), np.int32), bounds.astype(np.int32))
-        if len(self._pairs) and len(ids) > 1:
-            keys = ids[:-1].astype(np.int64) * self._tokens + ids[1:]
-            at = np.minimum(np.searchsorted(self._pairs, keys), len(self._pairs) - 1)
-            known = self._pairs[at] == keys
-            owner = np.repeat(np.arange(len(lists)), lengths)
-            known &= owner[:-1] == owner[1:]
-            rows = (self._tokens + at[known]).astype(np.int32)
-            found = np.bincount(owner[:-1][known], minlength=len(lists))
-            ends = np.concatenate([[0], np.cumsum(found)]).astype(np.int32)
-            sums += self._sums.sums(rows, np.ones(len(rows), np.int32), ends)
-        return sums
+        return ids, bounds.astype(np.int32), np.repeat(np.arange(len(lists)), lengths)
+
+    def _known_pairs(self, ids: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Places of pieces that form a known pair with the next one, and the pairs' rows."""
+        if not len(self._pairs) or len(ids) < 2:
+            return np.empty(0, np.int64), np.empty(0, np.int32)
+        keys = ids[:-1].astype(np.int64) * self._tokens + ids[1:]
+        at = np.minimum(np.searchsorted(self._pairs, keys), len(self._pairs) - 1)
+        place = np.flatnonzero(self._pairs[at] == keys)
+        return place, (self._tokens + at[place]).astype(np.int32)
+
+    def _sum_rows(
+        self, owner: NDArray[np.int64], rows: NDArray[np.int32], count: int
+    ) -> NDArray[np.float64]:
+        """Sum rows of the table by owner, shape (count, dimension)."""
+        order = np.argsort(owner, kind="stable")
+        found = np.bincount(owner, minlength=count)
+        ends = np.concatenate([[0], np.cumsum(found)]).astype(np.int32)
+        return self._sums.sums(rows[order], np.ones(len(rows), np.int32), ends)
 
 
 @lru_cache(maxsize=1)

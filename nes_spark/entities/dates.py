@@ -142,10 +142,18 @@ _PATTERNS = [
     r"(?:next|this|last|past|prior|coming) (?:spring|summer|autumn|fall|winter|season|decade|"
     r"century)",
 ]
-_DATE = re.compile(
-    r"(?<![\w$€£])(?:" + "|".join(f"(?:{p})" for p in _PATTERNS) + r")(?!\w)", re.IGNORECASE
+_DATE = re.compile("(?:" + "|".join(f"(?:{p})" for p in _PATTERNS) + r")(?!\w)", re.IGNORECASE)
+#: how dates begin, for text in lower case: the long pattern is tried at these places only
+_BEGINNING = re.compile(
+    r"(?<![\w$€£])(?=['’0-9]|the (?:[0-9]|end of)|(?:a|one|two|three) year|jan|feb|mar|apr|may|"
+    r"ju[nl]|aug|sep|oct|nov|dec|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|"
+    r"quarter|half|back half|latter|later half|front half|q[1-4]|[hs][12]|early|late|mid|end|beginning|"
+    r"middle|start|month|balance of|remainder of|rest of|course of|part of|full|fiscal|fy|"
+    r"financial year|calendar|crop year|cy|year|last|next|prior|previous|preceding|past|coming|upcoming|"
+    r"following|same|compar|corresponding|final|trailing|period|week|days? of|this|"
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|yesterday|tomorrow)"
 )
-#: a cheap test that spares most stretches of text the long pattern
+#: words that are no dates in lower case
 _EXACT_CASE = re.compile(
     r"^(?:march|may|mon|sun|sat|jan|mar|dec|oct|sept?|apr|aug|jun|jul|feb|nov|s[12]|h[12])\b"
 )
@@ -160,10 +168,16 @@ def find_dates(text: str) -> list[tuple[int, int]]:
     >>> [text[s:e] for s, e in find_dates(text)]
     ['third quarter of 2020', 'May', 'last year']
     """
+    lowered = text.lower()
+    if len(lowered) != len(text):
+        # a few letters are two in lower case: one by one, each keeps its place
+        lowered = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
     found = []
-    for match in _DATE.finditer(text):
-        surface = match.group()
-        if _EXACT_CASE.match(surface):
+    done = 0
+    for place in _BEGINNING.finditer(lowered):
+        if place.start() < done or not (match := _DATE.match(text, place.start())):
             continue
-        found.append(match.span())
+        done = match.end()
+        if not _EXACT_CASE.match(match.group()):
+            found.append(match.span())
     return found

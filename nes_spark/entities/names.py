@@ -11,6 +11,8 @@ import re
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +24,8 @@ from nes_spark.entities.wordvectors import WordVectors
 CLASSES = ("O", "ORG", "PERSON", "LOC", "EVENT", "PRODUCT")
 BUCKETS = 1 << 17
 
-_TOKEN = re.compile(r"[^\W_](?:[\w&'’./+\-]*[\w+])?|&")
+_TOKEN = re.compile(r"([^\W_](?:[\w&'’./+\-]*[\w+])?|&)")
+_APOSTROPHES = ("'", "’")
 _WORDS = read_lists("words.txt")
 TITLES = frozenset(_WORDS["TITLES"])
 FUNCTION_WORDS = frozenset(_WORDS["FUNCTION"])
@@ -111,24 +114,32 @@ class Words:
     @classmethod
     def of(cls, text: str) -> Words:
         """Split a text."""
-        words: list[str] = []
-        starts: list[int] = []
-        ends: list[int] = []
-        initial: list[bool] = []
-        at = 0
-        for match in _TOKEN.finditer(text):
-            start, end = match.span()
-            word = match.group()
-            for suffix in ("'s", "’s"):
-                if word.endswith(suffix) and len(word) > 2:
-                    word, end = word[:-2], end - 2
-            gap = text[at:start].strip()
-            initial.append(at == 0 or bool(gap and _SENTENCE_BREAK.search(gap)))
-            words.append(word)
-            starts.append(start)
-            ends.append(end)
-            at = end
+        # gaps and words in turn; cheaper than a match object a word
+        parts = _TOKEN.split(text)
+        bounds = list(accumulate(map(len, parts)))
+        words, starts, ends = parts[1::2], bounds[:-1:2], bounds[1::2]
+        gaps = parts[:-1:2]
+        for i, word in enumerate(words):
+            if word[-1] == "s" and word[-2:-1] in _APOSTROPHES and len(word) > 2:
+                for suffix in ("'s", "’s"):
+                    if word.endswith(suffix) and len(word) > 2:
+                        word = word[:-2]
+                words[i] = word
+                ends[i] = starts[i] + len(word)
+                if i + 1 < len(words):
+                    gaps[i + 1] = text[ends[i] : starts[i + 1]]
+        initial = [
+            gap != " " and bool((bare := gap.strip()) and _SENTENCE_BREAK.search(bare))
+            for gap in gaps
+        ]
+        if initial:
+            initial[0] = True
         return cls(text, words, starts, ends, initial)
+
+    @cached_property
+    def topics(self) -> list[str]:
+        """Classes of the words of the text, sorted."""
+        return sorted({c for x in self.words for c in _AFTER.get(x.lower(), ())})
 
 
 def is_name_word(word: str) -> bool:
@@ -148,10 +159,14 @@ def candidate_spans(words: Words, lexicon: Lexicon) -> list[tuple[int, int]]:
     n = len(words.words)
     i = 0
     text = words.text
-    while i < n:
+    # words in lower case, most of them, are passed over in one go
+    likely = [k for k, x in enumerate(words.words) if not x.islower()]
+    for k in likely:
+        if k < i:
+            continue
+        i = k
         word = words.words[i]
         if not is_name_word(word) or word in TITLES or word in FUNCTION_WORDS or word in _MONTHS:
-            i += 1
             continue
         j = i + 1
         while j < n and text[words.ends[j - 1] : words.starts[j]] == " ":
@@ -183,6 +198,7 @@ def candidate_spans(words: Words, lexicon: Lexicon) -> list[tuple[int, int]]:
     return found
 
 
+@lru_cache(maxsize=1 << 14)
 def _shape(word: str) -> str:
     shape = re.sub(r"[0-9]+", "9", re.sub(r"[a-z]+", "x", re.sub(r"[A-Z]{2,}", "XX", word)))
     return re.sub(r"[A-Z]", "X", shape)[:8]
@@ -446,8 +462,7 @@ def product_features(
     """
     found = ["bias", *frame_features(words, first, last, lexicon)]
     found += _writing_features(words, first, last, lexicon)
-    topics = {c for x in words.words for c in _AFTER.get(x.lower(), ())}
-    found += ["topic " + c for c in sorted(topics)]
+    found += ["topic " + c for c in words.topics]
     elsewhere: set[str] = set()
     for span in others:
         for name in frame_features(words, *span, lexicon):
@@ -461,7 +476,12 @@ def product_features(
 
 def vectorize(found: Sequence[str]) -> NDArray[np.int64]:
     """Hash features into buckets."""
-    return np.array([zlib.crc32(f.encode()) % BUCKETS for f in found], dtype=np.int64)
+    return np.fromiter(map(_bucket, found), dtype=np.int64, count=len(found))
+
+
+@lru_cache(maxsize=1 << 16)
+def _bucket(feature: str) -> int:
+    return zlib.crc32(feature.encode()) % BUCKETS
 
 
 class NameClassifier:
@@ -532,5 +552,6 @@ class ProductClassifier:
 
     def log_odds(self, found: Sequence[str], span: Sequence[str]) -> float:
         """Return the log odds that a span is a product, from its features and its words."""
-        total = self.weights[np.unique(vectorize(found))].sum(dtype=np.float64)
+        buckets = np.array(sorted(set(map(_bucket, found))), dtype=np.int64)
+        total = self.weights[buckets].sum(dtype=np.float64)
         return float(total + (self.vectors.mean(span) * self.projection).sum())

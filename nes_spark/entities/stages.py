@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -113,10 +115,13 @@ def settle_mentions(raw: DataFrame, config: EntitiesConfig) -> DataFrame:
         name = F.regexp_replace(F.trim("surface"), r"\s+", " ")
         return raw.withColumn("entity", name).select(*MENTIONS.names)
 
-    def link(mentions: pd.DataFrame) -> pd.DataFrame:
-        return _link(mentions)
+    def link(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        for documents in _whole_documents(batches):
+            yield _link(documents)
 
-    return raw.groupBy("document_id").applyInPandas(link, schema=MENTIONS.ddl)
+    # sorted batches instead of a group a document: most documents have few mentions
+    ordered = raw.repartition("document_id").sortWithinPartitions("document_id")
+    return ordered.mapInPandas(link, schema=MENTIONS.ddl)
 
 
 def _find(batches: Iterable[pd.DataFrame], config: EntitiesConfig) -> Iterator[pd.DataFrame]:
@@ -173,7 +178,24 @@ def _consistent(raw: DataFrame, config: EntitiesConfig) -> DataFrame:
     ).drop("_group", "_count", "_top")
 
 
+def _whole_documents(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    """Rows that come document by document, cut so that no document is in two frames."""
+    held: list[pd.DataFrame] = []
+    for batch in batches:
+        if not len(batch):
+            continue
+        last = batch["document_id"].iloc[-1]
+        begun = (batch["document_id"] == last).to_numpy()
+        if not begun.all() or (held and held[-1]["document_id"].iloc[-1] != last):
+            yield pd.concat([*held, batch[~begun]])
+            held = []
+        held.append(batch[begun])
+    if held:
+        yield pd.concat(held)
+
+
 def _link(mentions: pd.DataFrame) -> pd.DataFrame:
+    """Name the entity of each mention; the rows of a document are together."""
     located = [
         Located(chunk_id, Mention(int(start), int(end), category, surface), acronym)
         for chunk_id, start, end, category, surface, acronym in zip(
@@ -184,8 +206,13 @@ def _link(mentions: pd.DataFrame) -> pd.DataFrame:
             strict=True,
         )
     ]
-    linked = mentions.assign(entity=link_document(located))
-    return linked.sort_values(["chunk_id", "start"], kind="stable")[MENTIONS.names]
+    entities: list[str] = []
+    rows_of = groupby(zip(mentions["document_id"].tolist(), located, strict=True), itemgetter(0))
+    for _, rows in rows_of:
+        entities += link_document([mention for _, mention in rows])
+    linked = mentions.assign(entity=entities)
+    order = ["document_id", "chunk_id", "start"]
+    return linked.sort_values(order, kind="stable")[MENTIONS.names]
 
 
 def build_cells(chunks: DataFrame, mentions: DataFrame, config: EntitiesConfig) -> DataFrame:

@@ -20,21 +20,32 @@ Embed = Callable[[list[str]], Any]
 
 
 def _vectors(
-    embed: Any, count: int, text_of: Callable[[int], str], owner: str
+    embed: Any, sentences: Sequence[str], buffer: int, owner: str
 ) -> Iterator[NDArray[np.float64]]:
-    """Yield the vectors of ``text_of(0)``, ``text_of(1)``, ...; a block of them is held."""
+    """Yield the vectors of the sentences, each with its neighbours; a block of them is held."""
     call = getattr(embed, "embed", embed)
     if not callable(call):
         raise parameter_error(
             owner, "embed", "a function list[str] -> (n, d) array, or an object with .embed", embed
         )
+    # an embedder may have a faster way to the same vectors
+    windows = getattr(embed, "embed_windows", None)
+    count = len(sentences)
     for begin in range(0, count, BLOCK):
-        block = [text_of(t) for t in range(begin, min(count, begin + BLOCK))]
-        vectors = np.asarray(call(block), dtype=np.float64)
-        if vectors.ndim != 2 or len(vectors) != len(block) or not np.isfinite(vectors).all():
+        end = min(count, begin + BLOCK)
+        low, high = max(0, begin - buffer), min(count, end + buffer)
+        if windows is not None:
+            vectors = windows(sentences[low:high], buffer)[begin - low : end - low]
+        else:
+            block = [
+                "".join(sentences[max(0, t - buffer) : t + buffer + 1]) for t in range(begin, end)
+            ]
+            vectors = call(block)
+        vectors = np.asarray(vectors, dtype=np.float64)
+        if vectors.ndim != 2 or len(vectors) != end - begin or not np.isfinite(vectors).all():
             raise ValueError(
                 f"The 'embed' parameter of {owner} must return a finite array with one row a text. "
-                f"Got shape {vectors.shape} for {len(block)} texts instead."
+                f"Got shape {vectors.shape} for {end - begin} texts instead."
             )
         yield from vectors
 
@@ -65,13 +76,10 @@ def sentence_distances(
     if count < 2:
         return np.empty(0)
 
-    def group(t: int) -> str:
-        return "".join(sentences[max(0, t - buffer) : min(count, t + 1 + buffer)])
-
     distances = np.empty(count - 1)
     before, norm_before = np.empty(0), 0.0
     # Row by row, so that a distance never depends on how many sentences a document has.
-    for t, vector in enumerate(_vectors(embed, count, group, owner)):
+    for t, vector in enumerate(_vectors(embed, sentences, buffer, owner)):
         norm = math.sqrt(float(np.dot(vector, vector)))
         if t:
             scale = norm_before * norm

@@ -19,6 +19,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from cleanco import basename, prepare_default_terms
@@ -75,6 +76,7 @@ class Match(NamedTuple):
 # ------------------------------------------------------------------------------------- words
 
 WORD = re.compile(r"[^\W_]+|&")
+_WORDS = re.compile(f"({WORD.pattern})")
 _GAP = re.compile(r"[\s\-‐‑–'’`´.,/]{0,4}")
 _SENTENCE_END = re.compile(r"""(?:[.!?…:][\s"'”’)\]]*|\n\s*\n\s*|^\s*|>\s*)["'“‘(\[]*$""")
 
@@ -430,13 +432,18 @@ class Matcher:
     def _names(self, text: str) -> Iterable[Match]:
         if not self.forms:
             return
-        words = [(m.group(), m.start(), m.end()) for m in WORD.finditer(text)]
-        folded = [fold(w) for w, _, _ in words]
+        # gaps and words in turn; cheaper than a match object a word
+        parts = _WORDS.split(text)
+        bounds = list(accumulate(map(len, parts)))
+        words = list(zip(parts[1::2], bounds[:-1:2], bounds[1::2], strict=True))
+        folded = list(map(fold, parts[1::2]))
         beginnings, forms = self.beginnings, self.forms
+        useful = {w for w in set(folded) if w in beginnings or (w[-1:] == "s" and w[:-1] in forms)}
         done = -1
-        for i, key in enumerate(folded):
+        for i in [k for k, w in enumerate(folded) if w in useful]:
             if i <= done:
                 continue
+            key = folded[i]
             best: tuple[int, int, Form] | None = None
             j = i
             while True:
@@ -623,7 +630,7 @@ _URL = re.compile(
     r"|(?<![\w-])(?:[\w-]{1,40} dot ){1,5}(?:com|net|org|co|io)(?!\w)"
     r"(?: dot [a-z]{2}(?!\w))?(?: slash [\w-]{1,40}){0,6}"
 )
-_DOTTED = re.compile(r"\.[A-Za-z]")
+_ADDRESS_MARK = re.compile(r"\.[A-Za-z]|www|://| dot ")
 _EMAIL = re.compile(
     r"(?<![\w.+-])[\w.+-]{1,64}@(?:[\w-]+\.)+[A-Za-z]{2,}(?!\w)"
     r"|(?<![\w.+-])[\w.+-]{1,64} at (?:[\w-]+ dot ){1,3}(?:com|net|org|edu|co|io)(?!\w)"
@@ -634,12 +641,27 @@ _PHONE = re.compile(
 )
 
 
+def _addresses_near(text: str) -> Iterable[tuple[int, int]]:
+    """What ``_URL.finditer`` finds, looked for only where it can begin: the pattern is slow."""
+    tried = 0
+    for mark in _ADDRESS_MARK.finditer(text):
+        # Whatever the pattern finds has such a mark, with at most three spaces before the first.
+        begin = mark.start()
+        for _ in range(4):
+            begin = text.rfind(" ", tried, max(begin, tried))
+            if begin < 0:
+                break
+        for start in range(max(begin, tried), mark.start() + 1):
+            match = _URL.match(text, start)
+            tried = start + 1
+            if match:
+                tried = match.end()
+                yield match.span()
+                break
+
+
 def _url_spans(text: str) -> Iterable[tuple[int, int]]:
-    # Whatever the pattern finds has one of these; most texts have none, and it is slow.
-    if not (_DOTTED.search(text) or "www" in text or "://" in text or " dot " in text):
-        return
-    for match in _URL.finditer(text):
-        start, end = match.span()
+    for start, end in _addresses_near(text):
         while end > start and text[end - 1] in ".,;:!?)]}'\"…’”":
             end -= 1
         found = text[start:end]

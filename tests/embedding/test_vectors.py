@@ -299,3 +299,38 @@ def test_importing_embedders_is_cheap():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+_PIECES = st.sampled_from(
+    [
+        *SENTENCES,
+        "",
+        " ",
+        "Sales",
+        "un",
+        "believable",
+        "3.",
+        "\n\n",
+        "İ",
+        "\u0301",
+        "\x1c",
+        "中文",
+        "?",
+    ]
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.tuples(_PIECES, st.sampled_from([" ", " ", "\n", "", "\x0b", "\u00a0"])), max_size=9
+    ),
+    st.integers(0, 3),
+)
+def test_windows_of_sentences_have_the_vectors_of_the_joined_texts(pieces, buffer):
+    model = load_embedder("bundled")
+    sentences = [a + b for a, b in pieces]
+    joined = ["".join(sentences[max(0, t - buffer) : t + buffer + 1]) for t in range(len(pieces))]
+    windows = model.embed_windows(sentences, buffer)
+    assert windows.dtype == np.float32
+    assert np.array_equal(windows, model.embed(joined))

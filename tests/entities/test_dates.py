@@ -1,8 +1,10 @@
 from itertools import pairwise
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
-from nes_spark.entities.dates import find_dates
+from nes_spark.entities.dates import _DATE, _EXACT_CASE, find_dates
 
 
 @pytest.mark.parametrize(
@@ -49,3 +51,33 @@ def test_offsets_are_sorted_and_disjoint():
     assert spans == sorted(spans)
     assert all(a[1] <= b[0] for a, b in pairwise(spans))
     assert len(spans) >= 5
+
+
+_BITS = st.one_of(
+    st.sampled_from(["the end of the", "’ 20", "balance of the", "crop year", "Act of 1933", "İ"]),
+    st.sampled_from(["mid-", "'19", "Jan.", "$2020", "course of the", "handful of", "1990s"]),
+    st.sampled_from(
+        (
+            "in a year years ago quarter Q3 1Q21 H1 first Second half back mid early late last next "
+            "prior same period fiscal FY 21 2020 May march December 3rd 31 of and two to three few "
+            "trailing 12 months week weekday Monday yesterday tomorrow decade ended remainder this "
+            "calendar spring season full 20 since until corresponding comparable latter semester"
+        ).split()
+    ),
+)
+_GLUE = st.sampled_from([" ", " ", " ", "-", ", ", ". ", "", " (", "’s ", "\n"])
+
+
+@given(st.lists(st.tuples(_BITS, _GLUE), max_size=12).map(lambda p: "".join(a + b for a, b in p)))
+@example("İİ in May 2020 and the end of the third quarter")
+def test_looking_at_beginnings_only_misses_no_date(text):
+    # the long pattern tried everywhere; it knows no "not inside a word" of its own
+    spans, at = [], 0
+    for start in range(len(text)):
+        if start < at or (start and (text[start - 1] in "$€£_" or text[start - 1].isalnum())):
+            continue
+        if match := _DATE.match(text, start):
+            at = match.end()
+            if not _EXACT_CASE.match(match.group()):
+                spans.append(match.span())
+    assert find_dates(text) == spans

@@ -1,9 +1,11 @@
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from nes_spark.config import IdentifierKind, IdentifiersConfig
 from nes_spark.text import Identifier, Turn, find_identifiers, known_identifiers, suppress
 from nes_spark.text.aliases import mine_aliases
-from nes_spark.text.identifiers import company_names, squeeze
+from nes_spark.text.identifiers import _URL, _addresses_near, company_names, squeeze
 from nes_spark.text.measure import load_calls, occurrences, suppressed_presentation
 from tests.text.hashing import CORPORA
 
@@ -304,3 +306,15 @@ def test_a_namesake_does_not_leave_an_executives_first_name():
     text, _ = suppress("In Houston, Brian Montague leads technology.", identifiers)
     assert "Brian" not in text
     assert "Montague" not in text
+
+
+_ADDRESS_BITS = st.sampled_from(
+    ["investors .", " dot ", " ", "\n", "http://", "https://x.y/z", "www .acme.com", " dot com"]
+    + "www . com ir acme io / @ U.S. - 1.5 net org co slash é a_b shareholders .com".split()
+)
+
+
+@settings(max_examples=300)
+@given(st.lists(_ADDRESS_BITS, max_size=12).map("".join))
+def test_looking_near_marks_only_misses_no_address(text):
+    assert list(_addresses_near(text)) == [m.span() for m in _URL.finditer(text)]
