@@ -36,6 +36,7 @@ def line_of(record: dict[str, Any]) -> str:
     "--periods", default=",".join(DEFAULT_PERIODS), help="Calls: quarters, comma-separated."
 )
 @click.option("--length", type=float, default=1.0, help="Calls: 1 is about 1,100 words.")
+@click.option("--questions", type=float, default=1.0, help="Calls: times as many questions.")
 @click.option("--skew", type=click.Choice(SKEWS), default="none", help="Calls: out of balance.")
 @click.option("--start", type=click.IntRange(0), default=0, help="Calls: number of the first.")
 @click.option("--output", type=click.Path(path_type=Path), required=True, help="JSON Lines file.")
@@ -46,6 +47,7 @@ def main(
     seed: int,
     periods: str,
     length: float,
+    questions: float,
     skew: str,
     start: int,
     output: Path,
@@ -55,7 +57,8 @@ def main(
     try:
         if kind == "calls":
             quarters = tuple(part.strip() for part in periods.split(","))
-            made = calls(documents or DEFAULT_DOCUMENTS, seed, quarters, length, skew, start)
+            wanted = documents or DEFAULT_DOCUMENTS
+            made = calls(wanted, seed, quarters, length, skew, start, questions)
         elif kind == "clinical":
             made = notes(documents or DEFAULT_NOTES, seed)
         else:

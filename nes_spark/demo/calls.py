@@ -121,12 +121,23 @@ class Call:
         Makes calls of one company in one period differ.
     length : float
         Multiplies the number of topics.
+    asked : float
+        Multiplies the number of questions once more.
     """
 
-    def __init__(self, firm: Company, period: str, seed: int, key: object, length: float) -> None:
+    def __init__(
+        self,
+        firm: Company,
+        period: str,
+        seed: int,
+        key: object,
+        length: float,
+        asked: float = 1.0,
+    ) -> None:
         self.firm = firm
         self.seed = seed
         self.length = length
+        self.asked = asked
         self.dice = dice = Dice("call", seed, firm.index, period, key)
         self.year, self.quarter = int(period[:4]), int(period[5])
         self.speakers: dict[str, str] = {}
@@ -606,7 +617,8 @@ class Call:
         page = Page()
         self.one_of(page, "moderator questions" if moderated else "operator questions")
         self.turn(names["ir"] if moderated else "Operator", page)
-        for number in range(max(1, round(dice.integer(2, 4) * min(self.length, 5.0)))):
+        rounds = round(dice.integer(2, 4) * min(self.length, 5.0) * self.asked)
+        for number in range(max(1, rounds)):
             if number:
                 page = Page()
                 self.one_of(page, "operator next")
@@ -709,6 +721,7 @@ def call(
     periods: Sequence[str] = DEFAULT_PERIODS,
     length: float = 1.0,
     skew: str = "none",
+    asked: float = 1.0,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return one call and its gold annotation.
 
@@ -724,6 +737,8 @@ def call(
         Multiplies the number of topics of each speaker.
     skew : {"none", "giant-document", "giant-company", "heavy-tail"}, optional
         See :func:`calls`.
+    asked : float, optional
+        Multiplies the number of questions.
 
     Returns
     -------
@@ -746,7 +761,7 @@ def call(
         length *= min(float(GIANT), (1.0 - dice.uniform()) ** (-1 / 1.3))
     period = periods[document % len(periods)]
     firm = company(seed, firm_index)
-    made = Call(firm, period, seed, document, length)
+    made = Call(firm, period, seed, document, length, asked)
     made.compose()
     document_id = f"call-{document + 1:07d}"
     officers = {who.name for who, _ in firm.officers.values()}
@@ -778,6 +793,7 @@ def calls(
     length: float = 1.0,
     skew: str = "none",
     start: int = 0,
+    asked: float = 1.0,
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """Make calls with their gold annotations, one at a time.
 
@@ -800,6 +816,9 @@ def calls(
         power law.
     start : int, optional
         Number of the first document.
+    asked : float, optional
+        Multiplies the number of questions, which is two to four at length 1; five gives calls of
+        20 kB, of which the presentation is a quarter.
 
     Returns
     -------
@@ -815,8 +834,10 @@ def calls(
     periods = check_periods("calls", periods)
     if not 0 < length <= 1000:
         raise parameter_error("calls", "length", "a number above 0, at most 1000", length)
+    if not 0 < asked <= 1000:
+        raise parameter_error("calls", "asked", "a number above 0, at most 1000", asked)
     if skew not in SKEWS:
         raise parameter_error("calls", "skew", f"one of {', '.join(SKEWS)}", skew)
     if start < 0:
         raise parameter_error("calls", "start", "0 or more", start)
-    return (call(n, seed, periods, length, skew) for n in range(start, start + documents))
+    return (call(n, seed, periods, length, skew, asked) for n in range(start, start + documents))

@@ -94,6 +94,24 @@ def tasks_of(folder: Path) -> dict[int, list[float]]:
     return found
 
 
+def generate(corpus: Path, documents: int, options: list[str], questions: float) -> None:
+    """Write the corpus into a folder, in two files at a time."""
+    unfinished = corpus.with_name("calls.unfinished")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.mkdir()
+    half = (documents + 1) // 2
+    jobs = []
+    for start, count in ((0, half), (half, documents - half)):
+        if count:
+            file = unfinished / f"calls-{start:07d}.jsonl"
+            command = [sys.executable, "-m", "nes_spark.demo", "--documents", str(count)]
+            command += ["--start", str(start), "--questions", str(questions), *options]
+            jobs.append(subprocess.Popen([*command, "--output", str(file)]))
+    if any([job.wait() for job in jobs]):
+        raise SystemExit("the corpus could not be generated")
+    unfinished.rename(corpus)
+
+
 @click.command()
 @click.option("--documents", type=int, default=2000)
 @click.option("--skew", default="none", help="As in python -m nes_spark.demo.")
@@ -101,6 +119,7 @@ def tasks_of(folder: Path) -> dict[int, list[float]]:
 @click.option("--limit", type=float, default=4.0, help="GiB that must not be exceeded.")
 @click.option("--partitions", type=int, default=16)
 @click.option("--length", default=1.0, help="Of a call: 1 is about 1,100 words.")
+@click.option("--questions", default=1.0, help="Times as many questions: more text, same chunks.")
 @click.option("--folder", "kept", type=click.Path(path_type=Path), help="Keep all files here.")
 @click.option("--set", "settings", multiple=True)
 def main(
@@ -110,6 +129,7 @@ def main(
     limit: float,
     partitions: int,
     length: float,
+    questions: float,
     kept: Path | None,
     settings: tuple[str, ...],
 ) -> None:
@@ -119,11 +139,9 @@ def main(
     with tempfile.TemporaryDirectory() as temporary:
         folder = kept or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        corpus = folder / "calls.jsonl"
+        corpus = folder / "calls"
         if not corpus.exists():
-            command = [sys.executable, "-m", "nes_spark.demo", "--documents", str(documents)]
-            command += ["--skew", skew, "--length", str(length), "--output", str(corpus)]
-            subprocess.run(command, check=True)
+            generate(corpus, documents, ["--skew", skew, "--length", str(length)], questions)
         shutil.rmtree(folder / "events", ignore_errors=True)
         (folder / "events").mkdir()
         events = {
@@ -187,7 +205,7 @@ def main(
                 middle = statistics.median(seconds)
                 slow.append((max(seconds) / max(middle, 0.1), number, len(seconds), max(seconds)))
         peak = max(p.get("all", 0) for p in memory.peak.values()) / GIB
-        size = corpus.stat().st_size / 1e6
+        size = sum(file.stat().st_size for file in corpus.iterdir()) / 1e6
         click.echo(
             f"{documents:,} documents, {size:.1f} MB, skew {skew}: {total:.0f} s, peak "
             f"{peak:.2f} GiB of {limit:g}"
