@@ -28,10 +28,19 @@ DEFAULT_SEED = 2031
 DEFAULT_PERIODS = ("2031Q2", "2031Q3")
 
 #: What makes a corpus awkward for a cluster.
-SKEWS = ("none", "giant-document", "giant-company", "heavy-tail")
+SKEWS = ("none", "giant-document", "giant-company", "heavy-tail", "one-topic", "one-name")
 
 #: How many times more topics the first call of skew ``giant-document`` has.
 GIANT = 200
+#: What most speakers talk about with the skew ``one-topic``.
+_TOPIC = "launch"
+#: Who is named all over with the skew ``one-name``, and how.
+_NAME = "Halden Trust"
+_NAMED = (
+    "We discussed this with {everywhere} as well.",
+    "{everywhere} has taken the same view.",
+    "That includes what we do together with {everywhere}.",
+)
 
 _ORDINALS = ("first", "second", "third", "fourth")
 _MONTHS = (
@@ -123,6 +132,8 @@ class Call:
         Multiplies the number of topics.
     asked : float
         Multiplies the number of questions once more.
+    skew : str
+        ``one-topic`` and ``one-name`` change what is said.
     """
 
     def __init__(
@@ -133,11 +144,13 @@ class Call:
         key: object,
         length: float,
         asked: float = 1.0,
+        skew: str = "none",
     ) -> None:
         self.firm = firm
         self.seed = seed
         self.length = length
         self.asked = asked
+        self.skew = skew
         self.dice = dice = Dice("call", seed, firm.index, period, key)
         self.year, self.quarter = int(period[:4]), int(period[5])
         self.speakers: dict[str, str] = {}
@@ -546,6 +559,8 @@ class Call:
                     self.tails.add(tail)
                     pattern = f"{pattern[:-1]}, {tail}."
             self.write(page, pattern)
+            if self.skew == "one-name" and self.dice.chance(0.7):
+                self.write(page, self.dice.pick(_NAMED))
         if topic.close and self.dice.chance(0.25):
             self.write(page, self.dice.pick(topic.close))
 
@@ -561,6 +576,9 @@ class Call:
             topic = self.dice.pick_weighted(rest, [t.weight for t in rest])
             rest.remove(topic)
             chosen.append(topic)
+        if self.skew == "one-topic":
+            only = next(t for t in topics() if t.name == _TOPIC)
+            chosen = [only if self.dice.chance(0.8) else t for t in chosen]
         return chosen
 
     def compose(self) -> None:
@@ -648,6 +666,7 @@ def _capitalised(word: str) -> Filled:
 
 #: Slots that one line says.
 _SIMPLE: dict[str, Callable[[Call], Filled]] = {
+    "everywhere": lambda c: Filled(_NAME, "Organization"),
     "fy": lambda c: Filled(f"fiscal {c.year}", "Date"),
     "fy_next": lambda c: Filled(f"fiscal {c.year + 1}", "Date"),
     "year": lambda c: Filled(str(c.year), "Date"),
@@ -735,7 +754,7 @@ def call(
         Quarters; documents take turns through them.
     length : float, optional
         Multiplies the number of topics of each speaker.
-    skew : {"none", "giant-document", "giant-company", "heavy-tail"}, optional
+    skew : {"none", "giant-document", "giant-company", "heavy-tail", "one-topic", "one-name"}
         See :func:`calls`.
     asked : float, optional
         Multiplies the number of questions.
@@ -761,7 +780,7 @@ def call(
         length *= min(float(GIANT), (1.0 - dice.uniform()) ** (-1 / 1.3))
     period = periods[document % len(periods)]
     firm = company(seed, firm_index)
-    made = Call(firm, period, seed, document, length, asked)
+    made = Call(firm, period, seed, document, length, asked, skew)
     made.compose()
     document_id = f"call-{document + 1:07d}"
     officers = {who.name for who, _ in firm.officers.values()}
@@ -810,10 +829,11 @@ def calls(
         Quarters such as ``2031Q2``; documents take turns through them.
     length : float, optional
         Multiplies the number of topics of each speaker; 1 gives about 1,100 words a call (7.5 kB).
-    skew : {"none", "giant-document", "giant-company", "heavy-tail"}, optional
+    skew : {"none", "giant-document", "giant-company", "heavy-tail", "one-topic", "one-name"}
         ``giant-document``: the first call has 200 times as many topics as it would have.
         ``giant-company``: four calls in ten are of one company. ``heavy-tail``: lengths follow a
-        power law.
+        power law. ``one-topic``: four topics in five are the same, so that one component has most
+        of the chunks. ``one-name``: one organisation is named in half of all chunks.
     start : int, optional
         Number of the first document.
     asked : float, optional

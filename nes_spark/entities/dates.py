@@ -145,13 +145,14 @@ _PATTERNS = [
 _DATE = re.compile("(?:" + "|".join(f"(?:{p})" for p in _PATTERNS) + r")(?!\w)", re.IGNORECASE)
 #: how dates begin, for text in lower case: the long pattern is tried at these places only
 _BEGINNING = re.compile(
-    r"(?<![\w$€£])(?=['’0-9]|the (?:[0-9]|end of)|(?:a|one|two|three) year|jan|feb|mar|apr|may|"
-    r"ju[nl]|aug|sep|oct|nov|dec|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|"
-    r"quarter|half|back half|latter|later half|front half|q[1-4]|[hs][12]|early|late|mid|end|beginning|"
-    r"middle|start|month|balance of|remainder of|rest of|course of|part of|full|fiscal|fy|"
-    r"financial year|calendar|crop year|cy|year|last|next|prior|previous|preceding|past|coming|upcoming|"
-    r"following|same|compar|corresponding|final|trailing|period|week|days? of|this|"
-    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|yesterday|tomorrow)"
+    r"(?<![\w$€£])(?=['’0-9]|the (?:[0-9]|end of)|(?:a|one|two|three) year|jan|feb|mar|apr|"
+    r"may|ju[nl]|aug|sep|oct|nov|dec|first|second|third|fourth|fifth|sixth|seventh|eighth|"
+    r"ninth|tenth|quarter|half|back half|latter|later half|front half|q[1-4]|[hs][12]|early|"
+    r"late|mid|end|beginning|middle|start|month|balance of|remainder of|rest of|course of|"
+    r"part of|full|fiscal|fy|financial year|calendar|crop year|cy|year|last|next|prior|"
+    r"previous|preceding|past|coming|upcoming|following|same|compar|corresponding|final|"
+    r"trailing|period|week|days? of|this|(?:mon|tues|wednes|thurs|fri|satur|sun)day|yesterday|"
+    r"tomorrow)"
 )
 #: words that are no dates in lower case
 _EXACT_CASE = re.compile(

@@ -191,6 +191,33 @@ def test_skew_heavy_tail():
     assert sizes[-1] > 6 * sizes[len(sizes) // 2]
 
 
+def test_skew_one_topic():
+    plain, skewed = (
+        sum(t["text"].count("launch") for d, _ in calls(30, skew=skew) for t in d["turns"])
+        for skew in ("none", "one-topic")
+    )
+    assert skewed > 2 * plain
+
+
+def test_skew_one_name_is_annotated():
+    found = 0
+    for document, gold in calls(10, skew="one-name"):
+        texts = [turn["text"] for turn in document["turns"]]
+        named = [s for s in gold["spans"] if s[4] == "Halden Trust"]
+        assert all(texts[t][a:b] == "Halden Trust" for t, a, b, *_ in named)
+        assert len(named) == sum(text.count("Halden Trust") for text in texts)
+        found += len(named)
+    assert found > 60
+
+
+def test_more_questions_leave_the_presentation_as_it_is():
+    (few, told), (many, told_many) = (call(3, asked=x) for x in (1.0, 5.0))
+    begin = told["qa_start_turn"]
+    assert told_many["qa_start_turn"] == begin
+    assert many["turns"][:begin] == few["turns"][:begin]
+    assert len(many["turns"]) > 2 * len(few["turns"])
+
+
 def test_length_scales_a_call():
     short, long = (len(line_of(call(3, length=x)[0])) for x in (1.0, 6.0))
     assert 2 * short < long < 9 * short
@@ -203,6 +230,7 @@ def test_length_scales_a_call():
         ({"periods": ("2031-Q2",)}, "quarters such as '2031Q2'. Got '2031-Q2'"),
         ({"periods": ("2031Q2", "2031Q2")}, "different quarters"),
         ({"length": 0}, "'length' parameter"),
+        ({"asked": 0}, "'asked' parameter"),
         ({"skew": "odd"}, "one of none, giant-document"),
         ({"start": -1}, "'start' parameter"),
     ],
