@@ -34,11 +34,11 @@ _QUARTER = (
     rf"(?:{_ORDINAL}[ -](?:full[ -])?(?:fiscal[ -])?(?:quarter|half|semester|trimester)s?|"
     rf"(?:quarter|half) (?:one|two|three|four|[1-4])|(?:back|latter|later|front|second|"
     rf"first) half|Q[1-4](?:['’]?\d\d)?|[1-4]Q(?:['’ ]?\d\d(?:\d\d)?)?|[HS][12](?:['’]\d\d)?|1H|"
-    rf"2H)"
+    rf"2H|Q (?:one|two|three|four)|HY ?\d\d(?:\d\d)?|(?:3|6|9|12)M ?(?:['’]?\d\d|20\d\d))"
 )
 _FISCAL = (
     r"(?:(?:(?:full[ -])?fiscal(?: year)?|financial year|calendar(?: year)?|full[- ]year|"
-    r"crop year|FY|CY|year) ?['’]?(?:(?:19|20)\d\d|\d\d)(?:[-/–]\d\d)?|FY\d\d(?:\d\d)?)"
+    r"crop year|FY|CY|year) ?['’]?(?:(?:19|20)\d\d|\d\d)(?:[-/–](?:\d\d){1,2})?|FY\d\d(?:\d\d)?)"
 )
 _TAIL = (
     rf"(?:,? ?(?:of |in |for |ended |ending )?(?:{_CURRENT} )?(?:fiscal |calendar )?"
@@ -83,6 +83,14 @@ _AFTER_PREPOSITION = (
     "(?:" + "|".join(rf"(?<=\b{p} )" for p in _PREPOSITIONS) + r"|(?<=\bmid-)|(?<=, ))"
 )
 
+#: Periods that companies report on.
+_MONTHS = r"(?:three|six|nine|twelve|3|6|9|12)"
+#: What follows a number that counts something.
+_NO_QUANTITY = (
+    r"(?![\w%]|[.,:/]\d|-\d|-[a-z]| (?:million|billion|basis|bps|people|employees|customers|stores|"
+    r"units|tons|tonnes|megawatts|locations|shares|wells|homes|rooms|sites|branches|dollars))"
+)
+
 _PATTERNS = [
     _CALENDAR,
     rf"(?:(?:early|late|mid|mid-|the end of|end of|beginning of|middle of|start of|month of|"
@@ -105,7 +113,8 @@ _PATTERNS = [
     r"(?:a|one|two|three|\d+) years? ago|year[- ]ago(?: (?:quarter|period))?",
     rf"(?:first|last|past|trailing|next|final) (?:{_NUMBER}|one) (?:{_UNIT})(?:{_TAIL})*",
     r"trailing[- ]?(?:12|twelve)[- ]?months?",
-    rf"(?:year|quarter|month|period|half)s? (?:just )?end(?:ed|ing) (?:on )?(?:{_CALENDAR}|"
+    rf"(?:{_MONTHS}(?:[- ]month)? )?(?:year|quarter|month|period|half)"
+    rf"s? (?:just )?end(?:ed|ing) (?:on )?(?:{_CALENDAR}|"
     rf"{_MONTH})",
     r"(?:fiscal[ -])?(?:year|quarter|month)[ -]end(?!\w)",
     r"(?:early|late|mid)[- ](?:next|last|this) (?:year|month|week|quarter)",
@@ -118,10 +127,15 @@ _PATTERNS = [
     r"(?:May|March)(?= (?:and|to|through|or) " + _MONTH + ")",
     r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day(?:['’]s)?(?: (?:morning|afternoon|evening))?",
     r"yesterday(?:['’]s)?|tomorrow(?:['’]s)?",
-    r"(?<![\w$€£.,:/-])(?:(?:19[5-9]|20[0-6])\d)(?:['’]?s)?(?![\w%]|[.,:/]\d|-\d|-[a-z]|"
-    r" (?:million|billion|basis|bps|people|employees|customers|stores|units|tons|tonnes|"
-    r"megawatts|locations|shares|wells|homes|rooms|sites|branches|"
-    r"dollars))(?:[-–/]\d\d(?:\d\d)?)?",
+    r"(?<![\w$€£.,:/-])(?:19[5-9]|20[0-6])\d ?[-–/] ?(?:(?:19[5-9]|20[0-6])\d|[0-6]\d)(?![\w%/-])",
+    rf"(?<![\w$€£.,:/-])(?:(?:19[5-9]|20[0-6])\d)(?:['’]?s)?{_NO_QUANTITY}",
+    r"(?<![\w$€£.,:/-])(?:19|20)\d\d-[01]\d-[0-3]\d",
+    rf"{_MONTHS}[- ]months? (?:period|results|(?:just )?ended)(?:{_TAIL})*",
+    rf"(?<=\bthe ){_MONTHS} months(?! (?:ago|of)\b)",
+    r"(?:(?<=\bpre-)|(?<=\bpost-))(?:19|20)\d\d",
+    # other numbers are years only where a year is told
+    r"(?:(?<=\bin )|(?<=\bsince )|(?<=\bby )|(?<=\buntil )|(?<=\bfounded )|(?<=\bestablished ))"
+    rf"1(?:8\d|9[0-4])\d{_NO_QUANTITY}",
     r"(?<![\w$€£.,:/])20[12]\b(?=[.?](?:\s|$))",
     r"(?:the )?(?:19|20)?\d0['’]?s(?= |\.|,)(?<=(?:19|20)\d0s)",
     r"(?<=[ (])['’] ?[12]\d(?!\w|[.,]\d)",
@@ -135,7 +149,7 @@ _PATTERNS = [
     rf"{_NUMBER}){{0,2}}(?:[- ]plus| and a half| or so)? (?:fiscal |full )?{_UNIT}(?:{_TAIL})*",
     rf"(?:first|last|past|next) handful of {_UNIT}",
     r"(?:year|quarter|month|week)s? prior(?! to)",
-    r"(?<=Act of )1[89]\d\d",
+    r"(?<=Act of )1[89]\d(?:\d|(?=[.?](?:\s|$)))",
     # years that lost their last digit at a sentence's end
     r"(?:(?<=in )|(?<=of )|(?<=by )|(?<=since )|(?<=until )|(?<=through )|(?<=during ))20[1-5]"
     r"(?=[.?](?:\s|$))",
@@ -147,7 +161,8 @@ _DATE = re.compile("(?:" + "|".join(f"(?:{p})" for p in _PATTERNS) + r")(?!\w)",
 _BEGINNING = re.compile(
     r"(?<![\w$€£])(?=['’0-9]|the (?:[0-9]|end of)|(?:a|one|two|three) year|jan|feb|mar|apr|"
     r"may|ju[nl]|aug|sep|oct|nov|dec|first|second|third|fourth|fifth|sixth|seventh|eighth|"
-    r"ninth|tenth|quarter|half|back half|latter|later half|front half|q[1-4]|[hs][12]|early|"
+    r"ninth|tenth|quarter|half|back half|latter|later half|front half|q[1-4]|"
+    r"q (?:one|two|three|four)|hy|(?:three|six|nine|twelve)[- ]month|[hs][12]|early|"
     r"late|mid|end|beginning|middle|start|month|balance of|remainder of|rest of|course of|"
     r"part of|full|fiscal|fy|financial year|calendar|crop year|cy|year|last|next|prior|"
     r"previous|preceding|past|coming|upcoming|following|same|compar|corresponding|final|"

@@ -39,6 +39,19 @@ from nes_spark.entities.dates import _DATE, _EXACT_CASE, find_dates
         ("Up on the year prior, and in the financial year.", ["year prior", "financial year"]),
         ("Under the Securities Act of 1933, by 203.", ["1933", "203"]),
         ("We have 203. It is prior to that.", []),
+        ("Founded in 1923, or since 1898, in 1850 stores.", ["1923", "1898"]),
+        ("The Reform Act of 199. Such statements", ["199"]),
+        (
+            "In 2021-22, from 2019 - 2020, year 2020-2025",
+            ["2021-22", "2019 - 2020", "year 2020-2025"],
+        ),
+        ("In 9M20 and HY 2020, Q four, pre-2019.", ["9M20", "HY 2020", "Q four", "2019"]),
+        ("A charge of $9M 2020 and 9M users", ["2020"]),
+        (
+            "In the nine months, and the six-month period ended June 30, 2020, over three months.",
+            ["nine months", "six-month period ended June 30, 2020"],
+        ),
+        ("As of 2020-10-01 it is a 2020-based index.", ["2020-10-01"]),
     ],
 )
 def test_dates_and_what_looks_like_them(text, dates):
@@ -65,6 +78,7 @@ _BITS = st.one_of(
         ["ended", "remainder of", "this", "calendar", "spring", "season", "full", "20"]
     ),
     st.sampled_from(["since", "until", "corresponding", "comparable", "latter", "semester"]),
+    st.sampled_from(["nine", "the nine", "HY", "Q", "9M", "pre-", "founded"]),
 )
 _GLUE = st.sampled_from([" ", " ", " ", "-", ", ", ". ", "", " (", "’s ", "\n"])
 
