@@ -1,12 +1,15 @@
 """Corrections of machine-made labels, and labels for a second corpus, by lists of forms.
 
-Training only.
+Training only. ``python -m nes_spark.entities.corrections --data DIR`` counts what the corrections
+say about the machine's labels.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -166,3 +169,54 @@ def _paragraphs(text: str, words: int = 80) -> list[str]:
             pieces.append(sentence)
             size = length
     return pieces
+
+
+def verdicts(
+    texts: Sequence[Annotated], corrected: Sequence[Annotated], label: str
+) -> Counter[str]:
+    """Count what machine-made spans of one label are after correction.
+
+    Parameters
+    ----------
+    texts, corrected : sequence of Annotated
+        Before and after :func:`correct`, in the same order.
+    label : str
+        Label of the machine's spans.
+
+    Returns
+    -------
+    Counter
+        Spans by the label that they overlap now; ``unknown`` for forms that nobody judged,
+        ``none`` for what is no name.
+    """
+    found: Counter[str] = Counter()
+    for before, after in zip(texts, corrected, strict=True):
+        for start, end, given in before.ents:
+            if given != label:
+                continue
+            now = {k for s, e, k in after.ents if s < end and start < e}
+            unknown = any(s < end and start < e for s, e in after.missing)
+            rest = min(now, default="unknown" if unknown else "none")
+            found[label if label in now else rest] += 1
+    return found
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the verdicts on all labels of the machine-labelled source."""
+    from nes_spark.entities.training import read_annotated
+
+    parser = argparse.ArgumentParser(prog="python -m nes_spark.entities.corrections")
+    parser.add_argument("--data", required=True, help="folder with train.jsonl")
+    parser.add_argument("--source", default="earnings21")
+    options = parser.parse_args(arguments)
+    texts = read_annotated(Path(options.data) / "train.jsonl")
+    texts = [text for text in texts if text.source == options.source]
+    corrected = correct(texts, options.source)
+    for label in sorted({label for text in texts for _, _, label in text.ents}):
+        counts = verdicts(texts, corrected, label)
+        shown = ", ".join(f"{count} {name}" for name, count in counts.most_common())
+        print(f"{label}: {counts.total()} spans of the machine: {shown}")
+
+
+if __name__ == "__main__":
+    main()

@@ -3,7 +3,7 @@ import random
 
 import pytest
 
-from nes_spark.entities.corrections import correct, read_second_corpus
+from nes_spark.entities.corrections import correct, read_second_corpus, verdicts
 from nes_spark.entities.lists import read_lists
 from nes_spark.entities.names import CLASSES, Lexicon, NameClassifier, Words, candidate_spans
 from nes_spark.entities.names_training import fit, instances
@@ -58,6 +58,16 @@ def test_corrections_win_over_the_machine():
         ("Piper Sandler", "ORG"),
     ]
     assert correct([text])[0] is text
+
+
+def test_verdicts_count_each_machine_span_once():
+    text = "Piper Sandler, Treasurer, and Nowhere Else of RFID."
+    spans = [("Piper Sandler", "ORG"), ("Treasurer", "ORG"), ("Nowhere Else", "ORG")]
+    ents = tuple((text.index(s), text.index(s) + len(s), label) for s, label in spans)
+    texts = [Annotated(text, ents, source="earnings21")]
+    found = verdicts(texts, correct(texts), "ORG")
+    assert found == {"ORG": 1, "none": 1, "unknown": 1}
+    assert not verdicts(texts, correct(texts), "LOC")
 
 
 def test_no_form_has_two_labels():
