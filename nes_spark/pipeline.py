@@ -202,22 +202,22 @@ def _chunks(context: Context) -> Outputs:
     from nes_spark.text.stages import chunk_documents
 
     config = context.config
-    chunks = chunk_documents(
-        context.table("documents"), config.chunking, config.identifiers, context.spec()
-    )
+    documents = _spread(context.table("documents"), "document_id")
+    chunks = chunk_documents(documents, config.chunking, config.identifiers, context.spec())
     return {"chunks": chunks}
 
 
 def _mentions(context: Context) -> Outputs:
     from nes_spark.entities.stages import recognize
 
-    return {"mentions": recognize(_spread(context.table("chunks")), context.config.entities)}
+    chunks = _spread(context.table("chunks"), "chunk_id")
+    return {"mentions": recognize(chunks, context.config.entities)}
 
 
-def _spread(chunks: DataFrame) -> DataFrame:
-    """Spread chunks over tasks: where they were made, one task has all of a huge document."""
-    parts = int(chunks.sparkSession.conf.get("spark.sql.shuffle.partitions", "200") or 200)
-    return chunks.repartition(parts, "chunk_id")
+def _spread(rows: DataFrame, key: str) -> DataFrame:
+    """Spread rows over tasks: a table of few files has few, one with all of a huge document."""
+    parts = int(rows.sparkSession.conf.get("spark.sql.shuffle.partitions", "200") or 200)
+    return rows.repartition(parts, key)
 
 
 def _model_digest(name: str) -> str:
@@ -263,7 +263,8 @@ def _cells(context: Context) -> Outputs:
 def _embeddings(context: Context) -> Outputs:
     from nes_spark.embedding.stages import embed_chunks
 
-    return {"embeddings": embed_chunks(_spread(context.table("chunks")), context.spec())}
+    chunks = _spread(context.table("chunks"), "chunk_id")
+    return {"embeddings": embed_chunks(chunks, context.spec())}
 
 
 def _mixture(context: Context, folder: Any) -> dict[str, Any]:

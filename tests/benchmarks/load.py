@@ -22,6 +22,9 @@ from pathlib import Path
 
 import click
 import psutil
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import dataset
 
 from tests.jobs import SEED
 
@@ -110,6 +113,22 @@ def generate(corpus: Path, documents: int, options: list[str], questions: float)
     if sum(job.wait() for job in jobs):
         raise SystemExit("the corpus could not be generated")
     unfinished.rename(corpus)
+
+
+def shares(stages: Path) -> tuple[float, float]:
+    """Share of chunks in the largest component, and with the most frequent entity."""
+
+    def column(table: str, *names: str) -> pa.Table:
+        return dataset.dataset(stages / table, format="parquet").to_table(columns=[*names])
+
+    components = column("assignments", "component")
+    sizes = components.group_by("component").aggregate([([], "count_all")])
+    named = column("mentions", "category", "entity", "chunk_id")
+    named = named.group_by(["category", "entity", "chunk_id"]).aggregate([])
+    counts = named.group_by(["category", "entity"]).aggregate([([], "count_all")])
+    largest = (pc.max(t["count_all"]).as_py() for t in (sizes, counts))
+    component, entity = (count / components.num_rows for count in largest)
+    return component, entity
 
 
 @click.command()
@@ -209,6 +228,11 @@ def main(
         click.echo(
             f"{documents:,} documents, {size:.1f} MB, skew {skew}: {total:.0f} s, peak "
             f"{peak:.2f} GiB of {limit:g}"
+        )
+        component, entity = shares(next((folder / "out").glob("*/stages")))
+        click.echo(
+            f"  {component:.0%} of all chunks in the largest component, {entity:.0%} with the most "
+            "frequent entity"
         )
         for ratio, number, count, longest in sorted(slow, reverse=True)[:5]:
             click.echo(
