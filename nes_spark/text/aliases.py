@@ -33,8 +33,12 @@ _PERIOD = (
     r"conference call|investor (?:conference|relations)|webcast)"
 )
 
-# (frame, weight): names in frames of the opening are the company's own almost always.
-_FRAMES: tuple[tuple[re.Pattern[str], float], ...] = (
+#: For frames that any turn may have.
+_ANY = ("",)
+
+# (frame, weight, needed): frames that begin with the name are slow, and turns that have none of the
+# words needed are spared them. Names in frames of the opening are the company's own almost always.
+_FRAMES: tuple[tuple[re.Pattern[str], float, tuple[str, ...]], ...] = (
     (
         re.compile(
             r"\b(?:[Ww]elcome|[Ww]elcomed|[Jj]oining us|here|[Jj]oin us|[Jj]oining|[Ll]istening)"
@@ -44,17 +48,23 @@ _FRAMES: tuple[tuple[re.Pattern[str], float], ...] = (
             + rf"(?:'s|’s|s'|'|’)? (?:\w+ ){{0,3}}?{_PERIOD}"
         ),
         3.0,
+        _ANY,
     ),
-    (re.compile(r"\b(?:[Ww]elcome) to (?:the )?" + _NAME + r"(?:'s|’s)? "), 1.5),
+    (re.compile(r"\b(?:[Ww]elcome) to (?:the )?" + _NAME + r"(?:'s|’s)? "), 1.5, _ANY),
     (
         re.compile(
             rf"\b{_ROLE}(?:,? (?:and|&) {_ROLE})?(?:,)? (?:of|for|at|with|from) (?:the )?{_NAME}"
         ),
         1.0,
+        _ANY,
     ),
-    (re.compile(_NAME + rf"(?:'s|’s|s')? (?:{_ROLE})\b"), 1.0),
-    (re.compile(_NAME + rf"(?:'s|’s|s') (?:\w+ ){{0,2}}?{_PERIOD}"), 1.0),
-    (re.compile(_NAME + r" (?:earnings|results|conference|quarterly) (?:conference )?call\b"), 2.0),
+    (re.compile(_NAME + rf"(?:'s|’s|s')? (?:{_ROLE})\b"), 1.0, _ANY),
+    (re.compile(_NAME + rf"(?:'s|’s|s') (?:\w+ ){{0,2}}?{_PERIOD}"), 1.0, ("'s ", "’s ", "s' ")),
+    (
+        re.compile(_NAME + r" (?:earnings|results|conference|quarterly) (?:conference )?call\b"),
+        2.0,
+        (" call",),
+    ),
     (
         re.compile(
             r"\b(?:[Ww]e|[Hh]ere|[Aa]ll of us|[Ee]veryone|[Tt]eams?|[Cc]olleagues|[Pp]eople|"
@@ -62,6 +72,7 @@ _FRAMES: tuple[tuple[re.Pattern[str], float], ...] = (
             r"[Ss]hareholders|[Ii]nvest(?:ment|ing|ed)?) (?:here )?(?:at|in|of) (?:the )?" + _NAME
         ),
         1.0,
+        _ANY,
     ),
     (
         re.compile(
@@ -69,12 +80,14 @@ _FRAMES: tuple[tuple[re.Pattern[str], float], ...] = (
             + _NAME
         ),
         1.5,
+        _ANY,
     ),
-    (re.compile(rf"\b{_NAME},? (?:also )?(?:known|referred to) (?:simply )?as\b"), 2.0),
+    (
+        re.compile(rf"\b{_NAME},? (?:also )?(?:known|referred to) (?:simply )?as\b"),
+        2.0,
+        (" known ", " referred "),
+    ),
 )
-
-#: Frames that begin with the name are slow; turns without one of these words are spared them.
-_NEEDED = {4: ("'s ", "’s ", "s' "), 5: (" call",), 8: (" known ", " referred ")}
 
 _STOP = word_set(
     "operating caribbean central center centre ii iii foreign assets commodity light power plan "
@@ -168,8 +181,8 @@ def mine_aliases(
         if begun > _MINED_CHARACTERS:
             break
         said = turn.text[:_MINED_CHARACTERS]
-        for number, (frame, weight) in enumerate(_FRAMES):
-            if not any(word in said for word in _NEEDED.get(number, ("",))):
+        for number, (frame, weight, needed) in enumerate(_FRAMES):
+            if not any(word in said for word in needed):
                 continue
             for match in frame.finditer(said):
                 name = _trim(match["name"])
