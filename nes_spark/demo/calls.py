@@ -838,7 +838,7 @@ def calls(
         Number of the first document.
     asked : float, optional
         Multiplies the number of questions, which is two to four at length 1; five gives calls of
-        20 kB, of which the presentation is a quarter.
+        16 kB, of which the presentation is less than a third.
 
     Returns
     -------
