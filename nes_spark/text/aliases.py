@@ -33,11 +33,15 @@ _PERIOD = (
     r"conference call|investor (?:conference|relations)|webcast)"
 )
 
-#: For frames that any turn may have.
-_ANY = ("",)
+#: What every role has.
+_ROLES = (
+    "CEO", "CFO", "COO", "IRO", "Chief ", "President", "Chair", "Director", "Head", "Manager",
+    "Officer", "VP", "Treasurer", "General Counsel", "Secretary", "Investor Relations", "IR",
+)  # fmt: skip
 
-# (frame, weight, needed): frames that begin with the name are slow, and turns that have none of the
-# words needed are spared them. Names in frames of the opening are the company's own almost always.
+# (frame, weight, needed): frames are slow, those that begin with the name above all, and turns that
+# have none of the words needed are spared them. Names in frames of the opening are the company's
+# own almost always.
 _FRAMES: tuple[tuple[re.Pattern[str], float, tuple[str, ...]], ...] = (
     (
         re.compile(
@@ -48,17 +52,17 @@ _FRAMES: tuple[tuple[re.Pattern[str], float, tuple[str, ...]], ...] = (
             + rf"(?:'s|’s|s'|'|’)? (?:\w+ ){{0,3}}?{_PERIOD}"
         ),
         3.0,
-        _ANY,
+        ("elcome", "oin", "here", "istening"),
     ),
-    (re.compile(r"\b(?:[Ww]elcome) to (?:the )?" + _NAME + r"(?:'s|’s)? "), 1.5, _ANY),
+    (re.compile(r"\b(?:[Ww]elcome) to (?:the )?" + _NAME + r"(?:'s|’s)? "), 1.5, ("elcome to ",)),
     (
         re.compile(
             rf"\b{_ROLE}(?:,? (?:and|&) {_ROLE})?(?:,)? (?:of|for|at|with|from) (?:the )?{_NAME}"
         ),
         1.0,
-        _ANY,
+        _ROLES,
     ),
-    (re.compile(_NAME + rf"(?:'s|’s|s')? (?:{_ROLE})\b"), 1.0, _ANY),
+    (re.compile(_NAME + rf"(?:'s|’s|s')? (?:{_ROLE})\b"), 1.0, _ROLES),
     (re.compile(_NAME + rf"(?:'s|’s|s') (?:\w+ ){{0,2}}?{_PERIOD}"), 1.0, ("'s ", "’s ", "s' ")),
     (
         re.compile(_NAME + r" (?:earnings|results|conference|quarterly) (?:conference )?call\b"),
@@ -72,7 +76,7 @@ _FRAMES: tuple[tuple[re.Pattern[str], float, tuple[str, ...]], ...] = (
             r"[Ss]hareholders|[Ii]nvest(?:ment|ing|ed)?) (?:here )?(?:at|in|of) (?:the )?" + _NAME
         ),
         1.0,
-        _ANY,
+        (" at ", " in ", " of "),
     ),
     (
         re.compile(
@@ -80,7 +84,7 @@ _FRAMES: tuple[tuple[re.Pattern[str], float, tuple[str, ...]], ...] = (
             + _NAME
         ),
         1.5,
-        _ANY,
+        ("behalf of ", "'m from ", "calling from "),
     ),
     (
         re.compile(rf"\b{_NAME},? (?:also )?(?:known|referred to) (?:simply )?as\b"),
@@ -182,7 +186,10 @@ def mine_aliases(
             break
         said = turn.text[:_MINED_CHARACTERS]
         for number, (frame, weight, needed) in enumerate(_FRAMES):
-            if not any(word in said for word in needed):
+            for word in needed:  # any() takes twice as long
+                if word in said:
+                    break
+            else:
                 continue
             for match in frame.finditer(said):
                 name = _trim(match["name"])
@@ -251,7 +258,8 @@ def _initials(text: str, names: Sequence[str]) -> list[str]:
             letters = "".join(w[0] for w in words if w[:1].isupper())
             if rule != "name" or not 2 <= len(letters) <= 5 or letters in ACRONYMS:
                 continue
-            uses = len(re.findall(rf"(?<![\w&]){re.escape(letters)}(?![\w&])", text))
-            if uses >= 3 and letters not in found:
+            if letters in found or text.count(letters) < 3:
+                continue
+            if len(re.findall(rf"(?<![\w&]){re.escape(letters)}(?![\w&])", text)) >= 3:
                 found.append(letters)
     return found

@@ -95,6 +95,7 @@ def fold(word: str) -> str:
     return "".join(c for c in plain if c.isalnum())
 
 
+@lru_cache(maxsize=65536)
 def squeeze(name: str) -> str:
     """Return the letters and digits of a name, without case and accents.
 
@@ -321,6 +322,22 @@ def _attribute(item: Any, name: str) -> str:
     return str(value)
 
 
+class _Words:
+    """The words of a text in order, each with where it begins and ends."""
+
+    def __init__(self, text: str) -> None:
+        # gaps and words in turn; cheaper than a match object or a tuple a word
+        parts = _WORDS.split(text)
+        self.spelled = parts[1::2]
+        self._bounds = list(accumulate(map(len, parts)))
+
+    def __len__(self) -> int:
+        return len(self.spelled)
+
+    def __getitem__(self, i: int) -> tuple[str, int, int]:
+        return self.spelled[i], self._bounds[2 * i], self._bounds[2 * i + 1]
+
+
 class Matcher:
     """The forms of a set of identifiers, ready to be found in texts.
 
@@ -432,25 +449,27 @@ class Matcher:
     def _names(self, text: str) -> Iterable[Match]:
         if not self.forms:
             return
-        # gaps and words in turn; cheaper than a match object a word
-        parts = _WORDS.split(text)
-        bounds = list(accumulate(map(len, parts)))
-        words = list(zip(parts[1::2], bounds[:-1:2], bounds[1::2], strict=True))
-        folded = list(map(fold, parts[1::2]))
+        words = _Words(text)
         beginnings, forms = self.beginnings, self.forms
-        useful = {w for w in set(folded) if w in beginnings or (w[-1:] == "s" and w[:-1] in forms)}
+        useful = {
+            w
+            for w in set(words.spelled)
+            if (f := fold(w)) in beginnings or (f[-1:] == "s" and f[:-1] in forms)
+        }
+        if not useful:
+            return
         done = -1
-        for i in [k for k, w in enumerate(folded) if w in useful]:
+        for i in [k for k, w in enumerate(words.spelled) if w in useful]:
             if i <= done:
                 continue
-            key = folded[i]
+            key = fold(words.spelled[i])
             best: tuple[int, int, Form] | None = None
             j = i
             while True:
                 known = forms.get(key)
                 if known is not None and (form := self._fits(text, words, i, j, known)):
                     best = (j, words[j][2], form)
-                elif key not in beginnings and key[-1:] == "s" and folded[j] != "s":
+                elif key not in beginnings and key[-1:] == "s" and fold(words.spelled[j]) != "s":
                     # Plural or possessive without an apostrophe: "SiTimes", "GCPs".
                     known = forms.get(key[:-1])
                     form = self._fits(text, words, i, j, known) if known else None
@@ -464,7 +483,7 @@ class Matcher:
                 if gap.strip() and not _GAP.fullmatch(gap):
                     break
                 j += 1
-                key += folded[j]
+                key += fold(words.spelled[j])
             if best is None:
                 continue
             last, end, form = best
@@ -478,13 +497,13 @@ class Matcher:
     def _fits(
         self,
         text: str,
-        words: list[tuple[str, int, int]],
+        words: _Words,
         i: int,
         j: int,
         known: Sequence[Form],
     ) -> Form | None:
         """The first form whose spelling words i to j have."""
-        parts = [w for w, _, _ in words[i : j + 1]]
+        parts = words.spelled[i : j + 1]
         for form in known:
             if len(parts) != form.n_words:
                 # Split or joined spellings: only for names long enough not to arise by chance.
@@ -523,7 +542,7 @@ class Matcher:
         return None
 
     @staticmethod
-    def _context(text: str, words: list[tuple[str, int, int]], i: int, form: Form) -> bool:
+    def _context(text: str, words: _Words, i: int, form: Form) -> bool:
         """Whether a name that is an ordinary word stands where a name must be."""
         before = text[max(0, words[i][1] - 24) : words[i][1]]
         if form.rule == "ticker":
@@ -539,7 +558,7 @@ class Matcher:
         return False
 
     @staticmethod
-    def _alone(text: str, words: list[tuple[str, int, int]], j: int, form: Form) -> bool:
+    def _alone(text: str, words: _Words, j: int, form: Form) -> bool:
         """Whether a first name is not followed by somebody else's last name."""
         if j + 1 >= len(words):
             return True
@@ -553,7 +572,7 @@ class Matcher:
     def _extend(
         self,
         text: str,
-        words: list[tuple[str, int, int]],
+        words: _Words,
         i: int,
         j: int,
         end: int,

@@ -73,6 +73,7 @@ _FIRST_QUESTION = re.compile(
     r"|\bquestion (?:comes|is coming|coming) (?:\w+ )?from the line of\b",
     _FLAGS,
 )
+_ABOUT_FIRST = ("first", "1st", "question")  # one of these is in every match
 # The session is declared open now.
 _SESSION = re.compile(
     r"\b(?:(?:we|i)(?:'ll| will| are| shall|'re)?|let's|let us|now|time to|"
@@ -139,26 +140,57 @@ _PRESENTATION_HEADING = re.compile(
     _FLAGS,
 )
 # What an operator says and nobody else does; for text in lower case, where search is twice as fast.
-_OPERATOR_PHRASES = tuple(
-    re.compile(p)
-    for p in (
-        r"\blisten[- ]only\b|\bmuted? (?:mode|to prevent)\b|\bon mute to\b"
-        r"|\blines (?:have been|are) (?:placed on )?mute",
-        r"\b(?:i'll be|i will be|i am|i'm|as|be) your (?:\w+ )?(?:operator|coordinator|moderator)\b"
-        r"|\bcall operator\b|\bconference operator\b|\bchorus call\b",
-        r"\bthank you (?:all |very much )?for (?:standing by|holding|your patience)\b|\bstand by\b",
-        r"\b(?:is|being|be|are|today is) (?:also )?(?:being )?record(?:ed|ing)\b",
-        r"\b(?:press|pressing|dial|hit|push|key)(?:ing)?\b[^.?!]{0,30}?(?:\bstar\b|\*|\bpound\b|"
-        r"\bzero\b|\bone\b|\bkeypad\b|\b0\b|#|\d)|\bstar[, ]+(?:then |and |followed by )?(?:the )?"
-        r"(?:number )?(?:zero|one|two|0|1|2)\b",
-        r"\boperator assistance\b|\brequire (?:any )?(?:further )?assistance\b|\bneed assistance\b",
-        r"\b(?:turn|hand|pass)\b[^.?!]{0,30}\b(?:call|conference|floor|meeting|line|you)?\b[^.?!]{0,20}"
-        r"\bover to\b|\bintroduce (?:your|our) host\b|\bconference over to\b",
-        r"\b(?:please )?(?:go ahead|proceed|you may begin|begin your conference|you may proceed|"
-        r"start your (?:conference|meeting|presentation))\b|\bthe floor is yours\b",
-        r"\bladies and gentlem[ea]n\b",
-        r"\bwelcome to (?:the|today's|this|our)?\b[^.?!]{0,120}?\b(?:call|conference|webcast|"
-        r"presentation|webinar)\b",
+# Turns that have none of the words before a pattern are spared it.
+_OPERATOR_PHRASES: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = tuple(
+    (needed, re.compile(p))
+    for needed, p in (
+        (
+            ("listen", "mute"),
+            r"\blisten[- ]only\b|\bmuted? (?:mode|to prevent)\b|\bon mute to\b"
+            r"|\blines (?:have been|are) (?:placed on )?mute",
+        ),
+        (
+            ("operator", "coordinator", "moderator", "chorus call"),
+            r"\b(?:i'll be|i will be|i am|i'm|as|be) your (?:\w+ )?"
+            r"(?:operator|coordinator|moderator)\b"
+            r"|\bcall operator\b|\bconference operator\b|\bchorus call\b",
+        ),
+        (
+            ("thank you ", "stand by"),
+            r"\bthank you (?:all |very much )?for (?:standing by|holding|your patience)\b"
+            r"|\bstand by\b",
+        ),
+        (
+            (" record",),
+            r"\b(?:is|being|be|are|today is) (?:also )?(?:being )?record(?:ed|ing)\b",
+        ),
+        (
+            ("press", "dial", "hit", "push", "key", "star"),
+            r"\b(?:press|pressing|dial|hit|push|key)(?:ing)?\b[^.?!]{0,30}?(?:\bstar\b|\*|\bpound\b|"
+            r"\bzero\b|\bone\b|\bkeypad\b|\b0\b|#|\d)|\bstar[, ]+(?:then |and |followed by )?"
+            r"(?:the )?(?:number )?(?:zero|one|two|0|1|2)\b",
+        ),
+        (
+            ("assistance",),
+            r"\boperator assistance\b|\brequire (?:any )?(?:further )?assistance\b"
+            r"|\bneed assistance\b",
+        ),
+        (
+            ("over to", "introduce "),
+            r"\b(?:turn|hand|pass)\b[^.?!]{0,30}\b(?:call|conference|floor|meeting|line|you)?\b"
+            r"[^.?!]{0,20}\bover to\b|\bintroduce (?:your|our) host\b|\bconference over to\b",
+        ),
+        (
+            ("go ahead", "proceed", "begin", "start your", "floor is yours"),
+            r"\b(?:please )?(?:go ahead|proceed|you may begin|begin your conference|you may proceed|"
+            r"start your (?:conference|meeting|presentation))\b|\bthe floor is yours\b",
+        ),
+        (("ladies and ",), r"\bladies and gentlem[ea]n\b"),
+        (
+            ("welcome to ",),
+            r"\bwelcome to (?:the|today's|this|our)?\b[^.?!]{0,120}?\b(?:call|conference|webcast|"
+            r"presentation|webinar)\b",
+        ),
     )
 )
 _TELLING = (0, 1, 2, 4, 5)
@@ -225,7 +257,10 @@ def _matches(pattern: re.Pattern[str], text: str, plans: bool = False) -> Iterat
 def _operator_phrases(text: str) -> tuple[int, int]:
     """How many kinds of operator's phrases a turn has, and how many that hosts do not use too."""
     lowered = text.lower()
-    found = [bool(pattern.search(lowered)) for pattern in _OPERATOR_PHRASES]
+    found = [
+        any(word in lowered for word in needed) and bool(pattern.search(lowered))
+        for needed, pattern in _OPERATOR_PHRASES
+    ]
     return sum(found), sum(found[i] for i in _TELLING)
 
 
@@ -253,7 +288,9 @@ def _opening_cue(turns: Sequence[Turn], before: list[int]) -> _Cue | None:
         if _HEADING.match(turn.text.strip()) or _HEADING.match(turn.speaker):
             return _Cue(i, 0, "heading")
         found: list[tuple[int, str]] = []
-        found.extend((o, "first_question") for o in _matches(_FIRST_QUESTION, turn.text))
+        lowered = turn.text.lower()
+        if any(word in lowered for word in _ABOUT_FIRST):  # the pattern is slow
+            found.extend((o, "first_question") for o in _matches(_FIRST_QUESTION, turn.text))
         # A speaker who closes with "we will now start the Q&A" hands over; a turn that opens the
         # session says so at its start or goes on with instructions.
         told, _ = _operator_phrases(turn.text)
@@ -447,9 +484,10 @@ def _cut(turn: Turn, offset: int) -> Turn:
     """Shorten a turn to what comes before the session, dropping the operator's last sentences."""
     text = turn.text[:offset]
     spans = split_sentences(text)
+    phrases = (_OPERATOR_PHRASES[4][1], _OPERATOR_PHRASES[8][1])
     while len(spans) > 1:
         last = text[spans[-1][0] : spans[-1][1]].lower()
-        if not (_OPERATOR_PHRASES[4].search(last) or _OPERATOR_PHRASES[8].search(last)):
+        if not any(phrase.search(last) for phrase in phrases):
             break
         spans.pop()
     return Turn(text[: spans[-1][1]].rstrip() if spans else "", turn.speaker, turn.speaker_id)
