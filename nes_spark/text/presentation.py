@@ -183,7 +183,8 @@ _OPERATOR_PHRASES: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = tuple(
         (
             ("go ahead", "proceed", "begin", "start your", "floor is yours"),
             r"\b(?:please )?(?:go ahead|proceed|you may begin|begin your conference|"
-            r"you may proceed|start your (?:conference|meeting|presentation))\b|\bthe floor is yours\b",
+            r"you may proceed|start your (?:conference|meeting|presentation))\b"
+            r"|\bthe floor is yours\b",
         ),
         (("ladies and ",), r"\bladies and gentlem[ea]n\b"),
         (
