@@ -199,7 +199,7 @@ def _embedder(context: Context, folder: Any) -> dict[str, Any]:
 
 
 def _chunks(context: Context) -> Outputs:
-    from nes_spark.text.stages import chunk_documents
+    from nes_spark.text.chunking_stages import chunk_documents
 
     config = context.config
     documents = _spread(context.table("documents"), "document_id")

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nes_spark.errors import parameter_error
-from nes_spark.text.sentences import split_sentences
+from nes_spark.text.sentences import MAX_CHARACTERS, paragraph_starts, split_sentences
 
 #: Sentence groups embedded per call; bounds memory on documents of many thousand sentences.
 BLOCK = 2048
+#: Characters around a piece of a long text in which everything is found that reaches over its ends.
+AROUND = 10_000
 
 Embed = Callable[[list[str]], Any]
 
@@ -134,10 +137,106 @@ def chunk_spans(
         raise parameter_error(owner, "buffer", "a whole number from 0", buffer)
     sentences = split_sentences(text)
     distances = sentence_distances([text[a:b] for a, b in sentences], embed, int(buffer), owner)
-    ends = [sentences[t][1] for t in breakpoints(distances, float(threshold))]
-    if sentences:
-        ends.append(len(text))
-    return list(zip([0, *ends[:-1]], ends, strict=True)) if ends else []
+    return spans_between([b for _, b in sentences], distances, float(threshold))
+
+
+def spans_between(
+    ends: Sequence[int], distances: NDArray[np.float64], threshold: float
+) -> list[tuple[int, int]]:
+    """Return the chunks of a text whose sentences end at `ends` and have these distances."""
+    stops = [int(ends[t]) for t in breakpoints(distances, threshold)]
+    if len(ends):
+        stops.append(int(ends[-1]))
+    return list(zip([0, *stops[:-1]], stops, strict=True)) if stops else []
+
+
+class Piece(NamedTuple):
+    """A part of a long text, and the text around it that its ends need.
+
+    Attributes
+    ----------
+    begin, stop : int
+        Where the text around it begins and ends; offsets in the whole text, half-open.
+    start, end : int
+        Where the piece itself does.
+    """
+
+    begin: int
+    start: int
+    end: int
+    stop: int
+
+
+def divide(text: str, size: int, buffer: int = 1) -> list[Piece]:
+    """Cut a long text between paragraphs into pieces that different tasks can look at.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+    size : int
+        Characters that a piece has at least; a paragraph is never divided.
+    buffer : int
+        As in :func:`chunk_text`. The text around a piece has at least as many sentences, and no
+        less than :data:`AROUND` characters, where there are so many.
+
+    Returns
+    -------
+    list of Piece
+        They tile the text.
+    """
+    # a sentence has at most MAX_CHARACTERS
+    around = max(AROUND, (buffer + 2) * MAX_CHARACTERS)
+    places = [*paragraph_starts(text), len(text)]
+
+    def first(place: int) -> int:
+        return places[min(bisect_left(places, place), len(places) - 1)]
+
+    starts = [0]
+    while (start := first(starts[-1] + size)) < len(text):
+        starts.append(start)
+    return [
+        Piece(
+            places[bisect_right(places, max(0, start - around)) - 1],
+            start,
+            end,
+            first(end + around),
+        )
+        for start, end in zip(starts, [*starts[1:], len(text)], strict=True)
+    ]
+
+
+def piece_distances(
+    text: str, piece: Piece, embed: Embed, buffer: int, cased: bool
+) -> tuple[list[int], NDArray[np.float64]]:
+    """Return where the sentences of a piece end, and their distances to the ones behind them.
+
+    Parameters
+    ----------
+    text : str
+        From ``piece.begin`` to ``piece.stop``.
+    piece : Piece
+        As :func:`divide` gives it.
+    embed, buffer
+        As in :func:`chunk_text`.
+    cased : bool
+        Whether the whole text has capital letters.
+
+    Returns
+    -------
+    (list of int, ndarray of float64)
+        Offsets in the whole text; one distance a sentence, but none for the last of the text. Those
+        of all pieces together are what :func:`sentence_distances` gives for the whole text.
+    """
+    _, start, end, _ = (place - piece.begin for place in piece)
+    before, own, after = (
+        [part[a:b] for a, b in split_sentences(part, cased)]
+        for part in (text[:start], text[start:end], text[end:])
+    )
+    before = before[len(before) - min(buffer, len(before)) :]
+    distances = sentence_distances([*before, *own, *after[: buffer + 1]], embed, buffer)
+    ends = np.cumsum([len(sentence) for sentence in own]) + piece.start
+    return ends.tolist(), distances[len(before) : len(before) + len(own)]
 
 
 def chunk_text(text: str, embed: Embed, threshold: float = 75, buffer: int = 1) -> list[str]:
@@ -174,7 +273,7 @@ def chunk_text(text: str, embed: Embed, threshold: float = 75, buffer: int = 1) 
     --------
     >>> import numpy as np
     >>> def embed(texts):
-    ...     return np.array([[t.count("rain"), t.count("sales")] for t in texts]) + 0.1
+    ...     return np.array([["rain" in t, "ales" in t] for t in texts]) + 0.1
     >>> text = "It rained. More rain. Sales rose. More sales."
     >>> chunk_text(text, embed, threshold=60, buffer=0)
     ['It rained. More rain. ', 'Sales rose. More sales.']

@@ -16,7 +16,7 @@ from __future__ import annotations
 import difflib
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
@@ -322,6 +322,10 @@ def _attribute(item: Any, name: str) -> str:
     return str(value)
 
 
+#: Rules of kinds that are found without being listed.
+_SHAPES = ("url", "email", "phone", "pattern")
+
+
 class _Words:
     """The words of a text in order, each with where it begins and ends."""
 
@@ -373,11 +377,7 @@ class Matcher:
         for forms in self.forms.values():
             forms.sort(key=lambda f: (f.rule != "name", f.rule == "first", f.owner))
         self.beginnings = {key[:n] for key in self.forms for n in range(1, len(key) + 1)}
-        self.rules = {
-            name: kind.rule
-            for name, kind in self.kinds.items()
-            if kind.rule in ("url", "email", "phone", "pattern")
-        }
+        self.rules = {name: kind.rule for name, kind in self.kinds.items() if kind.rule in _SHAPES}
         self.patterns = {
             name: re.compile(kind.pattern)
             for name, kind in self.kinds.items()
@@ -413,9 +413,29 @@ class Matcher:
 
         Of overlapping candidates the one that starts first is taken, of those the longest.
         """
-        found = [*self._addresses(text), *self._names(text)]
+        return self.settle(text, self.candidates(text))
+
+    def candidates(self, text: str) -> list[Match]:
+        """Return what may be an occurrence, by what stands around it.
+
+        They can be looked for in parts of a text that overlap. Patterns of the configuration, which
+        may look at anything, are left to :meth:`settle`.
+        """
+        found: list[Match] = []
+        for name, rule in self.rules.items():
+            if rule != "pattern":
+                found += self._spans(name, text, _FINDERS[rule](text))
+        return [*found, *self._names(text)]
+
+    def settle(self, text: str, found: Iterable[Match]) -> list[Match]:
+        """Return what :meth:`find` does, given the candidates."""
+        found = list(found)
+        for name, pattern in self.patterns.items():
+            found += self._spans(name, text, (m.span() for m in pattern.finditer(text)))
         masked = self.placeholders(text)
-        found.sort(key=lambda m: (m.start, -m.end))
+        order = {name: n for n, name in enumerate(self.rules)}
+        last = len(order)
+        found.sort(key=lambda m: (m.start, -m.end, order[m.kind] if m.rule in _SHAPES else last))
         kept: list[Match] = []
         end = mask = 0
         for match in found:
@@ -432,19 +452,12 @@ class Matcher:
         """Return where placeholders of the configured kinds stand; nothing is found inside."""
         return [m.span() for m in self._placeholder.finditer(text)]
 
-    def _addresses(self, text: str) -> Iterable[Match]:
-        for name, rule in self.rules.items():
-            placeholder = self.kinds[name].placeholder
-            if rule == "pattern":
-                spans: Iterable[tuple[int, int]] = (
-                    m.span() for m in self.patterns[name].finditer(text)
-                )
-            else:
-                spans = _FINDERS[rule](text)
-            for start, end in spans:
-                value = text[start:end]
-                if end > start and squeeze(value) not in self.allow:
-                    yield Match(start, end, name, placeholder, value, rule)
+    def _spans(self, name: str, text: str, spans: Iterable[tuple[int, int]]) -> Iterator[Match]:
+        kind = self.kinds[name]
+        for start, end in spans:
+            value = text[start:end]
+            if end > start and squeeze(value) not in self.allow:
+                yield Match(start, end, name, kind.placeholder, value, kind.rule)
 
     def _names(self, text: str) -> Iterable[Match]:
         if not self.forms:

@@ -42,6 +42,7 @@ _STARTERS = word_set(
     "Excluding Including"
 )
 
+_PARAGRAPH = re.compile(r"\n[^\S\n]*\n\s*(?=\S)")
 # A run of end marks with what closes behind it, then white space, which belongs to the sentence
 # that it ends. The lookbehind keeps long runs of marks linear.
 _BOUNDARY = re.compile(
@@ -104,13 +105,16 @@ def _capped(text: str, start: int, end: int) -> list[tuple[int, int]]:
     return pieces
 
 
-def split_sentences(text: str) -> list[tuple[int, int]]:
+def split_sentences(text: str, cased: bool | None = None) -> list[tuple[int, int]]:
     """Return the sentences of a text as spans that tile it.
 
     Parameters
     ----------
     text : str
         Any text; line breaks inside a paragraph are white space, an empty line ends a sentence.
+    cased : bool, optional
+        Whether capital letters tell anything; looked up in the text when omitted. For a part of a
+        longer text, of which this is known.
 
     Returns
     -------
@@ -135,13 +139,14 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
     """
     if not text:
         return []
-    cased = not text.islower()
+    cased = not text.islower() if cased is None else cased
+    lead = len(text) - len(text.lstrip())
     spans: list[tuple[int, int]] = []
     start = 0
     for match in _BOUNDARY.finditer(text):
         if match.end() >= len(text):
             break
-        if not text[start : min(match.start() + 1, start + 64)].strip():
+        if match.start() < lead:
             continue
         # White space behind a mark may hold an empty line, which always ends a sentence.
         if (
@@ -153,3 +158,18 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
             start = match.end()
     spans.extend(_capped(text, start, len(text)))
     return spans
+
+
+def paragraph_starts(text: str) -> list[int]:
+    """Return where the paragraphs of a text begin, the first at 0.
+
+    The sentences of what stands before such a place and of what stands behind it are those of the
+    whole text.
+
+    Examples
+    --------
+    >>> paragraph_starts("Good morning.\\nThanks.\\n\\nSales rose.")
+    [0, 23]
+    """
+    lead = len(text) - len(text.lstrip())
+    return [0, *(m.end() for m in _PARAGRAPH.finditer(text) if m.start() >= lead)]

@@ -1,4 +1,4 @@
-"""Reading, chunking and the leak search as Spark stages: DataFrames in, DataFrames out.
+"""Reading and the leak search as Spark stages: DataFrames in, DataFrames out.
 
 Files are read by Spark, so any URI that it knows works (``hdfs://``, ``s3a://``, ``abfss://``).
 Records are decoded in Python workers; no text reaches the driver.
@@ -10,7 +10,7 @@ import difflib
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
@@ -22,16 +22,14 @@ from pyspark.sql import functions as F
 from pyspark.sql.window import Window
 
 from nes_spark.config import (
-    ChunkingConfig,
     ColumnsConfig,
     IdentifiersConfig,
     InputConfig,
     PresentationConfig,
 )
 from nes_spark.errors import InputError
-from nes_spark.schemas import CHUNKS, DOCUMENTS, LEAKS, OWN_NAMES, QUARANTINE
-from nes_spark.text.chunking import chunk_spans
-from nes_spark.text.identifiers import Matcher, number_matches
+from nes_spark.schemas import DOCUMENTS, LEAKS, OWN_NAMES, QUARANTINE
+from nes_spark.text.identifiers import Matcher
 from nes_spark.text.leaks import (
     OTHER_DOCUMENT,
     Sieve,
@@ -720,101 +718,6 @@ def _located(bad: DataFrame, raw: DataFrame, kind: str, root: str) -> DataFrame:
     return joined.select(
         "file", "ordinal", "_offset", "document_id", "reason", "message"
     ).mapInPandas(named, QUARANTINE.ddl)
-
-
-# ------------------------------------------------------------------------------------ chunking
-
-
-def chunk_id(document_id: str, position: int) -> str:
-    """Return the id of a chunk: the document's, ``#``, the position in five digits.
-
-    Examples
-    --------
-    >>> chunk_id("4320211", 7)
-    '4320211#00007'
-    """
-    return f"{document_id}#{position:05d}"
-
-
-def chunk_rows(
-    document: Mapping[str, Any], embed: Any, chunking: ChunkingConfig, config: IdentifiersConfig
-) -> Iterator[dict[str, Any]]:
-    """Yield the rows of the chunks table of one document.
-
-    The original text is cut first and direct identifiers are replaced after (paper, sections 3.1.2
-    and 3.1.3). They are looked for in the whole document, so that one that crosses a boundary is
-    found too; it goes to the chunk in which it starts.
-
-    Parameters
-    ----------
-    document : mapping
-        A row of the documents table.
-    embed : callable or object with ``embed``
-        Sentence embedder.
-    chunking, config : ChunkingConfig, IdentifiersConfig
-        Threshold and buffer; kinds and forms that are never suppressed.
-    """
-    text = document["text"]
-    spans = chunk_spans(text, embed, chunking.threshold, chunking.buffer)
-    matcher = Matcher(document["identifiers"], config.kinds, config.allow)
-    matches = number_matches(matcher.find(text))
-    at = covered = 0
-    for position, (start, end) in enumerate(spans):
-        parts, begin, count = [], max(start, covered), 0
-        while at < len(matches) and matches[at].start < end:
-            parts += [text[begin : matches[at].start], matches[at].placeholder]
-            begin = covered = matches[at].end
-            at += 1
-            count += 1
-        parts.append(text[begin:end])
-        released = "".join(parts).strip()
-        yield {
-            "chunk_id": chunk_id(document["document_id"], position),
-            "document_id": document["document_id"],
-            "metadata": document["metadata"],
-            "position": position,
-            "start": start,
-            "end": end,
-            "text": released,
-            "n_words": len(released.split()),
-            "n_suppressed": count,
-        }
-
-
-def chunk_documents(
-    documents: DataFrame, chunking: ChunkingConfig, identifiers: IdentifiersConfig, embedder: Any
-) -> DataFrame:
-    """Cut documents into chunks and suppress their direct identifiers.
-
-    Parameters
-    ----------
-    documents : DataFrame
-        Table :data:`~nes_spark.schemas.DOCUMENTS`.
-    chunking, identifiers : ChunkingConfig, IdentifiersConfig
-        Their configuration.
-    embedder : str, EmbeddingConfig or EmbedderSpec
-        What :func:`nes_spark.embedding.load_embedder` takes; loaded once per Python worker.
-
-    Returns
-    -------
-    DataFrame
-        Table :data:`~nes_spark.schemas.CHUNKS`.
-    """
-
-    def run(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-        from nes_spark.embedding import load_embedder
-
-        model = load_embedder(embedder)
-        for batch in batches:
-            for values in batch.itertuples(index=False, name=None):
-                row = dict(zip(batch.columns, values, strict=True))
-                rows = list(chunk_rows(row, model, chunking, identifiers))
-                for begin in range(0, len(rows), 2000):
-                    yield pd.DataFrame(rows[begin : begin + 2000], columns=CHUNKS.names)
-
-    return documents.select("document_id", "metadata", "text", "identifiers").mapInPandas(
-        run, CHUNKS.ddl
-    )
 
 
 # -------------------------------------------------------------------------------------- leaks

@@ -18,8 +18,9 @@ from nes_spark.demo import config_path
 from nes_spark.demo.calls import calls
 from nes_spark.embedding import load_embedder
 from nes_spark.entities import load_recognizer
+from nes_spark.text.chunking_stages import chunk_rows
 from nes_spark.text.reading import Document, prepare_document, read_record
-from nes_spark.text.stages import _document_row, chunk_rows
+from nes_spark.text.stages import _document_row
 
 
 def main() -> None:

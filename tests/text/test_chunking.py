@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nes_spark.text import chunk_spans, chunk_text, split_sentences
-from nes_spark.text.chunking import breakpoints, sentence_distances
+from nes_spark.text import chunk_spans, chunk_text, chunking, split_sentences
+from nes_spark.text.chunking import breakpoints, divide, piece_distances, sentence_distances
 from tests.text.hashing import CORPORA, embed, fingerprint, real_texts, synthetic_texts
 
 RECORDED = json.loads((Path(__file__).parent / "data" / "llamaindex.json").read_text())["texts"]
@@ -134,3 +134,53 @@ def test_bad_parameters_are_named(arguments, message):
     with pytest.raises(ValueError) as error:
         chunk_text(**({"text": "One. Two. Three.", "embed": embed} | arguments))
     assert message in str(error.value)
+
+
+SAID = [
+    "We grew",
+    " ",
+    ". ",
+    "U.S. ",
+    "Mr. Li said",
+    "! ",
+    "…\n\n",
+    " \n \n ",
+    "\n",
+    "\n\n\t",
+    "Inc",
+    "a",
+]
+
+
+@given(
+    st.lists(st.sampled_from(SAID), min_size=1, max_size=150).map("".join),
+    st.integers(1, 200),
+    st.integers(0, 3),
+    st.integers(1, 60),
+)
+@settings(max_examples=150, deadline=None)
+def test_pieces_have_the_distances_of_the_whole(text, size, buffer, around):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(chunking, "AROUND", around)
+        patch.setattr(chunking, "MAX_CHARACTERS", 30)  # longer than any sentence of these
+        pieces = divide(text, size, buffer)
+    assert [p.start for p in pieces] == [0, *(p.end for p in pieces[:-1])]
+    assert pieces[-1].end == len(text)
+    assert all(p.end - p.start >= size for p in pieces[:-1])
+    for p in pieces:
+        assert p.begin == 0 or p.start - p.begin >= around
+        assert p.stop == len(text) or p.stop - p.end >= around
+    ends, distances = [], []
+    for p in pieces:
+        found = piece_distances(text[p.begin : p.stop], p, embed, buffer, not text.islower())
+        ends += found[0]
+        distances += found[1].tolist()
+    spans = split_sentences(text)
+    assert ends == [b for _, b in spans]
+    assert distances == sentence_distances([text[a:b] for a, b in spans], embed, buffer).tolist()
+
+
+def test_a_paragraph_is_never_divided():
+    text = "We grew. " * 200 + "\n\n" + "It rained. " * 200
+    (first, second) = divide(text, 10)
+    assert first.end == second.start == text.index("It rained")

@@ -68,6 +68,13 @@ def test_repetitive_texts_end_soon(unit):
     assert tiles(text, split_sentences(text))
 
 
+def test_white_space_before_the_first_sentence_belongs_to_it():
+    text = " \n\n " * 40 + "We grew. It rained.\n\nThanks"
+    assert [text[a:b].strip() for a, b in split_sentences(text)] == [
+        "We grew.", "It rained.", "Thanks",
+    ]  # fmt: skip
+
+
 @given(st.text(alphabet="aAb.?! \n\t,\"'()U.S$4é…<>", max_size=300))
 def test_spans_tile_any_text(text):
     spans = split_sentences(text)

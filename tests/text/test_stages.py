@@ -1,17 +1,23 @@
 import json
 import os
+import random
 
 import pytest
 
 from nes_spark.config import (
     ChunkingConfig,
+    IdentifierKind,
     IdentifiersConfig,
     InputConfig,
     PresentationConfig,
 )
+from nes_spark.embedding import load_embedder
 from nes_spark.errors import InputError
 from nes_spark.schemas import CHUNKS, DOCUMENTS, QUARANTINE
-from nes_spark.text.stages import chunk_documents, read_documents
+from nes_spark.text import chunking_stages
+from nes_spark.text.chunking import divide
+from nes_spark.text.chunking_stages import chunk_documents, chunk_rows
+from nes_spark.text.stages import read_documents
 
 PRESENTATION = PresentationConfig.model_validate({})
 IDENTIFIERS = IdentifiersConfig.model_validate({})
@@ -274,6 +280,46 @@ def test_chunks_point_into_the_document(documents):
 
 def test_chunks_do_not_depend_on_partitions(documents, partitions):
     assert chunked(documents.repartition(partitions)) == chunked(documents)
+
+
+def test_long_documents_are_divided(spark, tmp_path, monkeypatch, partitions):
+    rng = random.Random(3)
+    said = [
+        "Acme grew in the third quarter.", "It rained in Ohio!", "Ann Roe will speak.", "Roe did.",
+        "See acme.com.", "Call 212-555-0100 now.", "Debt was low", "we bought Acme",
+        "Inc. said so.",
+    ]  # fmt: skip
+    # names and numbers that go on in the next paragraph are found all the same
+    text = "".join(
+        rng.choice(said) + rng.choice([" ", " ", "\n", "\n\n", " \n \n  "]) for _ in range(4000)
+    )
+    assert "Acme\n\nInc" in text
+    lines = [
+        doc("long", text=text, company="Acme Inc", executives=["Ann Roe"]),
+        doc("short", text="Acme grew. It rained.", company="Acme Inc"),
+    ]
+    kinds = IDENTIFIERS.kinds | {
+        "code": IdentifierKind(
+            rule="pattern", pattern=r"(?s)\A.{20}|low.{1,4}we", placeholder="[C]"
+        )
+    }
+    identifiers = IDENTIFIERS.model_copy(update={"kinds": kinds})
+    columns = {"identifiers": {"company": ["company"], "person": ["executives"]}}
+    path = write_lines(tmp_path / "calls.jsonl", lines)
+    frame, _ = read_documents(spark, config(path, columns=columns), PRESENTATION, identifiers)
+    monkeypatch.setattr(chunking_stages, "LONG", 50_000)
+    monkeypatch.setattr(chunking_stages, "PIECE", 7_000)
+    assert len(divide(text, 7_000)) > 5
+    chunks = chunk_documents(frame.repartition(partitions), CHUNKING, identifiers, "bundled")
+    found = sorted(chunks.collect(), key=lambda r: r.chunk_id)
+    model = load_embedder("bundled")
+    expected = [
+        row
+        for document in sorted(frame.collect(), key=lambda r: r.document_id)
+        for row in chunk_rows(document.asDict(), model, CHUNKING, identifiers)
+    ]
+    assert [r.asDict() for r in found] == expected
+    assert sum(r["n_suppressed"] for r in expected) > 1000
 
 
 def test_only_stages_import_spark():
