@@ -46,6 +46,8 @@ def configure(structured: bool = False, quiet: bool = False, stream: TextIO | No
 class Progress:
     """Reports stages: a bar on a terminal while they work, one line each when they are done.
 
+    Used with ``with``, the bar does not stay behind when something fails.
+
     Parameters
     ----------
     total : int
@@ -59,6 +61,12 @@ class Progress:
         self.position = 0
         self._stream = stream or sys.stderr
         self._live = self._stream.isatty() and LOGGER.isEnabledFor(logging.INFO)
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._clear()
 
     def start(self, name: str, what: str) -> None:
         """Announce a stage."""

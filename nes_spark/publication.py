@@ -367,10 +367,12 @@ def _gates(
     config = context.config
     bounds = config.gates
     index = index_identifiers(context.table("documents"), config.identifiers)
-    leaks = identifiers_left(
-        assembled, context.table("chunks"), index, config.identifiers
-    ).collect()
-    index.drop()
+    try:
+        leaks = identifiers_left(
+            assembled, context.table("chunks"), index, config.identifiers
+        ).collect()
+    finally:
+        index.drop()
     accepted = set(bounds.accept_identifiers)
     open_leaks = [row for row in leaks if not {row["kind"], row["rule"]} & accepted]
     listed, tolerated = (

@@ -129,16 +129,13 @@ def report_data(
     )
 
 
-MAX_EXAMPLES = 12
-
-
 def _examples(
     context: Context, rewritten: DataFrame, setting: str
 ) -> tuple[list[tuple[str, str, str, int]], list[Any]]:
     """Entities exchanged most often and some pairs of chunks; only where examples are allowed."""
     from pyspark.sql import functions as F
 
-    from nes_spark.report.data import Example, ExampleSide, edits_of
+    from nes_spark.report.data import MAX_EXAMPLES, Example, ExampleSide, edits_of
 
     counted = (
         rewritten.select(F.explode("edits").alias("e"))

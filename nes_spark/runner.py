@@ -126,8 +126,7 @@ def run(config: Config, spark: SparkSession | None = None, force: bool = False) 
     from nes_spark.examination import check_tasks
 
     check_tasks(config)
-    with open_run(config, spark) as context:
-        progress = Progress(len(STAGES) + 1)
+    with open_run(config, spark) as context, Progress(len(STAGES) + 1) as progress:
         _run_stages(context, progress, force)
         from nes_spark.publication import publish
 
@@ -193,8 +192,7 @@ def run_stage(config: Config, name: str, spark: SparkSession | None = None) -> s
     stages = {stage.name: stage for stage in STAGES}
     if name != "release" and name not in stages:
         raise ConfigError(f"no stage {name!r}; the stages are {[*stages, 'release']}")
-    with open_run(config, spark) as context:
-        progress = Progress(1)
+    with open_run(config, spark) as context, Progress(1) as progress:
         if name == "release":
             from nes_spark.publication import publish
 

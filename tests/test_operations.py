@@ -244,6 +244,20 @@ def test_a_stage_is_one_line_and_one_json_object():
     assert record["seconds"] == 1.25
 
 
+def test_no_bar_is_left_behind_by_a_failure():
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    stream = Terminal()
+    logs.configure(stream=stream)
+    with pytest.raises(RuntimeError), logs.Progress(2, stream) as progress:
+        progress.start("release", "publish")
+        with progress.part("release", "gates", "search"):
+            raise RuntimeError
+    assert stream.getvalue().endswith("\r\033[K")
+
+
 def test_cluster_configuration_is_valid():
     config = load_config(ROOT / "conf" / "cluster.yaml")
     assert config.mixture.warm_start == "previous"

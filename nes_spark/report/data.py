@@ -27,6 +27,10 @@ class GateLike(Protocol):
         """One line for a person."""
 
 
+#: Pairs of chunks that a report shows at most.
+MAX_EXAMPLES = 12
+
+
 @dataclass(frozen=True)
 class ExampleSide:
     """One chunk of a swapped pair, before the swap, with what was replaced in it.

@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nes_spark.report.data import ReportData
+from nes_spark.report.data import MAX_EXAMPLES, ReportData
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -76,7 +76,6 @@ STAGE_WORDS = {
 
 #: Most rows of a table that are shown at once; the rest can be unfolded.
 SHOWN = 12
-MAX_EXAMPLES = 12
 MAX_EXCHANGED = 25
 
 

@@ -110,7 +110,8 @@ def generate(corpus: Path, documents: int, options: list[str], questions: float)
             command = [sys.executable, "-m", "nes_spark.demo", "--documents", str(count)]
             command += ["--start", str(start), "--questions", str(questions), *options]
             jobs.append(subprocess.Popen([*command, "--output", str(file)]))
-    if sum(job.wait() for job in jobs):
+    codes = [job.wait() for job in jobs]
+    if any(codes):
         raise SystemExit("the corpus could not be generated")
     unfinished.rename(corpus)
 
