@@ -134,6 +134,8 @@ def _ddl(kind: pa.DataType) -> str:
 
 
 _STRINGS = pa.list_(pa.string())
+#: For sums on a grid of 10^-12 over more rows than a bigint has room for.
+_EXACT = "decimal(20,0)"
 
 
 def _unchanged(cells: DataFrame) -> DataFrame:
@@ -1122,8 +1124,8 @@ def summarize_audit(predictions: DataFrame, config: AuditConfig) -> list[Adversa
 
     right = F.col("correct").cast("int")
     hit5 = F.coalesce((F.col("rank") <= 5).cast("int"), F.lit(0))
-    # On a grid of 10^-12: integers add up the same in any order.
-    reciprocal = F.coalesce(F.round(10**12 / F.col("rank")).cast("bigint"), F.lit(0))
+    # On a grid: whole numbers add up the same in any order.
+    reciprocal = F.coalesce(F.round(10**12 / F.col("rank")).cast(_EXACT), F.lit(0))
     pairs = predictions.groupBy("model", "draw", "document_id", "chunk_id").agg(
         *(side(s, right).alias(s) for s in ("pre", "post")),
         *(side(s, hit5).alias(f"hits5_{s}") for s in ("pre", "post")),
@@ -1182,8 +1184,8 @@ def summarize_audit(predictions: DataFrame, config: AuditConfig) -> list[Adversa
                         row["ranked"],
                         row["hits5_pre"],
                         row["hits5_post"],
-                        row["reciprocal_pre"] / 10**12,
-                        row["reciprocal_post"] / 10**12,
+                        int(row["reciprocal_pre"]) / 10**12,
+                        int(row["reciprocal_post"]) / 10**12,
                         row["both"],
                         row["pre_only"],
                         row["post_only"],
@@ -1220,14 +1222,14 @@ def summarize_partner_guesses(guesses: DataFrame) -> PartnerResult:
     from pyspark.sql import functions as F
 
     real = F.col("swapped")
-    candidates = F.col("candidates")
-    million = 10**12
+    candidates = F.col("candidates").cast("double")  # the square of many is no int
+    scale = 10**12
 
     def of_swapped(value: Any) -> Any:
         return F.sum(F.when(real, value).otherwise(F.lit(0)))
 
     def share(value: Any) -> Any:
-        return F.coalesce(F.round(million * value).cast("bigint"), F.lit(0))
+        return F.coalesce(F.round(scale * value).cast(_EXACT), F.lit(0))
 
     # Sum over k of 1/k for a random place among that many: H_n / n, with H_n by its expansion.
     harmonic = F.when(candidates == 1, F.lit(1.0)).otherwise(
@@ -1257,8 +1259,8 @@ def summarize_partner_guesses(guesses: DataFrame) -> PartnerResult:
     ).collect()[0]
     swapped, undone, suspects = row["swapped"] or 0, row["undone"] or 0, row["suspects"]
 
-    def part(value: Any, of: int, scale: int = 1) -> float | None:
-        return value / scale / of if of else None
+    def part(value: Any, of: int, unit: int = 1) -> float | None:
+        return int(value) / unit / of if of else None
 
     return PartnerResult(
         draws=row["draws"],
@@ -1266,10 +1268,10 @@ def summarize_partner_guesses(guesses: DataFrame) -> PartnerResult:
         swapped=swapped,
         accuracy=part(row["correct"], swapped),
         hits5=part(row["hits5"], swapped),
-        mrr=part(row["mrr"], swapped, million),
-        chance=part(row["chance"], swapped, million),
-        chance_hits5=part(row["chance5"], swapped, million),
-        chance_mrr=part(row["chance_mrr"], swapped, million),
+        mrr=part(row["mrr"], swapped, scale),
+        chance=part(row["chance"], swapped, scale),
+        chance_hits5=part(row["chance5"], swapped, scale),
+        chance_mrr=part(row["chance_mrr"], swapped, scale),
         undone=undone // 2,
         undone_correct=(row["undone_correct"] or 0) // 2,
         undo_precision=part(row["undone_correct"], undone),

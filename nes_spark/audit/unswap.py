@@ -23,10 +23,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from nes_spark.audit.ranking import on_grid, stable_hash, tie_keys
+from nes_spark.audit.ranking import GRID, on_grid, stable_hash, tie_keys
 
 #: A chunk takes part in the matching with its best candidates only, so that memory stays linear.
 _BEST = 20
+#: Pairs scored at a time; a few tables of that many numbers are held.
+_CELLS = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,7 @@ def suspect_pairs(
     suspects: Sequence[Suspect],
     swapped_categories: Sequence[str],
     context_weight: float = 1.0,
-    block: int = 512,
+    block: int | None = None,
 ) -> list[Suspicion]:
     """Score all candidate pairs of one component.
 
@@ -136,8 +138,9 @@ def suspect_pairs(
         J.
     context_weight : float
         Beta, the weight of the context.
-    block : int
-        Rows scored at a time; has no influence on the result.
+    block : int, optional
+        Rows scored at a time; has no influence on the result. By default so many that a table of
+        scores has :data:`_CELLS` cells.
 
     Returns
     -------
@@ -173,6 +176,7 @@ def suspect_pairs(
 
     results: list[tuple[str | None, float | None, int, int | None]] = []
     pairs: dict[tuple[int, int], int] = {}
+    block = block or max(1, _CELLS // n)
     for start in range(0, n, block):
         rows = np.arange(start, min(start + block, n))
         allowed = metadata[rows][:, None] != metadata[None, :]
@@ -187,22 +191,19 @@ def suspect_pairs(
         )
         value = on_grid(value - own[rows][:, None] - own[None, :])
         for i, row in enumerate(rows):
-            candidates = np.flatnonzero(allowed[i])
-            partner = ordered[row].partner
-            truth = position.get(partner) if partner is not None else None
+            (candidates,) = np.nonzero(allowed[i])
             if not len(candidates):
                 results.append((None, None, 0, None))
                 continue
-            ties = tie_keys(ids[row], id_hashes[candidates])
-            order = np.lexsort((ties, -value[i, candidates]))
-            ranked = candidates[order]
-            rank = None
-            if truth is not None and allowed[i, truth]:
-                rank = int(np.flatnonzero(ranked == truth)[0]) + 1
-            best = int(ranked[0])
-            results.append((ids[best], float(value[i, best]) * 2.0**-30, len(candidates), rank))
-            for other in ranked[:_BEST].tolist():
-                pairs[(min(row, other), max(row, other))] = int(value[i, other])
+            ranking = _Ranking(ids[row], candidates, value[i, candidates], id_hashes)
+            truth = position.get(ordered[row].partner or "")
+            known = truth is not None and allowed[i, truth]
+            rank = ranking.rank(truth) if truth is not None and known else None
+            best = ranking.best(_BEST)
+            results.append((ids[best[0]], float(value[i, best[0]]) * GRID, len(candidates), rank))
+            me = int(row)
+            for other in best:
+                pairs[min(me, other), max(me, other)] = int(value[i, other])
     matching = _greedy(pairs, ids)
     found = []
     for i, (answer, score, count, rank) in enumerate(results):
@@ -215,10 +216,53 @@ def suspect_pairs(
                 count,
                 rank,
                 None if match is None else ids[match],
-                None if match_value is None else match_value * 2.0**-30,
+                None if match_value is None else match_value * GRID,
             )
         )
     return found
+
+
+class _Ranking:
+    """Candidates by falling score, ties by lot; never sorted as a whole, which would take longest.
+
+    Parameters
+    ----------
+    target : str
+        Whose candidates they are.
+    candidates : ndarray of int
+        Their numbers, ascending.
+    scores : ndarray of int64
+        On the grid.
+    hashes : ndarray of uint64
+        Of all chunks, by number.
+    """
+
+    def __init__(
+        self, target: str, candidates: np.ndarray, scores: np.ndarray, hashes: np.ndarray
+    ) -> None:
+        self._target, self._hashes = target, hashes
+        self._candidates, self._scores = candidates, scores
+
+    def _lots(self, places: np.ndarray) -> np.ndarray:
+        return tie_keys(self._target, self._hashes[self._candidates[places]])
+
+    def best(self, count: int) -> list[int]:
+        """Return the first `count` candidates, or all."""
+        least = len(self._scores) - count
+        floor = np.partition(self._scores, least)[least] if least > 0 else self._scores.min()
+        (places,) = np.nonzero(self._scores >= floor)
+        order = np.lexsort((self._lots(places), -self._scores[places]))
+        return self._candidates[places[order[:count]]].tolist()
+
+    def rank(self, candidate: int) -> int:
+        """Return the place of a candidate, from 1."""
+        own = int(np.searchsorted(self._candidates, candidate))
+        score = self._scores[own]
+        (equal,) = np.nonzero(self._scores == score)
+        lots = self._lots(equal)
+        place = int(np.searchsorted(equal, own))
+        before = (lots < lots[place]).sum() + (lots[:place] == lots[place]).sum()
+        return int((self._scores > score).sum() + before) + 1
 
 
 def _greedy(pairs: Mapping[tuple[int, int], int], ids: Sequence[str]) -> dict[int, tuple[int, int]]:

@@ -246,6 +246,23 @@ def test_swap_aware_summary(spark, corpus):
     assert "audit/swap-aware/accuracy" in audit_metrics([], result)
 
 
+def test_swap_aware_summary_of_a_large_release(spark):
+    # more candidates than have a square, and more chunks than a sum of integers has room for
+    values = {
+        "draw": "0", "chunk_id": "'x'", "answer": "'y'", "score": "1.0", "candidates": "30000",
+        "swapped": "true", "rank": "1", "correct": "true", "match": "'y'",
+        "match_correct": "true",
+    }  # fmt: skip
+    assert set(values) == set(PARTNER_GUESSES.names)
+    guesses = spark.range(0, 10_000_000, 1, 2).selectExpr(
+        *(f"{value} AS `{name}`" for name, value in values.items())
+    )
+    result = summarize_partner_guesses(guesses)
+    assert result.mrr == 1.0
+    assert result.chance == pytest.approx(1 / 30_000, rel=1e-6)
+    assert result.chance_mrr == pytest.approx(10.8863 / 30_000, rel=1e-4)
+
+
 @pytest.mark.slow
 def test_candidates_carry_their_measured_risk(spark, corpus):
     tables = frames(spark, corpus)
