@@ -21,6 +21,10 @@ EDITS = (
 )
 
 
+#: Rows of the ledger that the driver holds at a time.
+_AT_A_TIME = 20_000
+
+
 def _udf(function: Callable[..., pd.Series], kind: str) -> Any:
     from pyspark.sql import functions as F
 
@@ -228,7 +232,9 @@ def ledger_rows(assembled: DataFrame, chunks: DataFrame) -> Iterator[dict[str, A
             "chunk_id", "document_id", "release_document_id", "position", "partner_id", "edits"
         )
         .join(digests, "chunk_id")
-        .orderBy("chunk_id")
     )
-    for row in rows.toLocalIterator():
+    # A partition at a time is in memory, and Spark would merge those of a sort into few large ones.
+    parts = -(-chunks.count() // _AT_A_TIME) or 1
+    ordered = rows.repartitionByRange(parts, "chunk_id").sortWithinPartitions("chunk_id")
+    for row in ordered.toLocalIterator():
         yield row.asDict(recursive=True)
