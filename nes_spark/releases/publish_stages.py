@@ -227,12 +227,9 @@ def ledger_rows(assembled: DataFrame, chunks: DataFrame) -> Iterator[dict[str, A
     from pyspark.sql import functions as F
 
     digests = chunks.select("chunk_id", F.sha2("text", 256).alias("digest"))
-    rows = (
-        assembled.select(
-            "chunk_id", "document_id", "release_document_id", "position", "partner_id", "edits"
-        )
-        .join(digests, "chunk_id")
-    )
+    rows = assembled.select(
+        "chunk_id", "document_id", "release_document_id", "position", "partner_id", "edits"
+    ).join(digests, "chunk_id")
     # A partition at a time is in memory, and Spark would merge those of a sort into few large ones.
     parts = -(-chunks.count() // _AT_A_TIME) or 1
     ordered = rows.repartitionByRange(parts, "chunk_id").sortWithinPartitions("chunk_id")
