@@ -147,8 +147,12 @@ def check_tasks(config: Config) -> None:
         names[name] = path
 
 
-def audit_release(context: Context, choice: Mapping[str, Any], key: str) -> Audit:
+def audit_release(
+    context: Context, choice: Mapping[str, Any], key: str, again: bool = False
+) -> Audit:
     """Let the adversaries that need no network attack the chosen release.
+
+    Guesses that stand from a run that was killed or refused later on are used again.
 
     Parameters
     ----------
@@ -158,6 +162,8 @@ def audit_release(context: Context, choice: Mapping[str, Any], key: str) -> Audi
         From :func:`nes_spark.publication.choose_release`.
     key : str
         Digest for the tables ``predictions`` and ``partner_guesses`` that this writes.
+    again : bool
+        Whether to attack although both are there with this key.
 
     Returns
     -------
@@ -178,23 +184,29 @@ def audit_release(context: Context, choice: Mapping[str, Any], key: str) -> Audi
     config, store = context.config, context.store
     if not config.audit.linkage or not choice["combination"]:
         return Audit([], None, None)
+    wanted = ["predictions", *(["partner_guesses"] if config.audit.swap_aware else [])]
+    wanted = [name for name in wanted if again or not store.is_current(name, key)]
     cells = context.table("cells")
     hidden = tuple(config.releases.must_change)
-    known = _reference(context)
     attacked = final_rewrites(
         context.table("rewrites"), choice["setting"], choice["combination"], choice["n_swaps"]
     ).cache()
-    predictions = linkage_attack(cells, attacked, config.audit, hidden, known.get("cells"))
-    if config.audit.text:
-        texts = (known["chunks"], known["mentions"]) if known else None
-        predictions = predictions.unionByName(
-            text_attack(
-                context.table("chunks"), context.table("mentions"), attacked, config.audit, texts
+    if "predictions" in wanted:
+        known = _reference(context)
+        predictions = linkage_attack(cells, attacked, config.audit, hidden, known.get("cells"))
+        if config.audit.text:
+            texts = (known["chunks"], known["mentions"]) if known else None
+            predictions = predictions.unionByName(
+                text_attack(
+                    context.table("chunks"),
+                    context.table("mentions"),
+                    attacked,
+                    config.audit,
+                    texts,
+                )
             )
-        )
-    store.write_table("predictions", predictions, key)
-    partners = None
-    if config.audit.swap_aware:
+        store.write_table("predictions", predictions, key)
+    if "partner_guesses" in wanted:
         components = (
             context.table("assignments")
             .where(F.col("setting") == choice["setting"])
@@ -204,6 +216,8 @@ def audit_release(context: Context, choice: Mapping[str, Any], key: str) -> Audi
             cells, attacked, choice["combination"].split("+"), config.audit, components, hidden
         )
         store.write_table("partner_guesses", guesses, key)
+    partners = None
+    if config.audit.swap_aware:
         partners = summarize_partner_guesses(context.table("partner_guesses"))
     attacked.unpersist()
     results = summarize_audit(context.table("predictions"), config.audit)

@@ -7,6 +7,7 @@ owner cannot undo; the release is moved to its place last, after the record of i
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -40,15 +41,17 @@ if TYPE_CHECKING:
 
 #: Sections that decide what is published although no table depends on them.
 SECTIONS = ("choice", "gates", "ledger", "audit", "utility", "report", "tracking")
+#: The same for what the adversaries find: another gate lets their guesses stand.
+ATTACKED = ("choice", "releases", "audit")
 PUBLICATION = "publication"
 
 
-def _key(context: Context) -> str:
+def _key(context: Context, sections: Sequence[str] = SECTIONS) -> str:
     names = [name for stage in STAGES for name in stage.gives]
     contents = [found.content for name in names if (found := context.store.manifest(name))]
     reference = context.config.audit.reference
     known = input_fingerprint(context.spark, [reference]) if reference else ""
-    return combine(code_version(), context.config.fingerprint(*SECTIONS), known, *contents)
+    return combine(code_version(), context.config.fingerprint(*sections), known, *contents)
 
 
 def choose_release(candidates: pd.DataFrame, config: Config) -> dict[str, Any]:
@@ -254,7 +257,7 @@ def publish(context: Context, progress: Progress, changed: bool) -> RunResult:
     none = {"mentions": 0, "entities": 0, "chunks": 0}
     figures["categories"] = {c: found.get(c, none) for c in config.entities.categories}
     with progress.part("release", "attacks", "let the adversaries try"):
-        audit = audit_release(context, choice, key)
+        audit = audit_release(context, choice, _key(context, ATTACKED), again=changed)
     with progress.part("release", "measures", "what else the configuration asks for"):
         findings = examine(context, choice, candidates, rewritten, audit, key)
     with progress.part("release", "gates", "search for identifiers, check the bounds"):

@@ -428,7 +428,9 @@ def test_a_refused_gate_publishes_nothing_but_a_report(finished, spark, tmp_path
     shutil.copytree(result.directory, tmp_path / "out" / "all")  # its stages are up to date
     for folder in ("release", "sealed", "report"):
         shutil.rmtree(tmp_path / "out" / "all" / folder)
-    more = {"gates.min_swaps": 1000, "audit.linkage": False}
+    guesses = sorted((tmp_path / "out" / "all" / "stages" / "predictions").iterdir())
+    assert guesses
+    more = {"gates.min_swaps": 1000}
     refused = settings(Path(config.input.path), tmp_path / "out", **more)
     with pytest.raises(GateRefused, match="at least 1000"):
         nes.run(refused, spark)
@@ -436,6 +438,8 @@ def test_a_refused_gate_publishes_nothing_but_a_report(finished, spark, tmp_path
     assert not (run / "release").exists()
     assert not list((run / "sealed").glob("ledger*"))
     assert (run / "report" / "index.html").is_file()
+    # the adversaries' guesses do not depend on the gates
+    assert sorted((run / "stages" / "predictions").iterdir()) == guesses
 
 
 def test_without_input_there_is_a_hint(spark):

@@ -32,12 +32,17 @@ GIB = 1 << 30
 
 
 class Memory(threading.Thread):
-    """Samples the memory of a process and all below it; remembers the peak of each stage."""
+    """Samples a process and all below it: the peak of memory in each stage, and processor time.
+
+    Processor time does not depend on who else computes; that of a process that has ended counts up
+    to its last sample.
+    """
 
     def __init__(self, pid: int, current: list[str]) -> None:
         super().__init__(daemon=True)
         self.pid, self.current = pid, current
         self.peak: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+        self.spent: dict[tuple[int, float], float] = {}
         self.going = True
 
     def run(self) -> None:
@@ -48,6 +53,9 @@ class Memory(threading.Thread):
                 for process in [root, *root.children(recursive=True)]:
                     try:
                         own = process.memory_full_info().pss
+                        times = process.cpu_times()
+                        key = process.pid, process.create_time()
+                        self.spent[key] = times.user + times.system
                         java = "java" in process.name()
                         sizes["all"] += own
                         if java or process.pid == self.pid:
@@ -63,21 +71,6 @@ class Memory(threading.Thread):
             for kind, size in sizes.items():
                 peak[kind] = max(peak[kind], size)
             time.sleep(0.5)
-
-
-def processor_time(pid: int) -> float:
-    """Seconds of processor time of a process tree so far: does not depend on who else computes."""
-    total = 0.0
-    try:
-        root = psutil.Process(pid)
-        for process in [root, *root.children(recursive=True)]:
-            try:
-                total += sum(process.cpu_times()[:4])
-            except psutil.NoSuchProcess:
-                continue
-    except psutil.NoSuchProcess:
-        pass
-    return total
 
 
 def tasks_of(folder: Path) -> dict[int, list[float]]:
@@ -203,7 +196,7 @@ def main(
                     current[0] = f"after {name}"
                     memory.peak[current[0]] = defaultdict(float)
                     peak = {k: v / GIB for k, v in memory.peak[name].items()}
-                    now = processor_time(job.pid)
+                    now = sum(list(memory.spent.values()))
                     used, spent = now - spent, now
                     rows = ", ".join(f"{n:,} {name}" for name, n in record.get("rows", {}).items())
                     click.echo(
