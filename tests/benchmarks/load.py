@@ -74,7 +74,7 @@ class Memory(threading.Thread):
 
 
 def tasks_of(folder: Path) -> dict[int, list[float]]:
-    """Seconds of the tasks of every Spark stage, from the event log."""
+    """Seconds of the tasks that had rows, of every Spark stage, from the event log."""
     found: dict[int, list[float]] = defaultdict(list)
     for file in folder.rglob("*"):
         if not file.is_file():
@@ -84,9 +84,12 @@ def tasks_of(folder: Path) -> dict[int, list[float]]:
                 if '"SparkListenerTaskEnd"' not in line:
                     continue
                 event = json.loads(line)
-                info = event["Task Info"]
+                info, metrics = event["Task Info"], event.get("Task Metrics") or {}
                 seconds = (info["Finish Time"] - info["Launch Time"]) / 1000
-                found[event["Stage ID"]].append(seconds)
+                rows = metrics.get("Input Metrics", {}).get("Records Read", 0)
+                rows += metrics.get("Shuffle Read Metrics", {}).get("Total Records Read", 0)
+                if rows:
+                    found[event["Stage ID"]].append(seconds)
     return found
 
 
