@@ -6,8 +6,10 @@ what is not is summed in a fixed order inside a kernel, so results do not depend
 
 from __future__ import annotations
 
+import heapq
+import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -907,7 +909,7 @@ def swap_aware_attack(
     chance = Window.partitionBy("draw", "component").orderBy(
         F.col("partner_id").isNull(), "turn", "chunk_id"
     )
-    limit, beta = config.swap_aware_max_chunks, config.context_weight
+    limit = config.swap_aware_max_chunks
     suspected = (
         placed.where("eligible")
         .withColumn("_place", F.row_number().over(chance))
@@ -941,75 +943,21 @@ def swap_aware_attack(
             list(context.values()),
         )
 
+    scored_fields = [
+        *fields,
+        ("component", pa.int32()),
+        ("features", _STRINGS),
+        ("fit_names", _STRINGS),
+        ("fit_values", pa.list_(pa.float64())),
+        ("context_names", _STRINGS),
+        ("context_values", pa.list_(pa.float64())),
+    ]
     suspects = _map_rows(
         _collected(suspected, shown, config.max_candidates_per_entity, payload),
         score,
-        [
-            *fields,
-            ("component", pa.int32()),
-            ("features", _STRINGS),
-            ("fit_names", _STRINGS),
-            ("fit_values", pa.list_(pa.float64())),
-            ("context_names", _STRINGS),
-            ("context_values", pa.list_(pa.float64())),
-        ],
-    )
-
-    def judge(frame: pd.DataFrame) -> pd.DataFrame:
-        import pandas as pd
-
-        draw = int(frame["draw"].iloc[0])
-        columns: list[Any] = [frame[name].tolist() for name in _SUSPECTS]
-        rows = [
-            unswap.Suspect(
-                chunk_id,
-                document_id,
-                metadata,
-                linkage.by_category(features),
-                dict(zip(fit_names, map(float, fit_values), strict=True)),
-                dict(zip(context_names, map(float, context_values), strict=True)),
-                partner,
-            )
-            for (
-                chunk_id,
-                document_id,
-                metadata,
-                features,
-                fit_names,
-                fit_values,
-                context_names,
-                context_values,
-                partner,
-            ) in zip(*columns, strict=True)
-        ]
-        rows.sort(key=lambda suspect: suspect.chunk_id)
-        partners = {s.chunk_id: s.partner for s in rows}
-        found = unswap.suspect_pairs(rows, swapped_categories, beta)
-        return pd.DataFrame(
-            [
-                (
-                    draw,
-                    s.chunk_id,
-                    s.answer,
-                    s.score,
-                    s.candidates,
-                    partners[s.chunk_id] is not None,
-                    s.rank,
-                    s.answer is not None and s.answer == partners[s.chunk_id],
-                    s.match,
-                    s.match_score,
-                    s.match is not None and s.match == partners[s.chunk_id],
-                )
-                for s in found
-            ],
-            columns=[*_JUDGED],
-        ).astype({"rank": "Int32", "candidates": "int32", "draw": "int32"})
-
-    judged = (
-        suspects.groupBy("draw", "component")
-        .applyInPandas(judge, ", ".join(f"`{name}` {kind}" for name, kind in _JUDGED.items()))
-        .cache()
-    )
+        scored_fields,
+    ).persist(StorageLevel.DISK_ONLY)  # counted, then judged
+    judged = _judge(suspects, swapped_categories, config.context_weight).cache()
     # The rate tells how many pairs to undo: the most suspicious ones of the whole release.
     rate = rewrites.groupBy("draw").agg(F.expr("count(*) div 2").alias("swaps"))
     undone = (
@@ -1035,6 +983,148 @@ def swap_aware_attack(
         .withColumn("match_correct", undo & F.col("match_correct"))
         .select(*PARTNER_GUESSES.names)
     )
+
+
+#: Pairs that one task scores; about two seconds.
+_PAIRS_A_TASK = 50_000_000
+
+
+def _shares(counts: Mapping[tuple[int, int], int]) -> list[tuple[int, int, int, int, int]]:
+    """Divide the pairs of all components among tasks of about the same work.
+
+    Parameters
+    ----------
+    counts : mapping of (int, int) to int
+        Draw and component to the number of suspects.
+
+    Returns
+    -------
+    list of tuple of int
+        Draw, component, part, parts, task: every component cut into parts of at most
+        :data:`_PAIRS_A_TASK` pairs, the parts laid to the task that has the least, largest first.
+    """
+    shares = []
+    for (draw, component), n in sorted(counts.items()):
+        parts = -(-n * n // _PAIRS_A_TASK)
+        shares += [(n * n / parts, draw, component, part, parts) for part in range(parts)]
+    tasks = [(0.0, task) for task in range(math.ceil(sum(s[0] for s in shares) / _PAIRS_A_TASK))]
+    found = []
+    for work, draw, component, part, parts in sorted(shares, key=lambda s: (-s[0], *s[1:])):
+        load, task = heapq.heappop(tasks)
+        heapq.heappush(tasks, (load + work, task))
+        found.append((draw, component, part, parts, task))
+    return found
+
+
+def _judge(suspects: DataFrame, swapped_categories: tuple[str, ...], beta: float) -> DataFrame:
+    """Score and match the suspects of each draw and component; columns as in ``_JUDGED``.
+
+    The pairs of a component are scored in as many tasks as they are worth, and matched in one:
+    that takes the best few candidates of each chunk only.
+    """
+    from pyspark.sql import functions as F
+
+    counts = {
+        (row["draw"], row["component"]): row["count"]
+        for row in suspects.groupBy("draw", "component").count().collect()
+    }
+    shares = _shares(counts)
+    plan = suspects.sparkSession.createDataFrame(
+        shares, "draw int, component int, part int, parts int, task int"
+    )
+
+    def score(frame: pd.DataFrame) -> pd.DataFrame:
+        import pandas as pd
+
+        draw, component, part, parts = (
+            int(frame[name].iloc[0]) for name in ("draw", "component", "part", "parts")
+        )
+        columns: list[Any] = [frame[name].tolist() for name in _SUSPECTS]
+        rows = [
+            unswap.Suspect(
+                chunk_id,
+                document_id,
+                metadata,
+                linkage.by_category(features),
+                dict(zip(fit_names, map(float, fit_values), strict=True)),
+                dict(zip(context_names, map(float, context_values), strict=True)),
+                partner,
+            )
+            for (
+                chunk_id,
+                document_id,
+                metadata,
+                features,
+                fit_names,
+                fit_values,
+                context_names,
+                context_values,
+                partner,
+            ) in zip(*columns, strict=True)
+        ]
+        partners = {s.chunk_id: s.partner for s in rows}
+        return pd.DataFrame(
+            [
+                (
+                    draw,
+                    component,
+                    s.chunk_id,
+                    partners[s.chunk_id],
+                    s.candidates,
+                    s.rank,
+                    [name for name, _ in s.best],
+                    [value for _, value in s.best],
+                )
+                for s in unswap.score_suspects(rows, swapped_categories, beta, part, parts)
+            ],
+            columns=[*_SCORED],
+        ).astype({"rank": "Int32", "candidates": "int32", "draw": "int32", "component": "int32"})
+
+    def match(frame: pd.DataFrame) -> pd.DataFrame:
+        import pandas as pd
+
+        draw = int(frame["draw"].iloc[0])
+        columns: list[Any] = [frame[name].tolist() for name in [*_SCORED][2:]]
+        scored, partners = [], {}
+        for chunk_id, partner, candidates, rank, names, values in zip(*columns, strict=True):
+            best = tuple(zip(names, map(int, values), strict=True))
+            place = None if pd.isna(rank) else int(rank)
+            scored.append(unswap.Scored(chunk_id, candidates, place, best))
+            partners[chunk_id] = partner
+        found = [
+            (
+                draw,
+                s.chunk_id,
+                s.answer,
+                s.score,
+                s.candidates,
+                partners[s.chunk_id] is not None,
+                s.rank,
+                s.answer is not None and s.answer == partners[s.chunk_id],
+                s.match,
+                s.match_score,
+                s.match is not None and s.match == partners[s.chunk_id],
+            )
+            for s in unswap.match_suspects(scored)
+        ]
+        return pd.DataFrame(found, columns=[*_JUDGED]).astype(
+            {"rank": "Int32", "candidates": "int32", "draw": "int32"}
+        )
+
+    tasks = 1 + max((share[-1] for share in shares), default=0)
+    return (
+        suspects.join(F.broadcast(plan), ["draw", "component"])
+        # More partitions than tasks, so that few of them share one by chance of their hash.
+        .repartition(4 * tasks, "task")
+        .groupBy("task", "draw", "component", "part")
+        .applyInPandas(score, _ddl_of(_SCORED))
+        .groupBy("draw", "component")
+        .applyInPandas(match, _ddl_of(_JUDGED))
+    )
+
+
+def _ddl_of(columns: Mapping[str, str]) -> str:
+    return ", ".join(f"`{name}` {kind}" for name, kind in columns.items())
 
 
 #: Marks a label that is a document; features never start with it.
@@ -1079,6 +1169,16 @@ _SUSPECTS = (
     "context_values",
     "partner_id",
 )
+_SCORED = {
+    "draw": "int",
+    "component": "int",
+    "chunk_id": "string",
+    "partner_id": "string",
+    "candidates": "int",
+    "rank": "int",
+    "best_ids": "array<string>",
+    "best_scores": "array<bigint>",
+}
 _JUDGED = {
     "draw": "int",
     "chunk_id": "string",

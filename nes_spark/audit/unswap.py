@@ -59,6 +59,29 @@ class Suspect:
 
 
 @dataclass(frozen=True)
+class Scored:
+    """How the adversary ranks the candidates of one chunk, before it is matched.
+
+    Attributes
+    ----------
+    chunk_id : str
+        The chunk.
+    candidates : int
+        Chunks it could have exchanged entities with.
+    rank : int or None
+        Place of the true partner; None when the chunk was not swapped.
+    best : tuple of (str, int)
+        The likeliest partners with their scores in units of :data:`nes_spark.audit.ranking.GRID`,
+        the likeliest first.
+    """
+
+    chunk_id: str
+    candidates: int
+    rank: int | None
+    best: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
 class Suspicion:
     """What the adversary makes of one chunk.
 
@@ -128,7 +151,32 @@ def suspect_pairs(
     context_weight: float = 1.0,
     block: int | None = None,
 ) -> list[Suspicion]:
-    """Score all candidate pairs of one component.
+    """Score all candidate pairs of one component, and match its chunks.
+
+    Parameters
+    ----------
+    suspects : sequence of Suspect
+        Chunks of one component, in any order.
+    swapped_categories, context_weight, block
+        As in :func:`score_suspects`.
+
+    Returns
+    -------
+    list of Suspicion
+        One for each chunk, in order of chunk_id.
+    """
+    return match_suspects(score_suspects(suspects, swapped_categories, context_weight, block=block))
+
+
+def score_suspects(
+    suspects: Sequence[Suspect],
+    swapped_categories: Sequence[str],
+    context_weight: float = 1.0,
+    part: int = 0,
+    parts: int = 1,
+    block: int | None = None,
+) -> list[Scored]:
+    """Score the candidates of the chunks of one component, or of a part of them.
 
     Parameters
     ----------
@@ -138,14 +186,17 @@ def suspect_pairs(
         J.
     context_weight : float
         Beta, the weight of the context.
+    part, parts : int
+        Which chunks to score against all others: in order of chunk_id every `parts`-th, from
+        number `part` on. All parts together are the same as the whole.
     block : int, optional
         Rows scored at a time; has no influence on the result. By default so many that a table of
         scores has :data:`_CELLS` cells.
 
     Returns
     -------
-    list of Suspicion
-        One for each chunk, in order of chunk_id. Ties are broken as in
+    list of Scored
+        One for each chunk of the part, in order of chunk_id. Ties are broken as in
         :func:`nes_spark.audit.ranking.tie_keys`.
     """
     ordered = sorted(suspects, key=lambda s: s.chunk_id)
@@ -174,11 +225,11 @@ def suspect_pairs(
     own = np.asarray(fit[np.arange(n), owner]).ravel()
     own = own + context_weight * np.asarray(towards.multiply(holds).sum(axis=1)).ravel()
 
-    results: list[tuple[str | None, float | None, int, int | None]] = []
-    pairs: dict[tuple[int, int], int] = {}
+    scored = []
+    mine = np.arange(part, n, parts)
     block = block or max(1, _CELLS // n)
-    for start in range(0, n, block):
-        rows = np.arange(start, min(start + block, n))
+    for start in range(0, len(mine), block):
+        rows = mine[start : start + block]
         allowed = metadata[rows][:, None] != metadata[None, :]
         allowed &= outside_code[rows][:, None] != outside_code[None, :]
         for incidence, size in zip(swapped, sizes, strict=True):
@@ -193,30 +244,53 @@ def suspect_pairs(
         for i, row in enumerate(rows):
             (candidates,) = np.nonzero(allowed[i])
             if not len(candidates):
-                results.append((None, None, 0, None))
+                scored.append(Scored(ids[row], 0, None, ()))
                 continue
             ranking = _Ranking(ids[row], candidates, value[i, candidates], id_hashes)
             truth = position.get(ordered[row].partner or "")
             known = truth is not None and allowed[i, truth]
             rank = ranking.rank(truth) if truth is not None and known else None
-            best = ranking.best(_BEST)
-            results.append((ids[best[0]], float(value[i, best[0]]) * GRID, len(candidates), rank))
-            me = int(row)
-            for other in best:
-                pairs[min(me, other), max(me, other)] = int(value[i, other])
-    matching = _greedy(pairs, ids)
+            best = tuple((ids[k], int(value[i, k])) for k in ranking.best(_BEST))
+            scored.append(Scored(ids[row], len(candidates), rank, best))
+    return scored
+
+
+def match_suspects(scored: Sequence[Scored]) -> list[Suspicion]:
+    """Match the chunks of one component by descending score.
+
+    Parameters
+    ----------
+    scored : sequence of Scored
+        Every chunk of the component once, in any order.
+
+    Returns
+    -------
+    list of Suspicion
+        One for each chunk, in order of chunk_id. Of pairs of equal score that of the smaller hash
+        is matched first.
+    """
+    ordered = sorted(scored, key=lambda s: s.chunk_id)
+    pairs: dict[tuple[str, str], int] = {}
+    for one in ordered:
+        for other, value in one.best:
+            pairs[min(one.chunk_id, other), max(one.chunk_id, other)] = value
+    ranked = sorted((-value, stable_hash("\n".join(pair)), *pair) for pair, value in pairs.items())
+    matched: dict[str, tuple[str, float]] = {}
+    for negative, _, a, b in ranked:
+        if a not in matched and b not in matched:
+            matched[a] = b, -negative * GRID
+            matched[b] = a, -negative * GRID
     found = []
-    for i, (answer, score, count, rank) in enumerate(results):
-        match, match_value = matching.get(i, (None, None))
+    for one in ordered:
+        answer, score = (one.best[0][0], one.best[0][1] * GRID) if one.best else (None, None)
         found.append(
             Suspicion(
-                ids[i],
+                one.chunk_id,
                 answer,
                 score,
-                count,
-                rank,
-                None if match is None else ids[match],
-                None if match_value is None else match_value * GRID,
+                one.candidates,
+                one.rank,
+                *matched.get(one.chunk_id, (None, None)),
             )
         )
     return found
@@ -263,16 +337,3 @@ class _Ranking:
         place = int(np.searchsorted(equal, own))
         before = (lots < lots[place]).sum() + (lots[:place] == lots[place]).sum()
         return int((self._scores > score).sum() + before) + 1
-
-
-def _greedy(pairs: Mapping[tuple[int, int], int], ids: Sequence[str]) -> dict[int, tuple[int, int]]:
-    """Match chunks by descending score; of equal scores the smaller hash of the pair first."""
-    ranked = sorted(
-        (-value, stable_hash(f"{ids[a]}\n{ids[b]}"), a, b) for (a, b), value in pairs.items()
-    )
-    matched: dict[int, tuple[int, int]] = {}
-    for negative, _, a, b in ranked:
-        if a not in matched and b not in matched:
-            matched[int(a)] = (int(b), -negative)
-            matched[int(b)] = (int(a), -negative)
-    return matched

@@ -4,8 +4,10 @@ import math
 from collections import Counter
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from nes_spark.audit import audit_metrics, gate_accuracy, linkage
+from nes_spark.audit import audit_metrics, gate_accuracy, linkage, stages
 from nes_spark.audit.ranking import hashes_of
 from nes_spark.audit.stages import (
     attack_candidates,
@@ -190,6 +192,38 @@ def test_swap_aware_attack(spark, corpus, partitions):
         assert component[answer] == component[chunk]
     undone = Counter(r[0] for r in collected if r[8] is not None)
     assert undone == {0: 12, 1: 12}
+
+
+def test_swap_aware_attack_does_not_depend_on_its_tasks(spark, corpus, monkeypatch):
+    tables = frames(spark, corpus, 2)
+    final = final_rewrites(tables["rewrites"], *RELEASE)
+
+    def attack():
+        return rows(swap_aware_attack(tables["cells"], final, J, CONFIG, tables["components"]), 2)
+
+    whole = attack()
+    monkeypatch.setattr(stages, "_PAIRS_A_TASK", 20)
+    assert attack() == whole
+
+
+@given(
+    st.dictionaries(st.tuples(st.integers(0, 2), st.integers(0, 9)), st.integers(1, 40_000)),
+)
+def test_shares_are_of_about_the_same_work(counts):
+    shares = stages._shares(counts)
+    work = Counter()
+    for draw, component, part, parts, task in shares:
+        assert 0 <= part < parts
+        work[task] += counts[draw, component] ** 2 / parts
+    assert sorted(s[:4] for s in shares) == [
+        (*key, part, parts)
+        for key in sorted(counts)
+        for parts in [-(-(counts[key] ** 2) // stages._PAIRS_A_TASK)]
+        for part in range(parts)
+    ]
+    # Largest first: a task is given more only while it has less than the mean.
+    assert all(w <= 2 * stages._PAIRS_A_TASK for w in work.values())
+    assert set(work) == set(range(len(work)))
 
 
 def test_without_components_any_two_chunks_are_candidates(spark):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nes_spark.audit.ranking import hashes_of, tie_keys
-from nes_spark.audit.unswap import Suspect, suspect_pairs
+from nes_spark.audit.unswap import Suspect, match_suspects, score_suspects, suspect_pairs
 
 
 def suspect(name, document, entities, fit=None, context=None, partner=None):
@@ -100,6 +100,15 @@ def test_matching_pairs_each_chunk_once():
     assert all(
         matched[m] == c and found[m].match_score == found[c].match_score for c, m in matched.items()
     )
+
+
+@pytest.mark.parametrize("parts", [2, 7, 60])
+def test_parts_together_are_the_whole(parts):
+    suspects = made(2)
+    scored = [s for k in range(parts) for s in score_suspects(suspects, ["Org"], 0.5, k, parts)]
+    assert len({s.chunk_id for s in scored}) == len(scored) == len(suspects)
+    random.Random(parts).shuffle(scored)
+    assert match_suspects(scored) == suspect_pairs(suspects, ["Org"], 0.5)
 
 
 def test_undoes_an_obvious_swap():
