@@ -176,10 +176,10 @@ def audit_release(
         linkage_attack,
         summarize_audit,
         summarize_partner_guesses,
-        swap_aware_attack,
-        text_attack,
     )
     from nes_spark.audit.summary import gate_accuracy
+    from nes_spark.audit.text_stages import text_attack
+    from nes_spark.audit.unswap_stages import swap_aware_attack
 
     config, store = context.config, context.store
     if not config.audit.linkage or not choice["combination"]:

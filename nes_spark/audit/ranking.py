@@ -31,8 +31,19 @@ def tie_keys(target: str, label_hashes: np.ndarray) -> np.ndarray:
     label_hashes : numpy.ndarray of uint64, shape (m,)
         :func:`stable_hash` of each candidate.
     """
+    return pair_keys(np.uint64(stable_hash(target)), label_hashes)
+
+
+def pair_keys(target_hashes: np.ndarray | np.uint64, label_hashes: np.ndarray) -> np.ndarray:
+    """Return :func:`tie_keys` by the :func:`stable_hash` of the targets, which are broadcast.
+
+    Parameters
+    ----------
+    target_hashes, label_hashes : numpy.ndarray of uint64
+        Of shapes that go together.
+    """
     with np.errstate(over="ignore"):
-        z = label_hashes ^ np.uint64(stable_hash(target))
+        z = label_hashes ^ target_hashes
         z = z + np.uint64(0x9E3779B97F4A7C15)
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

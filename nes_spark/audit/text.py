@@ -12,17 +12,22 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from scipy import sparse
 
-from nes_spark.audit.ranking import stable_hash
+from nes_spark.audit.ranking import on_grid, pair_keys, stable_hash
 
 #: Weight one on the grid. Sums of 10,000 unit vectors still fit 64 bits when squared.
 SCALE = 1 << 16
 
 #: Words are hashed into so many buckets: what a driver must hold is bounded.
 BUCKETS = 1 << 18
+
+#: Scores computed at a time; a few tables of that many numbers are held.
+_CELLS = 2_000_000
 
 _PLACEHOLDER = re.compile(r"\[[A-Z][^\[\]\n]{0,40}\]")
 _WORD = re.compile(r"[^\W\d_]{2,}(?:['’][^\W\d_]+)?")
@@ -101,14 +106,134 @@ def tfidf(
     return {b: weight for b, weight in vector.items() if weight}
 
 
-def cosines(dots: Sequence[int], squared_norms: Sequence[int]) -> np.ndarray:
-    """Return dot products over norms; zero where a candidate has no words.
+def score(dot: int, squared_norm: int) -> int:
+    """Return a cosine on the grid of :func:`nes_spark.audit.ranking.on_grid`.
 
-    The norm of the target is left out: it is the same for all candidates.
+    Parameters
+    ----------
+    dot : int
+        Product of a target and a candidate.
+    squared_norm : int
+        Of the candidate; its cosines are zero when it has no words. The norm of the target is left
+        out: it is the same for all candidates.
     """
-    return np.array(
-        [
-            dot / math.sqrt(square) if square > 0 else 0.0
-            for dot, square in zip(dots, squared_norms, strict=True)
-        ]
+    if squared_norm <= 0:
+        return 0
+    return int(on_grid(np.array(dot / math.sqrt(squared_norm) / SCALE)))
+
+
+def vectors(buckets: Sequence[np.ndarray], weights: Sequence[np.ndarray]) -> sparse.csr_matrix:
+    """Return one row for each pair of arrays.
+
+    Parameters
+    ----------
+    buckets, weights : sequence of numpy.ndarray of int
+        Where a row is not zero, and what it is there.
+
+    Returns
+    -------
+    scipy.sparse.csr_matrix of int64, shape (len(buckets), BUCKETS)
+    """
+    starts = np.concatenate([[0], np.cumsum([len(row) for row in buckets], dtype=np.int64)])
+    empty = [np.zeros(0, dtype=np.int64)]
+    return sparse.csr_matrix(
+        (
+            np.concatenate([*empty, *weights]).astype(np.int64),
+            np.concatenate([*empty, *buckets]).astype(np.int32),
+            starts,
+        ),
+        shape=(len(buckets), BUCKETS),
     )
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """Of some candidates other than the true one, the first for each of `t` targets.
+
+    Attributes
+    ----------
+    candidate : numpy.ndarray of int, shape (t,)
+        Row of the candidate; -1 when there is none.
+    score : numpy.ndarray of int64, shape (t,)
+        Its score, as in :func:`score`.
+    tie : numpy.ndarray of uint64, shape (t,)
+        Its :func:`nes_spark.audit.ranking.tie_keys`.
+    ahead : numpy.ndarray of int64, shape (t, v)
+        Candidates that come before the true one, for each of `v` scores of it.
+    """
+
+    candidate: np.ndarray
+    score: np.ndarray
+    tie: np.ndarray
+    ahead: np.ndarray
+
+
+def nearest(
+    targets: sparse.csr_matrix,
+    target_hashes: np.ndarray,
+    centroids: sparse.csr_matrix,
+    norms: np.ndarray,
+    label_hashes: np.ndarray,
+    true_row: np.ndarray,
+    true_hash: np.ndarray,
+    true_scores: np.ndarray,
+) -> Nearest:
+    """Compare targets with candidates, by cosine, ties by lot.
+
+    Parameters
+    ----------
+    targets : scipy.sparse.csr_matrix of int64, shape (t, BUCKETS)
+    target_hashes : numpy.ndarray of uint64, shape (t,)
+        :func:`nes_spark.audit.ranking.stable_hash` of what draws the lot.
+    centroids : scipy.sparse.csr_matrix of int64, shape (m, BUCKETS)
+        Sums of the vectors of each candidate.
+    norms : numpy.ndarray of float64, shape (m,)
+        Their norms; zero where a candidate has no words.
+    label_hashes : numpy.ndarray of uint64, shape (m,)
+        Of the candidates.
+    true_row : numpy.ndarray of int, shape (t,)
+        Row of the true candidate; -1 where it is not among these.
+    true_hash : numpy.ndarray of uint64, shape (t,)
+        Of the true candidate, be it among these or not.
+    true_scores : numpy.ndarray of int64, shape (t, v)
+        What the true candidate scores, in each of `v` variants.
+
+    Returns
+    -------
+    Nearest
+    """
+    t, m = targets.shape[0], centroids.shape[0]
+    none = np.iinfo(np.int64).min
+    found = Nearest(
+        np.full(t, -1),
+        np.full(t, none),
+        np.zeros(t, dtype=np.uint64),
+        np.zeros(true_scores.shape, dtype=np.int64),
+    )
+    if not m:
+        return found
+    by_bucket = centroids.T.tocsr()
+    divisors = np.where(norms > 0, norms, np.inf)
+    true_keys = pair_keys(target_hashes, true_hash)
+    step = max(1, _CELLS // m)
+    for start in range(0, t, step):
+        rows = np.arange(start, min(start + step, t))
+        scores = on_grid((targets[rows] @ by_bucket).toarray() / divisors / SCALE)
+        (own,) = np.nonzero(true_row[rows] >= 0)
+        scores[own, true_row[rows[own]]] = none
+        first = scores.max(axis=1)
+        place, column = np.nonzero((scores == first[:, None]) & (first > none)[:, None])
+        keys = pair_keys(target_hashes[rows[place]], label_hashes[column])
+        order = np.lexsort((keys, place))
+        _, at = np.unique(place[order], return_index=True)
+        best = order[at]
+        found.candidate[rows[place[best]]] = column[best]
+        found.tie[rows[place[best]]] = keys[best]
+        found.score[rows] = first
+        for variant, true_score in enumerate(true_scores[rows].T):
+            found.ahead[rows, variant] = (scores > true_score[:, None]).sum(axis=1)
+            place, column = np.nonzero(scores == true_score[:, None])
+            keys = pair_keys(target_hashes[rows[place]], label_hashes[column])
+            before = place[keys < true_keys[rows[place]]]
+            found.ahead[rows, variant] += np.bincount(before, minlength=len(rows))
+    return found

@@ -3,12 +3,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nes_spark.audit import audit_metrics, gate_accuracy, linkage, stages
-from nes_spark.audit.ranking import hashes_of
+from nes_spark.audit import audit_metrics, gate_accuracy, linkage, text, text_stages, unswap_stages
+from nes_spark.audit.ranking import hashes_of, tie_keys
 from nes_spark.audit.stages import (
     attack_candidates,
     final_rewrites,
@@ -16,10 +17,10 @@ from nes_spark.audit.stages import (
     read_reference,
     summarize_audit,
     summarize_partner_guesses,
-    swap_aware_attack,
-    text_attack,
 )
+from nes_spark.audit.text_stages import text_attack
 from nes_spark.audit.unswap import turn_of
+from nes_spark.audit.unswap_stages import swap_aware_attack
 from nes_spark.config import AuditConfig
 from nes_spark.errors import InputError
 from nes_spark.schemas import ATTACKS, PARTNER_GUESSES, PREDICTIONS
@@ -136,10 +137,10 @@ def test_a_reference_corpus_is_what_is_known(spark, corpus):
     # Nothing is left out of another corpus: both variants are one.
     by = {(r["chunk_id"], r["side"], r["model"]): r["answer"] for r in found}
     assert all(by[c, s, "linkage"] == by[c, s, "linkage-self"] for c, s, _ in by)
-    text = text_attack(
+    words = text_attack(
         tables["chunks"], tables["mentions"], final, CONFIG, (other["chunks"], other["mentions"])
     ).collect()
-    known = [r for r in text if r["model"] == "style" and r["document_id"] not in ("doc4", "doc5")]
+    known = [r for r in words if r["model"] == "style" and r["document_id"] not in ("doc4", "doc5")]
     assert sum(r["correct"] for r in known) > 0.7 * len(known)
     empty = other["cells"].limit(0)
     with pytest.raises(InputError, match="no chunks to learn from"):
@@ -173,6 +174,84 @@ def test_text_attack_does_not_depend_on_partitions(spark, corpus, partitions):
     assert all(r[column["correct"]] for r in collected if r[column["model"]] == "style")
 
 
+def text_oracle(corpus, final, most):
+    """The text attack in plain Python, from its definition."""
+    spans = {}
+    for m in corpus.mentions:
+        spans.setdefault(m["chunk_id"], []).append((m["start"], m["end"]))
+    owner = {c["chunk_id"]: c["metadata"] for c in corpus.chunks}
+    source = {c["chunk_id"]: c["text"] for c in corpus.chunks}
+    labels = sorted(set(owner.values()))
+    hashes = hashes_of(labels)
+    found = {}
+    for kind in ("style", "words"):
+
+        def counts(words, chunk, kind=kind):
+            hidden = spans.get(chunk, ()) if kind == "style" else ()
+            return text.bucket_counts(text.words(words, hidden))
+
+        held = {chunk: counts(words, chunk) for chunk, words in source.items()}
+        frequency = np.zeros(text.BUCKETS, dtype=np.int64)
+        for row in held.values():
+            frequency[list(row)] += 1
+        vectors = {c: text.tfidf(row, frequency, len(held)) for c, row in held.items()}
+        users = {}
+        for chunk, row in vectors.items():
+            for bucket in row:
+                users.setdefault(bucket, set()).add(owner[chunk])
+
+        def known(row, users=users):
+            return Counter({b: w for b, w in row.items() if len(users.get(b, ())) <= most})
+
+        def centroid(label, without=None, vectors=vectors, known=known):
+            total = Counter()
+            for chunk, row in vectors.items():
+                if owner[chunk] == label and chunk != without:
+                    total.update(known(row))
+            return total
+
+        whole = {label: centroid(label) for label in labels}
+        for row in final:
+            chunk, truth = row["chunk_id"], owner[row["chunk_id"]]
+            keys = tie_keys(chunk, hashes)
+            for side, words in (("pre", source[chunk]), ("post", row["text"])):
+                if kind == "style":
+                    words = source[chunk]
+                vector = known(text.tfidf(counts(words, chunk), frequency, len(held)))
+                for suffix, without in (("", chunk), ("-self", None)):
+                    of = {**whole, truth: centroid(truth, without)}
+                    scores = [
+                        text.score(
+                            sum(w * of[label][b] for b, w in vector.items()),
+                            sum(w * w for w in of[label].values()),
+                        )
+                        for label in labels
+                    ]
+                    order = sorted(range(len(labels)), key=lambda i: (-scores[i], keys[i]))
+                    place = order.index(labels.index(truth)) + 1
+                    name = (row["draw"], chunk, side, kind + suffix)
+                    found[name] = (labels[order[0]], place)
+    return {k: v for k, v in found.items() if k[3] != "style-self"}
+
+
+@pytest.mark.parametrize("most", [2, 1000])
+def test_text_attack_agrees_with_its_definition(spark, corpus, monkeypatch, most):
+    monkeypatch.setattr(text_stages, "_CENTROID_WORDS", 60)
+    monkeypatch.setattr(text_stages, "_SIGHTED_WORDS", 150)
+    config = CONFIG.model_copy(update={"max_candidates_per_entity": most})
+    tables = frames(spark, corpus)
+    final = final_rewrites(tables["rewrites"], *RELEASE)
+    found = text_attack(tables["chunks"], tables["mentions"], final, config).collect()
+    expected = text_oracle(corpus, final.collect(), most)
+    got = {
+        (r["draw"], r["chunk_id"], r["side"], r["model"]): (r["answer"], r["rank"]) for r in found
+    }
+    assert len(got) == len(found)
+    assert got == expected
+    owner = {c["chunk_id"]: c["metadata"] for c in corpus.chunks}
+    assert all(r["correct"] == (r["answer"] == owner[r["chunk_id"]]) for r in found)
+
+
 def test_swap_aware_attack(spark, corpus, partitions):
     tables = frames(spark, corpus, partitions)
     final = final_rewrites(tables["rewrites"], *RELEASE)
@@ -202,7 +281,7 @@ def test_swap_aware_attack_does_not_depend_on_its_tasks(spark, corpus, monkeypat
         return rows(swap_aware_attack(tables["cells"], final, J, CONFIG, tables["components"]), 2)
 
     whole = attack()
-    monkeypatch.setattr(stages, "_PAIRS_A_TASK", 20)
+    monkeypatch.setattr(unswap_stages, "_PAIRS_A_TASK", 20)
     assert attack() == whole
 
 
@@ -210,7 +289,7 @@ def test_swap_aware_attack_does_not_depend_on_its_tasks(spark, corpus, monkeypat
     st.dictionaries(st.tuples(st.integers(0, 2), st.integers(0, 9)), st.integers(1, 40_000)),
 )
 def test_shares_are_of_about_the_same_work(counts):
-    shares = stages._shares(counts)
+    shares = unswap_stages._shares(counts)
     work = Counter()
     for draw, component, part, parts, task in shares:
         assert 0 <= part < parts
@@ -218,11 +297,11 @@ def test_shares_are_of_about_the_same_work(counts):
     assert sorted(s[:4] for s in shares) == [
         (*key, part, parts)
         for key in sorted(counts)
-        for parts in [-(-(counts[key] ** 2) // stages._PAIRS_A_TASK)]
+        for parts in [-(-(counts[key] ** 2) // unswap_stages._PAIRS_A_TASK)]
         for part in range(parts)
     ]
     # Largest first: a task is given more only while it has less than the mean.
-    assert all(w <= 2 * stages._PAIRS_A_TASK for w in work.values())
+    assert all(w <= 2 * unswap_stages._PAIRS_A_TASK for w in work.values())
     assert set(work) == set(range(len(work)))
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from nes_spark.audit import text
+from nes_spark.audit.ranking import hashes_of, tie_keys
 
 
 def test_words_leave_out_spans_and_placeholders():
@@ -41,5 +42,62 @@ def test_buckets_add_up():
     assert sum(text.bucket_counts(counts).values()) == sum(counts.values())
 
 
-def test_cosines():
-    assert text.cosines([3, 0, 5], [9, 4, 0]).tolist() == [1.0, 0.0, 0.0]
+def test_score_is_the_cosine_on_the_grid():
+    assert text.score(3 * text.SCALE, 36) == 2**29
+    assert text.score(-5, 0) == 0
+    assert text.score(7, -1) == 0
+
+
+def sparse_rows(rng, count, buckets):
+    rows = []
+    for _ in range(count):
+        held = rng.choice(buckets, rng.integers(0, 5), replace=False)
+        rows.append((held, rng.integers(1, 4, len(held)) * text.SCALE))
+    return text.vectors([r[0] for r in rows], [r[1] for r in rows])
+
+
+@pytest.mark.parametrize("cells", [1, 40, 10**6])
+def test_nearest_agrees_with_ranking_one_by_one(cells, monkeypatch):
+    monkeypatch.setattr(text, "_CELLS", cells)
+    rng = np.random.default_rng(7)
+    t, m = 60, 17
+    targets, centroids = sparse_rows(rng, t, 9), sparse_rows(rng, m, 9)
+    dots = (targets @ centroids.T).toarray()
+    squares = centroids.multiply(centroids).sum(axis=1).A1.tolist()
+    names = [f"chunk {i}" for i in range(t)]
+    labels = hashes_of([f"document {i}" for i in range(m)])
+    truth = rng.integers(0, m, t)
+    own = np.array(
+        [[text.score(int(dots[i, truth[i]]) - d, squares[truth[i]]) for d in (0, text.SCALE)]
+         for i in range(t)]
+    )  # fmt: skip
+    here = np.where(np.arange(t) % 3 == 0, -1, truth)  # of every third in another block
+    found = text.nearest(
+        targets, hashes_of(names), centroids, np.sqrt(squares), labels, here, labels[truth], own
+    )
+    equal = 0
+    for i in range(t):
+        scores = np.array([text.score(int(dots[i, j]), squares[j]) for j in range(m)])
+        keys = tie_keys(names[i], labels)
+        others = [j for j in range(m) if j != here[i]]
+        order = sorted(others, key=lambda j: (-scores[j], keys[j]))
+        assert found.candidate[i] == order[0]
+        assert (found.score[i], found.tie[i]) == (scores[order[0]], keys[order[0]])
+        for v in range(2):
+            place = (-own[i, v], keys[truth[i]])
+            assert found.ahead[i, v] == sum((-scores[j], keys[j]) < place for j in others)
+        equal += (scores[others] == own[i, 0]).sum()
+    assert equal > t  # ties were put to the test
+
+
+def test_nobody_to_compare_with():
+    two = text.vectors([np.array([1]), np.array([], dtype=int)], [np.array([5]), np.array([])])
+    hashes = hashes_of(["a", "b"])
+    scores = np.zeros((2, 2), dtype=np.int64)
+    for centroids, own in ((two[:0], -1), (two[:1], 0)):
+        found = text.nearest(
+            two, hashes, centroids, np.full(centroids.shape[0], 5.0), hashes[: centroids.shape[0]],
+            np.full(2, own), hashes[[0, 0]], scores,
+        )  # fmt: skip
+        assert found.candidate.tolist() == [-1, -1]
+        assert not found.ahead.any()

@@ -1,0 +1,73 @@
+"""What the stages of the adversaries share: functions over rows, with Arrow, and bounded lists."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+STRINGS = pa.list_(pa.string())
+
+
+def map_rows(
+    frame: DataFrame, function: Callable[[dict[str, Any]], Any], fields: Sequence[tuple[str, Any]]
+) -> DataFrame:
+    """Apply a function from a row (dict) to an iterable of rows (tuples), with Arrow."""
+
+    def each(rows: list[dict[str, Any]]) -> Iterator[tuple[Any, ...]]:
+        return (out for row in rows for out in function(row))
+
+    return map_batches(frame, each, fields)
+
+
+def map_batches(
+    frame: DataFrame,
+    function: Callable[[list[dict[str, Any]]], Iterable[tuple[Any, ...]]],
+    fields: Sequence[tuple[str, Any]],
+) -> DataFrame:
+    """Apply a function from the rows of a batch (dicts) to an iterable of rows (tuples)."""
+    schema = pa.schema([pa.field(name, kind) for name, kind in fields])
+    ddl = ", ".join(f"`{name}` {_ddl(kind)}" for name, kind in fields)
+
+    def apply(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            rows = list(function(batch.to_pylist()))
+            columns = list(zip(*rows, strict=True)) if rows else [()] * len(fields)
+            yield pa.RecordBatch.from_arrays(
+                [
+                    pa.array(list(values), type=field.type)
+                    for values, field in zip(columns, schema, strict=True)
+                ],
+                schema=schema,
+            )
+
+    return frame.mapInArrow(apply, ddl)
+
+
+def _ddl(kind: pa.DataType) -> str:
+    if pa.types.is_list(kind):
+        return f"array<{_ddl(kind.value_type)}>"
+    names = {
+        pa.string(): "string",
+        pa.int32(): "int",
+        pa.int64(): "bigint",
+        pa.float64(): "double",
+        pa.bool_(): "boolean",
+    }
+    return names[kind]
+
+
+def of_few_labels(counted: DataFrame, keys: Sequence[str], most: int) -> DataFrame:
+    """Keep the rows whose keys have at most so many rows."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F
+
+    return (
+        counted.withColumn("_rows", F.count(F.lit(1)).over(Window.partitionBy(*keys)))
+        .where(F.col("_rows") <= most)
+        .drop("_rows")
+    )

@@ -1,0 +1,390 @@
+"""The adversary who knows about swapping, on Spark; see :mod:`nes_spark.audit.unswap`."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from nes_spark.audit import linkage, unswap
+from nes_spark.audit.mapping import STRINGS, map_rows
+from nes_spark.audit.stages import add_features, known_of, unchanged, with_knowledge
+from nes_spark.config import AuditConfig
+from nes_spark.schemas import PARTNER_GUESSES
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from pyspark.sql import DataFrame
+
+
+def swap_aware_attack(
+    cells: DataFrame,
+    rewrites: DataFrame,
+    combination: Sequence[str],
+    config: AuditConfig,
+    components: DataFrame | None = None,
+    hidden: Sequence[str] = (),
+) -> DataFrame:
+    """Guess which chunks exchanged their entities; see :mod:`nes_spark.audit.unswap`.
+
+    Parameters
+    ----------
+    cells : pyspark.sql.DataFrame
+        Table CELLS: every chunk of the release.
+    rewrites : pyspark.sql.DataFrame
+        Output of :func:`final_rewrites`.
+    combination : sequence of str
+        The swapped categories J, known to the adversary.
+    config : AuditConfig
+        ``swap_aware_draws``, ``swap_aware_max_chunks``, ``context_weight``, ``smoothing``.
+    components : pyspark.sql.DataFrame, optional
+        ``chunk_id, component``: what the adversary works out by clustering the released texts.
+        Without it any two chunks are candidates.
+    hidden : sequence of str
+        Categories that the release replaces by placeholders.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        Table PARTNER_GUESSES: chunks with an entity in every swapped category.
+    """
+    from pyspark import StorageLevel
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F
+
+    swapped_categories = tuple(combination)
+    chosen = rewrites.select("draw").distinct().orderBy("draw").limit(config.swap_aware_draws)
+    released = (
+        cells.select("chunk_id", "document_id", "metadata", "entities")
+        .crossJoin(F.broadcast(chosen))
+        .join(
+            rewrites.select("draw", "chunk_id", "partner_id", "edits"),
+            ["draw", "chunk_id"],
+            "left",
+        )
+    )
+    fields = [("draw", pa.int32())] + [
+        (name, pa.string()) for name in ("chunk_id", "document_id", "metadata", "partner_id")
+    ]
+    seen = add_features(released, fields, hidden, pairs=False)
+    # Labels of two kinds in one pass: the document, and what stands beside the entities.
+    outside_of = _outside(cells, swapped_categories, hidden)
+    sizes = {**_document_labels(cells), **outside_of}
+    n = cells.count()
+
+    def split(row: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
+        categories = {f.split(linkage.FIELD, 1)[0] for f in row["features"]}
+        inside = [f for f in row["features"] if f.split(linkage.FIELD, 1)[0] in swapped_categories]
+        around = [f for f in row["features"] if f in outside_of]
+        yield (
+            *(row[name] for name, _ in fields),
+            row["features"],
+            [_DOCUMENT + row["document_id"], *around],
+            inside,
+            [True] * len(inside),
+            categories.issuperset(swapped_categories),
+            unswap.turn_of(row["chunk_id"]),
+        )
+
+    parts = [*fields, ("all_features", STRINGS), ("labels", STRINGS), ("features", STRINGS)]
+    parts += [("own", pa.list_(pa.bool_())), ("eligible", pa.bool_()), ("turn", pa.int64())]
+    shown = (
+        map_rows(seen.drop("own"), split, parts)
+        .withColumn("scope", F.col("draw"))
+        .withColumn("target_id", F.col("chunk_id"))
+        .persist(StorageLevel.DISK_ONLY)  # used three times, and costly
+    )
+    if components is None:
+        placed = shown.withColumn("component", F.lit(0))
+    else:
+        placed = shown.join(components.select("chunk_id", "component"), "chunk_id")
+    # The lottery comes before a task holds what is known about the suspects of a component.
+    chance = Window.partitionBy("draw", "component").orderBy(
+        F.col("partner_id").isNull(), "turn", "chunk_id"
+    )
+    limit = config.swap_aware_max_chunks
+    suspected = (
+        placed.where("eligible")
+        .withColumn("_place", F.row_number().over(chance))
+        .where((F.col("_place") <= limit) | F.col("partner_id").isNotNull())
+    )
+    smoothing = config.smoothing
+    payload = ["document_id", "metadata", "partner_id", "component", "all_features", "labels"]
+
+    def score(row: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
+        found = linkage.scores(
+            known_of(row["found"], sizes),
+            n,
+            frozenset(row["labels"]),
+            leave_out=True,
+            smoothing=smoothing,
+            pair_weight=0.0,
+        )
+        fit = {k[1:]: v for k, v in found.items() if k.startswith(_DOCUMENT)}
+        context = {k: v for k, v in found.items() if not k.startswith(_DOCUMENT)}
+        yield (
+            row["scope"],
+            row["target_id"],
+            row["document_id"],
+            row["metadata"],
+            row["partner_id"],
+            row["component"],
+            row["all_features"],
+            list(fit),
+            list(fit.values()),
+            list(context),
+            list(context.values()),
+        )
+
+    scored_fields = [
+        *fields,
+        ("component", pa.int32()),
+        ("features", STRINGS),
+        ("fit_names", STRINGS),
+        ("fit_values", pa.list_(pa.float64())),
+        ("context_names", STRINGS),
+        ("context_values", pa.list_(pa.float64())),
+    ]
+    suspects = map_rows(
+        with_knowledge(suspected, shown, config.max_candidates_per_entity, payload),
+        score,
+        scored_fields,
+    ).persist(StorageLevel.DISK_ONLY)  # counted, then judged
+    judged = _judge(suspects, swapped_categories, config.context_weight).cache()
+    # The rate tells how many pairs to undo: the most suspicious ones of the whole release.
+    rate = rewrites.groupBy("draw").agg(F.expr("count(*) div 2").alias("swaps"))
+    undone = (
+        judged.where(F.col("match").isNotNull() & (F.col("chunk_id") < F.col("match")))
+        .withColumn(
+            "place",
+            F.row_number().over(
+                Window.partitionBy("draw").orderBy(
+                    F.col("match_score").desc(), F.xxhash64("chunk_id", "match"), "chunk_id"
+                )
+            ),
+        )
+        .join(rate, "draw")
+        .where("place <= swaps")
+    )
+    both = undone.select("draw", "chunk_id", F.lit(True).alias("undo")).unionByName(
+        undone.select("draw", F.col("match").alias("chunk_id"), F.lit(True).alias("undo"))
+    )
+    undo = F.coalesce("undo", F.lit(False))
+    return (
+        judged.join(both, ["draw", "chunk_id"], "left")
+        .withColumn("match", F.when(undo, F.col("match")))
+        .withColumn("match_correct", undo & F.col("match_correct"))
+        .select(*PARTNER_GUESSES.names)
+    )
+
+
+#: Pairs that one task scores; about two seconds.
+_PAIRS_A_TASK = 50_000_000
+
+
+def _shares(counts: Mapping[tuple[int, int], int]) -> list[tuple[int, int, int, int, int]]:
+    """Divide the pairs of all components among tasks of about the same work.
+
+    Parameters
+    ----------
+    counts : mapping of (int, int) to int
+        Draw and component to the number of suspects.
+
+    Returns
+    -------
+    list of tuple of int
+        Draw, component, part, parts, task: every component cut into parts of at most
+        :data:`_PAIRS_A_TASK` pairs, the parts laid to the task that has the least, largest first.
+    """
+    shares = []
+    for (draw, component), n in sorted(counts.items()):
+        parts = -(-n * n // _PAIRS_A_TASK)
+        shares += [(n * n / parts, draw, component, part, parts) for part in range(parts)]
+    tasks = [(0.0, task) for task in range(math.ceil(sum(s[0] for s in shares) / _PAIRS_A_TASK))]
+    found = []
+    for work, draw, component, part, parts in sorted(shares, key=lambda s: (-s[0], *s[1:])):
+        load, task = heapq.heappop(tasks)
+        heapq.heappush(tasks, (load + work, task))
+        found.append((draw, component, part, parts, task))
+    return found
+
+
+def _judge(suspects: DataFrame, swapped_categories: tuple[str, ...], beta: float) -> DataFrame:
+    """Score and match the suspects of each draw and component; columns as in ``_JUDGED``.
+
+    The pairs of a component are scored in as many tasks as they are worth, and matched in one:
+    that takes the best few candidates of each chunk only.
+    """
+    from pyspark.sql import functions as F
+
+    counts = {
+        (row["draw"], row["component"]): row["count"]
+        for row in suspects.groupBy("draw", "component").count().collect()
+    }
+    shares = _shares(counts)
+    plan = suspects.sparkSession.createDataFrame(
+        shares, "draw int, component int, part int, parts int, task int"
+    )
+
+    def score(frame: pd.DataFrame) -> pd.DataFrame:
+        import pandas as pd
+
+        draw, component, part, parts = (
+            int(frame[name].iloc[0]) for name in ("draw", "component", "part", "parts")
+        )
+        columns: list[Any] = [frame[name].tolist() for name in _SUSPECTS]
+        rows = [
+            unswap.Suspect(
+                chunk_id,
+                document_id,
+                metadata,
+                linkage.by_category(features),
+                dict(zip(fit_names, map(float, fit_values), strict=True)),
+                dict(zip(context_names, map(float, context_values), strict=True)),
+                partner,
+            )
+            for (
+                chunk_id,
+                document_id,
+                metadata,
+                features,
+                fit_names,
+                fit_values,
+                context_names,
+                context_values,
+                partner,
+            ) in zip(*columns, strict=True)
+        ]
+        partners = {s.chunk_id: s.partner for s in rows}
+        return pd.DataFrame(
+            [
+                (
+                    draw,
+                    component,
+                    s.chunk_id,
+                    partners[s.chunk_id],
+                    s.candidates,
+                    s.rank,
+                    [name for name, _ in s.best],
+                    [value for _, value in s.best],
+                )
+                for s in unswap.score_suspects(rows, swapped_categories, beta, part, parts)
+            ],
+            columns=[*_SCORED],
+        ).astype({"rank": "Int32", "candidates": "int32", "draw": "int32", "component": "int32"})
+
+    def match(frame: pd.DataFrame) -> pd.DataFrame:
+        import pandas as pd
+
+        draw = int(frame["draw"].iloc[0])
+        columns: list[Any] = [frame[name].tolist() for name in [*_SCORED][2:]]
+        scored, partners = [], {}
+        for chunk_id, partner, candidates, rank, names, values in zip(*columns, strict=True):
+            best = tuple(zip(names, map(int, values), strict=True))
+            place = None if pd.isna(rank) else int(rank)
+            scored.append(unswap.Scored(chunk_id, candidates, place, best))
+            partners[chunk_id] = partner
+        found = [
+            (
+                draw,
+                s.chunk_id,
+                s.answer,
+                s.score,
+                s.candidates,
+                partners[s.chunk_id] is not None,
+                s.rank,
+                s.answer is not None and s.answer == partners[s.chunk_id],
+                s.match,
+                s.match_score,
+                s.match is not None and s.match == partners[s.chunk_id],
+            )
+            for s in unswap.match_suspects(scored)
+        ]
+        return pd.DataFrame(found, columns=[*_JUDGED]).astype(
+            {"rank": "Int32", "candidates": "int32", "draw": "int32"}
+        )
+
+    tasks = 1 + max((share[-1] for share in shares), default=0)
+    return (
+        suspects.join(F.broadcast(plan), ["draw", "component"])
+        # More partitions than tasks, so that few of them share one by chance of their hash.
+        .repartition(4 * tasks, "task")
+        .groupBy("task", "draw", "component", "part")
+        .applyInPandas(score, _ddl_of(_SCORED))
+        .groupBy("draw", "component")
+        .applyInPandas(match, _ddl_of(_JUDGED))
+    )
+
+
+def _ddl_of(columns: Mapping[str, str]) -> str:
+    return ", ".join(f"`{name}` {kind}" for name, kind in columns.items())
+
+
+#: Marks a label that is a document; features never start with it.
+_DOCUMENT = "\x1c"
+
+
+def _document_labels(cells: DataFrame) -> dict[str, int]:
+    counted = cells.groupBy("document_id").count().collect()
+    return {_DOCUMENT + row["document_id"]: row["count"] for row in counted}
+
+
+def _outside(
+    cells: DataFrame, swapped_categories: Sequence[str], hidden: Sequence[str]
+) -> dict[str, int]:
+    """Return the features outside the swapped categories that two chunks share, with their counts.
+
+    Those of a single chunk say nothing about another one. Swapping leaves these counts alone.
+    """
+    from pyspark.sql import functions as F
+
+    seen = add_features(
+        unchanged(cells), [("chunk_id", pa.string())], (*hidden, *swapped_categories), pairs=False
+    )
+    counted = (
+        seen.select(F.explode("features").alias("feature"))
+        .groupBy("feature")
+        .count()
+        .where("count >= 2")
+        .collect()
+    )
+    return {row["feature"]: row["count"] for row in counted}
+
+
+_SUSPECTS = (
+    "chunk_id",
+    "document_id",
+    "metadata",
+    "features",
+    "fit_names",
+    "fit_values",
+    "context_names",
+    "context_values",
+    "partner_id",
+)
+_SCORED = {
+    "draw": "int",
+    "component": "int",
+    "chunk_id": "string",
+    "partner_id": "string",
+    "candidates": "int",
+    "rank": "int",
+    "best_ids": "array<string>",
+    "best_scores": "array<bigint>",
+}
+_JUDGED = {
+    "draw": "int",
+    "chunk_id": "string",
+    "answer": "string",
+    "score": "double",
+    "candidates": "int",
+    "swapped": "boolean",
+    "rank": "int",
+    "correct": "boolean",
+    "match": "string",
+    "match_score": "double",
+    "match_correct": "boolean",
+}
