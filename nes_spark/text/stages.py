@@ -866,7 +866,12 @@ def find_leaks(
             yield pd.DataFrame(rows, columns=_RUN_COLUMNS)
 
     texts = released.select("chunk_id", "document_id", "text")
-    mine = texts.join(index.known, "document_id", "left").mapInPandas(own, LEAKS.ddl)
+    # The few hits are moved, so that tasks that search texts are not mixed with tasks that do not.
+    mine = (
+        texts.join(index.known, "document_id", "left")
+        .mapInPandas(own, LEAKS.ddl)
+        .repartition("document_id")
+    )
     found = texts.mapInPandas(
         runs,
         "chunk_id string, document_id string, at int, key string, title boolean, "
