@@ -22,7 +22,6 @@ chunk), so that it is not recognised by itself.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -147,26 +146,34 @@ class Known:
         Known chunks that hold it, ``n_f``.
     own : bool
         Whether the target chunk, as it is known, is one of them.
-    labels : sequence of str
-        Candidates that used it.
-    counts, sizes : sequence of int
-        Chunks of each of those candidates that hold it (``n_fc``), and chunks it has (``n_c``).
+    labels : numpy.ndarray of int
+        Numbers of the candidates that used it, ascending.
+    counts : numpy.ndarray of int
+        Chunks of each of those candidates that hold it, ``n_fc``.
     """
 
     feature: str
     total: int
     own: bool
-    labels: Sequence[str]
-    counts: Sequence[int]
-    sizes: Sequence[int]
+    labels: np.ndarray
+    counts: np.ndarray
+
+    def of(self, label: int) -> Known | None:
+        """Return what is known of one candidate; None when it never used the feature."""
+        place = int(np.searchsorted(self.labels, label))
+        if place == len(self.labels) or self.labels[place] != label:
+            return None
+        only = slice(place, place + 1)
+        return Known(self.feature, self.total, self.own, self.labels[only], self.counts[only])
 
 
 def weights(
     known: Known,
-    n: int,
-    own_labels: frozenset[str] | set[str],
+    sizes: np.ndarray,
+    own_labels: Sequence[int],
     leave_out: bool,
     smoothing: float,
+    n: int,
 ) -> np.ndarray:
     """Return w(f, c) for the candidates that used a feature.
 
@@ -174,74 +181,81 @@ def weights(
     ----------
     known : Known
         The feature.
-    n : int
-        Known chunks.
-    own_labels : set of str
+    sizes : numpy.ndarray of int
+        Known chunks of every candidate, ``n_c``.
+    own_labels : sequence of int
         Candidates that the target chunk itself is known under; empty when it is not known.
     leave_out : bool
         Whether the target chunk is taken out of all counts.
     smoothing : float
         Lambda, between 0 and 1.
+    n : int
+        Known chunks.
 
     Returns
     -------
     numpy.ndarray of float, shape (len(known.labels),)
     """
-    counts = np.asarray(known.counts, dtype=np.float64)
-    sizes = np.asarray(known.sizes, dtype=np.float64)
+    counts = known.counts.astype(np.float64)
+    chunks = sizes[known.labels].astype(np.float64)
     total, all_chunks = float(known.total), float(n)
-    if leave_out and own_labels:
-        mine = np.fromiter((label in own_labels for label in known.labels), bool, len(known.labels))
+    if leave_out and len(own_labels):
+        mine = np.isin(known.labels, own_labels)
         all_chunks -= 1
-        sizes = sizes - mine
+        chunks = chunks - mine
         if known.own:
             total -= 1
             counts = counts - mine
     if total <= 0 or all_chunks <= 0:
         return np.zeros(len(counts))
-    shares = np.divide(counts, sizes, out=np.zeros_like(counts), where=sizes > 0)
+    shares = np.divide(counts, chunks, out=np.zeros_like(counts), where=chunks > 0)
     return np.log1p((1 - smoothing) / smoothing * shares / (total / all_chunks))
 
 
 def scores(
     found: Sequence[Known],
-    n: int,
-    own_labels: frozenset[str] | set[str],
+    sizes: np.ndarray,
+    own_labels: Sequence[int],
     leave_out: bool,
     smoothing: float,
     pair_weight: float,
-) -> dict[str, float]:
-    """Return the score of every candidate with any evidence, in a fixed order of summation."""
-    parts: dict[str, list[float]] = {}
+    n: int,
+) -> np.ndarray:
+    """Return the score of every candidate, added up in order of the features.
+
+    Returns
+    -------
+    numpy.ndarray of float, shape (len(sizes),)
+        Zero without evidence.
+    """
+    total = np.zeros(len(sizes))
     for known in sorted(found, key=lambda k: k.feature):
         factor = pair_weight if is_pair(known.feature) else 1.0
-        if not factor:
-            continue
-        values = weights(known, n, own_labels, leave_out, smoothing)
-        for label, value in zip(known.labels, values.tolist(), strict=True):
-            if value > 0:
-                parts.setdefault(label, []).append(factor * value)
-    return {label: math.fsum(parts[label]) for label in sorted(parts)}
+        if factor:
+            values = weights(known, sizes, own_labels, leave_out, smoothing, n)
+            total[known.labels] += factor * values
+    return total
 
 
 def evidence_for(
     found: Sequence[Known],
-    label: str,
-    n: int,
-    own_labels: frozenset[str] | set[str],
+    label: int,
+    sizes: np.ndarray,
+    own_labels: Sequence[int],
     leave_out: bool,
     smoothing: float,
     pair_weight: float,
+    n: int,
     top: int = 5,
 ) -> list[str]:
     """Return the features that gave a candidate most, strongest first, ties in order of name."""
     strength: list[tuple[float, str]] = []
     for known in found:
-        if label not in known.labels:
+        only = known.of(label)
+        if only is None:
             continue
         factor = pair_weight if is_pair(known.feature) else 1.0
-        values = weights(known, n, own_labels, leave_out, smoothing)
-        value = factor * float(values[list(known.labels).index(label)])
+        value = factor * float(weights(only, sizes, own_labels, leave_out, smoothing, n)[0])
         if value > 0:
             strength.append((-round(value, 9), known.feature))
     return [describe(name) for _, name in sorted(strength)[:top]]
@@ -250,15 +264,15 @@ def evidence_for(
 def guess(
     target: str,
     found: Sequence[Known],
-    n: int,
-    truth: str,
-    own_labels: frozenset[str] | set[str],
-    labels: Sequence[str],
+    sizes: np.ndarray,
     label_hashes: np.ndarray,
+    truth: int | None,
+    known_here: bool,
     leave_out: bool,
     smoothing: float = 0.2,
     pair_weight: float = 0.5,
-) -> tuple[str | None, int | None, list[str]]:
+    n: int | None = None,
+) -> tuple[int | None, int | None, list[str]]:
     """Guess the metadata of a chunk.
 
     Parameters
@@ -267,36 +281,35 @@ def guess(
         Its chunk_id; breaks ties, see :func:`nes_spark.audit.ranking.tie_keys`.
     found : sequence of Known
         Those of its features that the adversary knows.
-    n : int
-        Known chunks.
-    truth : str
-        Its true metadata.
-    own_labels : set of str
-        Metadata under which the chunk itself is known; empty when it is not.
-    labels, label_hashes : sequence of str, numpy.ndarray of uint64
-        All candidates, sorted, and their hashes.
+    sizes : numpy.ndarray of int
+        Known chunks of every candidate.
+    label_hashes : numpy.ndarray of uint64
+        :func:`nes_spark.audit.ranking.stable_hash` of every candidate.
+    truth : int or None
+        Number of its true candidate; None when it is not among them.
+    known_here : bool
+        Whether the chunk itself is among the known ones of its true candidate.
     leave_out : bool
-        Whether the chunk itself is left out of what is known.
+        Whether it is left out of what is known.
     smoothing, pair_weight : float
         See the module.
+    n : int, optional
+        Known chunks; the sum of `sizes` when not given.
 
     Returns
     -------
-    answer : str or None
+    answer : int or None
         The candidate of the highest score; None when there is no candidate.
     rank : int or None
         Place of the truth from 1; None when it is not among the candidates.
     evidence : list of str
         What spoke most for the answer; empty when it was guessed at random.
     """
-    by_label = scores(found, n, own_labels, leave_out, smoothing, pair_weight)
-    index = {label: i for i, label in enumerate(labels)}
-    dense = np.zeros(len(labels))
-    for label, value in by_label.items():
-        dense[index[label]] = value
-    best, rank = best_and_rank(dense, tie_keys(target, label_hashes), index.get(truth))
-    if best is None:
+    n = int(sizes.sum()) if n is None else n
+    own = (truth,) if known_here and truth is not None else ()
+    values = scores(found, sizes, own, leave_out, smoothing, pair_weight, n)
+    answer, rank = best_and_rank(values, tie_keys(target, label_hashes), truth)
+    if answer is None:
         return None, None, []
-    answer = labels[best]
-    reasons = evidence_for(found, answer, n, own_labels, leave_out, smoothing, pair_weight)
+    reasons = evidence_for(found, answer, sizes, own, leave_out, smoothing, pair_weight, n)
     return answer, rank, reasons

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
 from nes_spark.audit import linkage, ranking
-from nes_spark.audit.mapping import STRINGS, map_rows, of_few_labels
+from nes_spark.audit.mapping_stages import STRINGS, map_rows, of_few_labels
 from nes_spark.audit.summary import (
     AdversaryResult,
     DrawSums,
@@ -125,7 +126,11 @@ def add_features(
 
 
 def with_knowledge(
-    targets: DataFrame, knowledge: DataFrame, max_labels: int, payload: Sequence[str]
+    targets: DataFrame,
+    knowledge: DataFrame,
+    labels: Sequence[str],
+    max_labels: int,
+    payload: Sequence[str],
 ) -> DataFrame:
     """Bring together, for each target, what is known of its features.
 
@@ -135,6 +140,8 @@ def with_knowledge(
         ``scope, target_id, features, own`` and the columns ``payload``.
     knowledge : pyspark.sql.DataFrame
         ``scope, labels, features``, one row a known chunk of each scope.
+    labels : sequence of str
+        Every label that counts; a label's number is its place here.
     max_labels : int
         Features known under more labels are left out.
     payload : sequence of str
@@ -143,13 +150,19 @@ def with_knowledge(
     Returns
     -------
     pyspark.sql.DataFrame
-        ``scope, target_id``, the payload, and ``found``: an array of structs in no particular
-        order; kernels sort it.
+        ``scope, target_id``, the payload, and ``found`` for :func:`known_of`: an array of structs
+        in no particular order; kernels sort it.
     """
+    import pandas as pd
+    from pyspark.sql import Window
     from pyspark.sql import functions as F
 
+    # A number is a sixth of what a name takes, and every target carries those of its features.
+    numbered = targets.sparkSession.createDataFrame(
+        pd.DataFrame({"label": list(labels), "number": np.arange(len(labels), dtype=np.int32)}),
+        "label string, number int",
+    )
     # The label '' stands for the corpus: its count is the total of the feature.
-    entry = F.struct("label", "count")
     wanted = targets.select("scope", F.explode("features").alias("feature")).distinct()
     counted = (
         knowledge.select("scope", "labels", F.explode("features").alias("feature"))
@@ -159,18 +172,32 @@ def with_knowledge(
             "scope", "feature", F.explode(F.concat("labels", F.array(F.lit("")))).alias("label")
         )
         .groupBy("scope", "feature", "label")
-        .agg(F.count("*").alias("count"))
+        .agg(F.count("*").cast("int").alias("count"))
     )
+    of_corpus = F.max(F.when(F.col("label") == "", F.col("count")))
     known = (
         # Counted before they are collected: a list of all labels of the corpus is never held.
         of_few_labels(counted, ("scope", "feature"), max_labels + 1)
-        .groupBy("scope", "feature")
-        .agg(
-            F.sum(F.when(F.col("label") == "", F.col("count")).otherwise(0)).alias("total"),
-            F.collect_list(F.when(F.col("label") != "", entry)).alias("entries"),
+        .withColumn("total", of_corpus.over(Window.partitionBy("scope", "feature")))
+        .where("label != ''")
+        .join(numbered, "label")
+        .groupBy("scope", "feature", "total")
+        .agg(F.sort_array(F.collect_list(F.struct("number", "count"))).alias("entries"))
+        .select(
+            "scope",
+            "feature",
+            "total",
+            F.col("entries.number").alias("_labels"),
+            F.col("entries.count").alias("_counts"),
         )
     )
-    item = F.struct("feature", "total", F.col("is_own").alias("own"), "entries")
+    item = F.struct(
+        "feature",
+        "total",
+        F.col("is_own").alias("own"),
+        F.col("_labels").alias("labels"),
+        F.col("_counts").alias("counts"),
+    )
     return (
         targets.select(
             "scope",
@@ -195,34 +222,18 @@ def with_knowledge(
     )
 
 
-def known_of(found: list[dict[str, Any]] | None, sizes: dict[str, int]) -> list[linkage.Known]:
-    """Return what the kernel wants of a column ``found`` of :func:`with_knowledge`.
-
-    Parameters
-    ----------
-    found : list of dict
-        The column's value.
-    sizes : dict of str to int
-        Chunks of each label; others are left out.
-    """
-    known = []
-    for item in found or ():
-        entries = sorted((e for e in item["entries"] if e["label"] in sizes), key=_label)
-        known.append(
-            linkage.Known(
-                item["feature"],
-                item["total"],
-                item["own"],
-                [e["label"] for e in entries],
-                [e["count"] for e in entries],
-                [sizes[e["label"]] for e in entries],
-            )
+def known_of(found: list[dict[str, Any]] | None) -> list[linkage.Known]:
+    """Return what the kernel wants of a column ``found`` of :func:`with_knowledge`."""
+    return [
+        linkage.Known(
+            item["feature"],
+            item["total"],
+            item["own"],
+            np.array(item["labels"], dtype=np.int64),
+            np.array(item["counts"], dtype=np.int64),
         )
-    return known
-
-
-def _label(entry: dict[str, Any]) -> str:
-    return entry["label"]
+        for item in found or ()
+    ]
 
 
 def _sizes(knowledge: DataFrame) -> dict[str, int]:
@@ -283,35 +294,37 @@ def _attack(
     from pyspark.sql import functions as F
 
     smoothing, pair_weight = config.smoothing, config.pair_weight
-    sizes = _sizes(knowledge)
-    n = sum(sizes.values())
-    labels = list(sizes)
+    counted = _sizes(knowledge)
+    labels = list(counted)
+    sizes = np.array(list(counted.values()))
     hashes = ranking.hashes_of(labels)
+    number = {label: i for i, label in enumerate(labels)}
 
     def guess(row: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
-        found = known_of(row["found"], sizes)
-        truth = row["metadata"]
-        own = frozenset((truth,) if here else ())
+        found = known_of(row["found"])
+        truth = number.get(row["metadata"])
         for name, leave_out in ((LINKAGE, True), (LINKAGE + SELF, False)):
-            answer, rank, evidence = linkage.guess(
+            best, rank, evidence = linkage.guess(
                 row["chunk_id"],
                 found,
-                n,
-                truth,
-                own,
-                labels,
+                sizes,
                 hashes,
+                truth,
+                here,
                 leave_out,
                 smoothing,
                 pair_weight,
             )
+            answer = None if best is None else labels[best]
+            right = best is not None and best == truth
             for values in expand(row):
-                yield *values, row["side"], name, answer, answer == truth, rank, evidence
+                yield *values, row["side"], name, answer, right, rank, evidence
 
     learned = add_features(unchanged(knowledge), [("metadata", pa.string())], (), pair_weight > 0)
     collected = with_knowledge(
         targets.withColumn("scope", F.lit(0)),
         learned.select(F.lit(0).alias("scope"), F.array("metadata").alias("labels"), "features"),
+        labels,
         config.max_candidates_per_entity,
         ["chunk_id", "document_id", "metadata", "side", "uses"],
     )

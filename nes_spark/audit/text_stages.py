@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from nes_spark.audit import ranking, text
-from nes_spark.audit.mapping import map_batches, map_rows, of_few_labels
+from nes_spark.audit.mapping_stages import map_batches, map_rows, of_few_labels
 from nes_spark.audit.stages import SELF
 from nes_spark.config import AuditConfig
 from nes_spark.errors import InputError

@@ -7,10 +7,11 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
 from nes_spark.audit import linkage, unswap
-from nes_spark.audit.mapping import STRINGS, map_rows
+from nes_spark.audit.mapping_stages import STRINGS, map_rows
 from nes_spark.audit.stages import add_features, known_of, unchanged, with_knowledge
 from nes_spark.config import AuditConfig
 from nes_spark.schemas import PARTNER_GUESSES
@@ -72,7 +73,10 @@ def swap_aware_attack(
     seen = add_features(released, fields, hidden, pairs=False)
     # Labels of two kinds in one pass: the document, and what stands beside the entities.
     outside_of = _outside(cells, swapped_categories, hidden)
-    sizes = {**_document_labels(cells), **outside_of}
+    counted = {**_document_labels(cells), **outside_of}
+    labels = sorted(counted)
+    number = {label: i for i, label in enumerate(labels)}
+    sizes = np.array([counted[label] for label in labels], dtype=np.int64)
     n = cells.count()
 
     def split(row: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
@@ -115,14 +119,16 @@ def swap_aware_attack(
     payload = ["document_id", "metadata", "partner_id", "component", "all_features", "labels"]
 
     def score(row: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
-        found = linkage.scores(
-            known_of(row["found"], sizes),
-            n,
-            frozenset(row["labels"]),
+        values = linkage.scores(
+            known_of(row["found"]),
+            sizes,
+            [number[label] for label in row["labels"]],
             leave_out=True,
             smoothing=smoothing,
             pair_weight=0.0,
+            n=n,
         )
+        found = {labels[i]: float(values[i]) for i in np.flatnonzero(values)}
         fit = {k[1:]: v for k, v in found.items() if k.startswith(_DOCUMENT)}
         context = {k: v for k, v in found.items() if not k.startswith(_DOCUMENT)}
         yield (
@@ -149,7 +155,7 @@ def swap_aware_attack(
         ("context_values", pa.list_(pa.float64())),
     ]
     suspects = map_rows(
-        with_knowledge(suspected, shown, config.max_candidates_per_entity, payload),
+        with_knowledge(suspected, shown, labels, config.max_candidates_per_entity, payload),
         score,
         scored_fields,
     ).persist(StorageLevel.DISK_ONLY)  # counted, then judged

@@ -60,23 +60,23 @@ def oracle(corpus, leave_out, config=CONFIG, hidden=()):
                         f,
                         sum(holders.values()),
                         False,
-                        names,
-                        [holders[n] for n in names],
-                        [sizes[n] for n in names],
+                        np.array([labels.index(n) for n in names]),
+                        np.array([holders[n] for n in names]),
                     )
                 )
-        return linkage.guess(
-            chunk, found, len(known), owner[chunk], set(), labels, hashes, False,
-            config.smoothing, config.pair_weight,
+        best, rank, _ = linkage.guess(
+            chunk, found, np.array([sizes[label] for label in labels]), hashes,
+            labels.index(owner[chunk]), False, False, config.smoothing, config.pair_weight,
         )  # fmt: skip
+        return labels[best], rank
 
     expected = {}
     for r in corpus.rewrites:
         chunk = r["chunk_id"]
         before = next(c["entities"] for c in corpus.cells if c["chunk_id"] == chunk)
         after = linkage.swap_entities(before, r["edits"])
-        expected[r["draw"], chunk, "pre"] = guess(chunk, features[chunk])[:2]
-        expected[r["draw"], chunk, "post"] = guess(chunk, linkage.features_of(after, hidden))[:2]
+        expected[r["draw"], chunk, "pre"] = guess(chunk, features[chunk])
+        expected[r["draw"], chunk, "post"] = guess(chunk, linkage.features_of(after, hidden))
     return expected
 
 
