@@ -34,8 +34,16 @@ setup: check-java $(STAMP) ## Create .venv and install the project
 demo: setup ## Run the main job on the bundled demo corpus (report in out/demo)
 	@$(BIN)/nes-spark demo
 
+# The tests of the kernels run beside those that share the Spark session; their output comes last.
 test: setup ## Run the fast tests
-	$(BIN)/python -m pytest -m "not slow and not cluster"
+	@log=$$(mktemp) || exit 1; \
+	$(BIN)/python -m pytest -m "not spark and not slow and not cluster" > "$$log" 2>&1 & kernels=$$!; \
+	trap 'kill $$kernels 2>/dev/null; rm -f "$$log"; exit 130' INT TERM; \
+	echo "tests that need Spark:"; \
+	$(BIN)/python -m pytest -m "spark and not slow and not cluster"; stages=$$?; \
+	wait $$kernels; kernels=$$?; \
+	echo "tests of kernels:"; cat "$$log"; rm -f "$$log"; \
+	exit $$((stages || kernels))
 
 test-slow: setup ## Run all tests, also those that take minutes or start a cluster
 	$(BIN)/python -m pytest

@@ -46,6 +46,10 @@ def oracle(corpus, leave_out, config=CONFIG, hidden=()):
     owner = {c["chunk_id"]: c["metadata"] for c in corpus.cells}
     labels = sorted(set(owner.values()))
     hashes = hashes_of(labels)
+    users = {}
+    for c, held in features.items():
+        for f in held:
+            users.setdefault(f, set()).add(owner[c])
 
     def guess(chunk, seen):
         known = [c for c in features if not (leave_out and c == chunk)]
@@ -53,7 +57,7 @@ def oracle(corpus, leave_out, config=CONFIG, hidden=()):
         found = []
         for f in seen:
             holders = Counter(owner[c] for c in known if f in features[c])
-            if holders:
+            if holders and len(users[f]) <= config.max_candidates_per_entity:
                 names = sorted(holders)
                 found.append(
                     linkage.Known(
@@ -98,6 +102,19 @@ def test_linkage_agrees_with_its_definition(spark, corpus, partitions):
         truth = f"Company {r['document_id'][3:]}"
         assert r["correct"] == (r["answer"] == truth) == (r["rank"] == 1)
         assert r["outcome"] == "answered"
+
+
+def test_an_entity_of_too_many_candidates_is_no_evidence(spark, corpus):
+    tables = frames(spark, corpus)
+    final = final_rewrites(tables["rewrites"], *RELEASE)
+    config = CONFIG.model_copy(update={"max_candidates_per_entity": 2})
+    found = linkage_attack(tables["cells"], final, config).collect()
+    mine = {
+        (r["draw"], r["chunk_id"], r["side"]): (r["answer"], r["rank"])
+        for r in found
+        if r["model"] == "linkage"
+    }
+    assert mine == oracle(corpus, True, config) != oracle(corpus, True)
 
 
 def test_swapping_hides_the_document_from_the_linkage_adversary(spark, corpus):
