@@ -7,6 +7,7 @@ and the sampler's options are tried beside the run's own. Nothing here changes w
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -194,28 +195,32 @@ def audit_release(
     if "predictions" in wanted:
         known = _reference(context)
         predictions = linkage_attack(cells, attacked, config.audit, hidden, known.get("cells"))
-        if config.audit.text:
-            texts = (known["chunks"], known["mentions"]) if known else None
-            predictions = predictions.unionByName(
-                text_attack(
-                    context.table("chunks"),
-                    context.table("mentions"),
-                    attacked,
-                    config.audit,
-                    texts,
+        with ExitStack() as until:
+            if config.audit.text:
+                texts = (known["chunks"], known["mentions"]) if known else None
+                predictions = predictions.unionByName(
+                    text_attack(
+                        context.table("chunks"),
+                        context.table("mentions"),
+                        attacked,
+                        config.audit,
+                        texts,
+                        until,
+                    )
                 )
-            )
-        store.write_table("predictions", predictions, key)
+            store.write_table("predictions", predictions, key)
     if "partner_guesses" in wanted:
         components = (
             context.table("assignments")
             .where(F.col("setting") == choice["setting"])
             .select("chunk_id", "component")
         )
-        guesses = swap_aware_attack(
-            cells, attacked, choice["combination"].split("+"), config.audit, components, hidden
-        )
-        store.write_table("partner_guesses", guesses, key)
+        swapped = choice["combination"].split("+")
+        with ExitStack() as until:
+            guesses = swap_aware_attack(
+                cells, attacked, swapped, config.audit, components, hidden, until
+            )
+            store.write_table("partner_guesses", guesses, key)
     partners = None
     if config.audit.swap_aware:
         partners = summarize_partner_guesses(context.table("partner_guesses"))
@@ -370,14 +375,16 @@ def _attacks(
 
     from nes_spark.audit.stages import attack_candidates
 
-    attacks = attack_candidates(
-        context.table("cells"),
-        context.table("rewrites"),
-        context.config.audit,
-        tuple(context.config.releases.must_change),
-        _reference(context).get("cells"),
-    )
-    context.store.write_table("attacks", attacks, key)
+    with ExitStack() as until:
+        attacks = attack_candidates(
+            context.table("cells"),
+            context.table("rewrites"),
+            context.config.audit,
+            tuple(context.config.releases.must_change),
+            _reference(context).get("cells"),
+            until,
+        )
+        context.store.write_table("attacks", attacks, key)
     mine = candidates[
         (candidates["setting"] == choice["setting"])
         & (candidates["population"] == choice["population"])

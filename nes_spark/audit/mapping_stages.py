@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -71,3 +72,13 @@ def of_few_labels(counted: DataFrame, keys: Sequence[str], most: int) -> DataFra
         .where(F.col("_rows") <= most)
         .drop("_rows")
     )
+
+
+def hold(frame: DataFrame, until: ExitStack | None) -> DataFrame:
+    """Keep a frame that is used more than once on disk, until a stack closes or the session."""
+    from pyspark import StorageLevel
+
+    frame = frame.persist(StorageLevel.DISK_ONLY)
+    if until is not None:
+        until.callback(frame.unpersist)
+    return frame

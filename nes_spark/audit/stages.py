@@ -7,13 +7,14 @@ what is not is summed in a fixed order inside a kernel, so results do not depend
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from nes_spark.audit import linkage, ranking
-from nes_spark.audit.mapping_stages import STRINGS, map_rows, of_few_labels
+from nes_spark.audit.mapping_stages import STRINGS, hold, map_rows, of_few_labels
 from nes_spark.audit.summary import (
     AdversaryResult,
     DrawSums,
@@ -420,6 +421,7 @@ def attack_candidates(
     config: AuditConfig,
     hidden: Sequence[str] = (),
     knowledge: DataFrame | None = None,
+    until: ExitStack | None = None,
 ) -> DataFrame:
     """Let the linkage adversary score every candidate release.
 
@@ -432,6 +434,9 @@ def attack_candidates(
         As in :func:`linkage_attack`.
     rewrites : pyspark.sql.DataFrame
         Table REWRITES with all candidates.
+    until : contextlib.ExitStack, optional
+        Frees the disk that intermediate tables take when it closes, which must be after the result
+        is written; without it the session frees it.
 
     Returns
     -------
@@ -471,8 +476,7 @@ def attack_candidates(
         F.col("correct").cast("int").alias("correct"),
         F.coalesce((F.col("rank") <= 5).cast("int"), F.lit(0)).alias("hit5"),
     )
-    # Used three times below, and costly.
-    guesses = guesses.cache()
+    guesses = hold(guesses, until)
     pre = guesses.where("side = 'pre'").select("chunk_id", "model", F.col("correct").alias("pre"))
     whole = pre.groupBy("model").agg(F.sum("pre").alias("all_pre"), F.count("*").alias("n"))
     # A later swap of the same chunk replaces what its earlier text counted for.

@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from nes_spark.audit import ranking, text
-from nes_spark.audit.mapping_stages import map_batches, map_rows, of_few_labels
+from nes_spark.audit.mapping_stages import hold, map_batches, map_rows, of_few_labels
 from nes_spark.audit.stages import SELF
 from nes_spark.config import AuditConfig
 from nes_spark.errors import InputError
@@ -89,6 +90,7 @@ def text_attack(
     rewrites: DataFrame,
     config: AuditConfig,
     knowledge: tuple[DataFrame, DataFrame] | None = None,
+    until: ExitStack | None = None,
 ) -> DataFrame:
     """Guess the metadata of swapped chunks from their words, before and after.
 
@@ -102,6 +104,9 @@ def text_attack(
         ``max_candidates_per_entity`` bounds words as it does entities.
     knowledge : (DataFrame, DataFrame), optional
         CHUNKS and MENTIONS of another corpus that the adversary knows instead.
+    until : contextlib.ExitStack, optional
+        Frees the disk that intermediate tables take when it closes, which must be after the result
+        is written; without it the session frees it.
 
     Returns
     -------
@@ -116,7 +121,6 @@ def text_attack(
     InputError
         When there is nothing to learn from.
     """
-    from pyspark import StorageLevel
     from pyspark.sql import functions as F
 
     here = knowledge is None
@@ -124,10 +128,8 @@ def text_attack(
     frequencies, n = _frequencies(source)
     if not n:
         raise InputError("the audit has no chunks to learn from; is the reference corpus empty?")
-    # Used three times, and costly: all texts are read for it.
-    centroids = _centroids(source, frequencies, n, config.max_candidates_per_entity).persist(
-        StorageLevel.DISK_ONLY
-    )
+    # Costly: all texts are read for it.
+    centroids = hold(_centroids(source, frequencies, n, config.max_candidates_per_entity), until)
     # Buckets of too many candidates are nobody's words: they weigh nothing in any vector.
     kept = {kind: np.zeros(text.BUCKETS, dtype=bool) for kind in (STYLE, WORDS)}
     for row in centroids.select("kind", "bucket").distinct().collect():
@@ -165,13 +167,16 @@ def text_attack(
     posts = rewrites.groupBy("chunk_id").agg(
         F.collect_list(F.struct("draw", "text")).alias("posts")
     )
-    sightings = map_rows(
-        _known_spans(chunks, mentions)
-        .join(posts, "chunk_id")
-        .select("chunk_id", "document_id", "metadata", "text", "spans", "posts"),
-        look,
-        _SIGHTING,
-    ).persist(StorageLevel.DISK_ONLY)  # used four times
+    sightings = hold(
+        map_rows(
+            _known_spans(chunks, mentions)
+            .join(posts, "chunk_id")
+            .select("chunk_id", "document_id", "metadata", "text", "spans", "posts"),
+            look,
+            _SIGHTING,
+        ),
+        until,
+    )
     ranked = _ranked(sightings, centroids, labels, here)
     # The truth comes first when nobody is ahead of it.
     variants = F.explode(

@@ -5,13 +5,14 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from nes_spark.audit import linkage, unswap
-from nes_spark.audit.mapping_stages import STRINGS, map_rows
+from nes_spark.audit.mapping_stages import STRINGS, hold, map_rows
 from nes_spark.audit.stages import add_features, known_of, unchanged, with_knowledge
 from nes_spark.config import AuditConfig
 from nes_spark.schemas import PARTNER_GUESSES
@@ -28,6 +29,7 @@ def swap_aware_attack(
     config: AuditConfig,
     components: DataFrame | None = None,
     hidden: Sequence[str] = (),
+    until: ExitStack | None = None,
 ) -> DataFrame:
     """Guess which chunks exchanged their entities; see :mod:`nes_spark.audit.unswap`.
 
@@ -46,13 +48,15 @@ def swap_aware_attack(
         Without it any two chunks are candidates.
     hidden : sequence of str
         Categories that the release replaces by placeholders.
+    until : contextlib.ExitStack, optional
+        Frees the disk that intermediate tables take when it closes, which must be after the result
+        is written; without it the session frees it.
 
     Returns
     -------
     pyspark.sql.DataFrame
         Table PARTNER_GUESSES: chunks with an entity in every swapped category.
     """
-    from pyspark import StorageLevel
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 
@@ -95,11 +99,11 @@ def swap_aware_attack(
 
     parts = [*fields, ("all_features", STRINGS), ("labels", STRINGS), ("features", STRINGS)]
     parts += [("own", pa.list_(pa.bool_())), ("eligible", pa.bool_()), ("turn", pa.int64())]
-    shown = (
+    shown = hold(
         map_rows(seen.drop("own"), split, parts)
         .withColumn("scope", F.col("draw"))
-        .withColumn("target_id", F.col("chunk_id"))
-        .persist(StorageLevel.DISK_ONLY)  # used three times, and costly
+        .withColumn("target_id", F.col("chunk_id")),
+        until,
     )
     if components is None:
         placed = shown.withColumn("component", F.lit(0))
@@ -154,12 +158,15 @@ def swap_aware_attack(
         ("context_names", STRINGS),
         ("context_values", pa.list_(pa.float64())),
     ]
-    suspects = map_rows(
-        with_knowledge(suspected, shown, labels, config.max_candidates_per_entity, payload),
-        score,
-        scored_fields,
-    ).persist(StorageLevel.DISK_ONLY)  # counted, then judged
-    judged = _judge(suspects, swapped_categories, config.context_weight).cache()
+    suspects = hold(
+        map_rows(
+            with_knowledge(suspected, shown, labels, config.max_candidates_per_entity, payload),
+            score,
+            scored_fields,
+        ),
+        until,
+    )
+    judged = hold(_judge(suspects, swapped_categories, config.context_weight), until)
     # The rate tells how many pairs to undo: the most suspicious ones of the whole release.
     rate = rewrites.groupBy("draw").agg(F.expr("count(*) div 2").alias("swaps"))
     undone = (

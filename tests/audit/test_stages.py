@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from contextlib import ExitStack
 
 import numpy as np
 import pytest
@@ -320,6 +321,25 @@ def test_shares_are_of_about_the_same_work(counts):
     # Largest first: a task is given more only while it has less than the mean.
     assert all(w <= 2 * unswap_stages._PAIRS_A_TASK for w in work.values())
     assert set(work) == set(range(len(work)))
+
+
+def test_what_attacks_keep_on_disk_is_freed(spark, corpus):
+    tables = frames(spark, corpus)
+    final = final_rewrites(tables["rewrites"], *RELEASE, draws=1)
+
+    def kept():
+        return set(spark.sparkContext._jsc.getPersistentRDDs().keySet())
+
+    before = kept()
+    with ExitStack() as until:
+        for attack in (
+            text_attack(tables["chunks"], tables["mentions"], final, CONFIG, until=until),
+            swap_aware_attack(tables["cells"], final, J, CONFIG, until=until),
+            attack_candidates(tables["cells"], tables["rewrites"], CONFIG, until=until),
+        ):
+            attack.collect()
+        assert len(kept() - before) >= 6
+    assert kept() <= before
 
 
 def test_without_components_any_two_chunks_are_candidates(spark):
