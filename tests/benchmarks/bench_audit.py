@@ -12,6 +12,9 @@ import tempfile
 import time
 from collections.abc import Callable
 
+import numpy as np
+
+from nes_spark.audit import ranking, text
 from nes_spark.audit.answer_store import AnswerStore, question_key, text_digest
 from nes_spark.audit.client import Asker, Purse, Question, RateLimiter, Secret, ask_all
 from nes_spark.audit.unswap import Suspect, suspect_pairs
@@ -63,6 +66,45 @@ def pairwise(chunks: list[Suspect]) -> float:
     )
 
 
+def nearest_texts(t: int, m: int) -> tuple[Callable[[], object], Callable[[], object]]:
+    """Rank m documents for each of t chunks: as matrices, and by dictionaries of each pair."""
+    rng = np.random.default_rng(t)
+
+    def rows(count: int, words: int) -> list[dict[int, int]]:
+        return [
+            dict(zip((rng.zipf(1.3, words) % text.BUCKETS).tolist(), [text.SCALE] * words,
+                     strict=True))
+            for _ in range(count)
+        ]  # fmt: skip
+
+    chunks, documents = rows(t, 45), rows(m, 600)
+    norms = [sum(w * w for w in row.values()) for row in documents]
+    hashes = ranking.hashes_of([f"document {i}" for i in range(max(t, m))])
+
+    def vectors(held: list[dict[int, int]]) -> object:
+        return text.vectors(
+            [np.array(list(r)) for r in held], [np.array(list(r.values())) for r in held]
+        )
+
+    def matrices() -> object:
+        truth = np.arange(t) % m
+        return text.nearest(
+            vectors(chunks), hashes[:t], vectors(documents), np.sqrt(norms), hashes[:m],
+            truth, hashes[truth], np.zeros((t, 2), dtype=np.int64),
+        )  # fmt: skip
+
+    def pairs() -> object:
+        return [
+            max(
+                text.score(sum(w * row.get(b, 0) for b, w in chunk.items()), norm)
+                for row, norm in zip(documents, norms, strict=True)
+            )
+            for chunk in chunks
+        ]
+
+    return matrices, pairs
+
+
 def ask(n: int, in_flight: int, folder: str) -> tuple[float, int]:
     """Ask n questions of a server that takes 20 ms; return seconds and requests made."""
     config = AuditConfig(prompt="{text}")
@@ -110,6 +152,8 @@ def main() -> None:
     print(f"swap-aware pairs, 1,000 chunks: {slow / fast:.1f} times faster than pair by pair")
     one, two = (best(lambda n=n: suspect_pairs(suspects(n), ["Org"]), 2) for n in (1000, 2000))
     print(f"swap-aware pairs, 2,000 against 1,000 chunks: {two / one:.2f} times as long")
+    fast, slow = (best(run, 2) for run in nearest_texts(200, 500))
+    print(f"text attack, 200 chunks, 500 documents: {slow / fast:.0f} times faster than by pairs")
     with tempfile.TemporaryDirectory() as folder:
         alone, _ = ask(40, 1, f"{folder}/one")
         eight, first = ask(40, 8, f"{folder}/eight")
