@@ -14,6 +14,8 @@ from pathlib import Path
 import psutil
 import pyspark
 
+from tests.jobs import ROOT
+
 SPARK_HOME = Path(pyspark.__file__).parent
 
 
@@ -101,15 +103,47 @@ class Standalone:
             kill_tree(process)
 
 
-def submit(cluster: Standalone, package: Path, arguments: list[str]) -> list[str]:
-    """``spark-submit`` with the package in an archive that the executors unpack."""
+def ship_package(package: Path) -> list[str]:
+    """Options for nodes that have the dependencies: executors unpack the package alone."""
+    return ["--conf", "spark.executorEnv.PYTHONPATH=./package", "--archives", f"{package}#package"]
+
+
+def ship_environment(archive: Path) -> list[str]:
+    """Options for nodes that have an interpreter and nothing else: they unpack an environment."""
+    return [
+        "--conf", "spark.pyspark.python=./environment/bin/python",
+        "--conf", f"spark.pyspark.driver.python={sys.executable}",
+        "--archives", f"{archive}#environment",
+    ]  # fmt: skip
+
+
+def pack_environment(source: Path, folder: Path) -> Path:
+    """Make the archive as ``docs/operations.md`` tells, with the package copied to ``source``."""
+    project = folder / "project"
+    shutil.copytree(source, project)
+    for name in ("setup.py", "pyproject.toml", "README.md", "MANIFEST.in"):
+        if (ROOT / name).exists():
+            shutil.copy(ROOT / name, project)
+    environment, archive = folder / "environment", folder / "environment.tar.gz"
+    base = Path(sys.base_prefix) / "bin" / "python3"
+    python = str(environment / "bin" / "python")
+    for command in (
+        [str(base), "-m", "venv", str(environment)],
+        [python, "-m", "pip", "install", "--quiet", str(project), "venv-pack", "setuptools<81"],
+        [str(environment / "bin" / "venv-pack"), "-o", str(archive)],
+    ):
+        subprocess.run(command, check=True, cwd=folder)
+    return archive
+
+
+def submit(cluster: Standalone, shipped: list[str], arguments: list[str]) -> list[str]:
+    """``spark-submit`` with what the executors unpack."""
     return [
         str(SPARK_HOME / "bin" / "spark-submit"), "--master", cluster.url,
         "--conf", "spark.driver.host=127.0.0.1",
         "--conf", "spark.executor.memory=700m",
         "--conf", "spark.executor.cores=1",
-        "--conf", "spark.executorEnv.PYTHONPATH=./package",
-        "--archives", f"{package}#package",
+        *shipped,
         *arguments,
     ]  # fmt: skip
 

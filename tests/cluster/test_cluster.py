@@ -10,7 +10,15 @@ from pathlib import Path
 import pytest
 
 from nes_spark.demo import calls, config_path
-from tests.cluster.standalone import ConnectServer, Standalone, pack, submit
+from tests.cluster.standalone import (
+    ConnectServer,
+    Standalone,
+    pack,
+    pack_environment,
+    ship_environment,
+    ship_package,
+    submit,
+)
 from tests.jobs import (
     SMALL,
     Job,
@@ -23,8 +31,15 @@ from tests.jobs import (
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
-#: The mixture is fitted on Spark, so that there is a distributed EM to kill a worker in.
-SETTINGS = {**SMALL, "mixture.in_memory_rows": "0", "tracking.enabled": "false"}
+#: The mixture is fitted on Spark, so that there is a distributed EM to kill a worker in; the
+#: adversaries attack on the cluster too.
+SETTINGS = {
+    **SMALL,
+    "mixture.in_memory_rows": "0",
+    "audit.linkage": "true",
+    "audit.bootstrap": "100",
+    "tracking.enabled": "false",
+}
 
 
 class Place:
@@ -46,14 +61,17 @@ class Place:
         assert job.wait() == 0, job.text()[-3000:]
         self.expected = folder_bytes(folder / "local" / "all" / "release")
 
-    def submitted(self, cluster: Standalone, output: Path, log: Path) -> Job:
+    def submitted(
+        self, cluster: Standalone, output: Path, log: Path, shipped: list[str] | None = None
+    ) -> Job:
         # Executors must take the package from the archive, not from the tester's installation.
         arguments = [
             str(self.source / "jobs" / "run_pipeline.py"), "--conf", str(config_path()),
             "--input", str(self.corpus), "--output", str(output), "--log-json",
             *options(SETTINGS),
         ]  # fmt: skip
-        return Job(submit(cluster, self.package, arguments), self.env, log)
+        shipped = ship_package(self.package) if shipped is None else shipped
+        return Job(submit(cluster, shipped, arguments), self.env, log)
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +91,23 @@ def test_submitted_to_a_cluster_it_gives_the_same_release(place, tmp_path):
     try:
         job = place.submitted(cluster, tmp_path / "out", tmp_path / "job.log")
         assert job.wait() == 0, job.text()[-3000:]
+    finally:
+        cluster.stop()
+    assert folder_bytes(tmp_path / "out" / "all" / "release") == place.expected
+
+
+def test_with_a_packed_environment_it_gives_the_same_release(place, tmp_path):
+    archive = pack_environment(place.source, tmp_path)
+    env = daemon_environment()
+    # Nothing of the tester's own Python helps: it would not be found by name.
+    env["PYSPARK_PYTHON"] = "/nonexistent/python"
+    cluster = Standalone(tmp_path / "spark", 2, env)
+    try:
+        shipped = ship_environment(archive)
+        job = place.submitted(cluster, tmp_path / "out", tmp_path / "job.log", shipped)
+        assert job.wait() == 0, job.text()[-3000:]
+        unpacked = list(tmp_path.glob("spark/work*/*/*/environment/bin/python"))
+        assert len(unpacked) == 2
     finally:
         cluster.stop()
     assert folder_bytes(tmp_path / "out" / "all" / "release") == place.expected
