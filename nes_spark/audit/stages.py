@@ -129,7 +129,6 @@ def add_features(
 def with_knowledge(
     targets: DataFrame,
     knowledge: DataFrame,
-    labels: Sequence[str],
     max_labels: int,
     payload: Sequence[str],
 ) -> DataFrame:
@@ -140,9 +139,8 @@ def with_knowledge(
     targets : pyspark.sql.DataFrame
         ``scope, target_id, features, own`` and the columns ``payload``.
     knowledge : pyspark.sql.DataFrame
-        ``scope, labels, features``, one row a known chunk of each scope.
-    labels : sequence of str
-        Every label that counts; a label's number is its place here.
+        ``scope, labels, features``, one row a known chunk of each scope. Labels are numbers from 0:
+        every target carries those of its features.
     max_labels : int
         Features known under more labels are left out.
     payload : sequence of str
@@ -154,41 +152,33 @@ def with_knowledge(
         ``scope, target_id``, the payload, and ``found`` for :func:`known_of`: an array of structs
         in no particular order; kernels sort it.
     """
-    import pandas as pd
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 
-    # A number is a sixth of what a name takes, and every target carries those of its features.
-    numbered = targets.sparkSession.createDataFrame(
-        pd.DataFrame({"label": list(labels), "number": np.arange(len(labels), dtype=np.int32)}),
-        "label string, number int",
-    )
-    # The label '' stands for the corpus: its count is the total of the feature.
+    # The label -1 stands for the corpus: its count is the total of the feature.
+    corpus = F.lit(-1)
     wanted = targets.select("scope", F.explode("features").alias("feature")).distinct()
     counted = (
         knowledge.select("scope", "labels", F.explode("features").alias("feature"))
         .join(wanted, ["scope", "feature"], "left_semi")
         .repartition("scope", "feature")
-        .select(
-            "scope", "feature", F.explode(F.concat("labels", F.array(F.lit("")))).alias("label")
-        )
+        .select("scope", "feature", F.explode(F.concat("labels", F.array(corpus))).alias("label"))
         .groupBy("scope", "feature", "label")
         .agg(F.count("*").cast("int").alias("count"))
     )
-    of_corpus = F.max(F.when(F.col("label") == "", F.col("count")))
+    of_corpus = F.max(F.when(F.col("label") == corpus, F.col("count")))
     known = (
         # Counted before they are collected: a list of all labels of the corpus is never held.
         of_few_labels(counted, ("scope", "feature"), max_labels + 1)
         .withColumn("total", of_corpus.over(Window.partitionBy("scope", "feature")))
-        .where("label != ''")
-        .join(numbered, "label")
+        .where(F.col("label") != corpus)
         .groupBy("scope", "feature", "total")
-        .agg(F.sort_array(F.collect_list(F.struct("number", "count"))).alias("entries"))
+        .agg(F.sort_array(F.collect_list(F.struct("label", "count"))).alias("entries"))
         .select(
             "scope",
             "feature",
             "total",
-            F.col("entries.number").alias("_labels"),
+            F.col("entries.label").alias("_labels"),
             F.col("entries.count").alias("_counts"),
         )
     )
@@ -322,10 +312,14 @@ def _attack(
                 yield *values, row["side"], name, answer, right, rank, evidence
 
     learned = add_features(unchanged(knowledge), [("metadata", pa.string())], (), pair_weight > 0)
+    numbered = knowledge.sparkSession.createDataFrame(
+        [*number.items()], "metadata string, number int"
+    )
     collected = with_knowledge(
         targets.withColumn("scope", F.lit(0)),
-        learned.select(F.lit(0).alias("scope"), F.array("metadata").alias("labels"), "features"),
-        labels,
+        learned.join(F.broadcast(numbered), "metadata").select(
+            F.lit(0).alias("scope"), F.array("number").alias("labels"), "features"
+        ),
         config.max_candidates_per_entity,
         ["chunk_id", "document_id", "metadata", "side", "uses"],
     )

@@ -37,24 +37,36 @@ class Suspect:
 
     Attributes
     ----------
-    chunk_id, document_id, metadata : str
+    chunk_id, metadata : str
         The chunk.
+    document : int
+        Number of its document.
     entities : mapping of str to sequence of str
-        Category to features (single entities) in the release.
-    fit : mapping of str to float
-        Document to the score of this chunk's swapped-category entities; absent is zero.
-    context : mapping of str to float
-        Feature outside the swapped categories to the score of this chunk's entities with it.
+        Swapped category to entities in the release.
+    outside : ndarray of int
+        Numbers of the entities of other categories that more than one chunk has.
+    n_outside : int
+        How many entities of other categories there are, those of this chunk alone included.
+    outside_code : int
+        The same for chunks with the same entities in all other categories.
+    fit : (ndarray of int, ndarray of float)
+        Documents, and the score of this chunk's swapped-category entities with each; absent is
+        zero.
+    context : (ndarray of int, ndarray of float)
+        Entities of other categories, and the score of this chunk's entities with each.
     partner : str or None
         The true partner; None when the chunk was not swapped.
     """
 
     chunk_id: str
-    document_id: str
+    document: int
     metadata: str
     entities: Mapping[str, Sequence[str]]
-    fit: Mapping[str, float]
-    context: Mapping[str, float]
+    outside: np.ndarray
+    n_outside: int
+    outside_code: int
+    fit: tuple[np.ndarray, np.ndarray]
+    context: tuple[np.ndarray, np.ndarray]
     partner: str | None
 
 
@@ -121,23 +133,35 @@ def turn_of(chunk_id: str) -> int:
     return stable_hash(chunk_id) - (1 << 63)
 
 
-def _matrix(rows: Sequence[Mapping[str, float]], names: Mapping[str, int]) -> sparse.csr_matrix:
-    data, columns, starts = [], [], [0]
-    for row in rows:
-        for name in sorted(row):
-            if name in names:
-                columns.append(names[name])
-                data.append(row[name])
-        starts.append(len(columns))
+def code_of(entities: Sequence[str]) -> int:
+    """Return :attr:`Suspect.outside_code` of entities in a fixed order: a signed hash."""
+    return stable_hash("\x1d".join(entities)) - (1 << 63)
+
+
+def _matrix(
+    columns: Sequence[np.ndarray], values: Sequence[np.ndarray], known: np.ndarray
+) -> sparse.csr_matrix:
+    """Return one row for each pair of arrays, with a column for each of the known numbers."""
+    sizes = np.array([len(row) for row in columns], dtype=np.int64)
+    numbers = np.concatenate([np.zeros(0, dtype=np.int64), *columns])
+    data = np.concatenate([np.zeros(0), *values])
+    if not len(known):
+        return sparse.csr_matrix((len(columns), 0))
+    place = np.searchsorted(known, numbers)
+    place[place == len(known)] = 0
+    held = known[place] == numbers
+    rows = np.repeat(np.arange(len(columns)), sizes)[held]
+    starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(columns)))])
     return sparse.csr_matrix(
-        (np.array(data, dtype=np.float64), np.array(columns, dtype=np.int64), np.array(starts)),
-        shape=(len(rows), len(names)),
+        (data[held], place[held].astype(np.int32), starts.astype(np.int64)),
+        shape=(len(columns), len(known)),
     )
 
 
 def _incidence(rows: Sequence[Sequence[str]]) -> sparse.csr_matrix:
     names = {name: i for i, name in enumerate(sorted({name for row in rows for name in row}))}
-    return _matrix([dict.fromkeys(row, 1.0) for row in rows], names)
+    held = [np.array(sorted(names[name] for name in row), dtype=np.int64) for row in rows]
+    return _matrix(held, [np.ones(len(row)) for row in held], np.arange(len(names)))
 
 
 def _codes(values: Sequence[Any]) -> np.ndarray:
@@ -206,22 +230,20 @@ def score_suspects(
     ids = [s.chunk_id for s in ordered]
     position = {chunk_id: i for i, chunk_id in enumerate(ids)}
     id_hashes = np.array([stable_hash(i) for i in ids], dtype=np.uint64)
-    documents = sorted({s.document_id for s in ordered})
-    document_index = {name: i for i, name in enumerate(documents)}
-    owner = np.array([document_index[s.document_id] for s in ordered])
+    documents, owner = np.unique([s.document for s in ordered], return_inverse=True)
     metadata = _codes([s.metadata for s in ordered])
     swapped = [_incidence([s.entities.get(c) or [] for s in ordered]) for c in swapped_categories]
     sizes = [np.asarray(m.sum(axis=1)).ravel() for m in swapped]
-    outside = [
-        sorted(f for c, values in s.entities.items() if c not in swapped_categories for f in values)
-        for s in ordered
-    ]
-    outside_code = _codes([tuple(features) for features in outside])
-    fit = _matrix([s.fit for s in ordered], document_index)
+    outside_code = np.array([s.outside_code for s in ordered])
+    fit = _matrix([s.fit[0] for s in ordered], [s.fit[1] for s in ordered], documents)
     fit_by_column = fit.tocsc()
-    context_names = {name: i for i, name in enumerate(sorted({f for row in outside for f in row}))}
-    towards = _matrix([s.context for s in ordered], context_names)
-    holds = _matrix([{f: 1.0 / len(row) for f in row} for row in outside], context_names)
+    around = np.unique(np.concatenate([s.outside for s in ordered]).astype(np.int64))
+    towards = _matrix([s.context[0] for s in ordered], [s.context[1] for s in ordered], around)
+    holds = _matrix(
+        [s.outside for s in ordered],
+        [np.full(len(s.outside), 1.0 / max(1, s.n_outside)) for s in ordered],
+        around,
+    )
     own = np.asarray(fit[np.arange(n), owner]).ravel()
     own = own + context_weight * np.asarray(towards.multiply(holds).sum(axis=1)).ravel()
 

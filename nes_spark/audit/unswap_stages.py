@@ -76,29 +76,32 @@ def swap_aware_attack(
     ]
     seen = add_features(released, fields, hidden, pairs=False)
     # Labels of two kinds in one pass: the document, and what stands beside the entities.
-    outside_of = _outside(cells, swapped_categories, hidden)
-    counted = {**_document_labels(cells), **outside_of}
-    labels = sorted(counted)
-    number = {label: i for i, label in enumerate(labels)}
-    sizes = np.array([counted[label] for label in labels], dtype=np.int64)
+    counted = {**_document_labels(cells), **_outside(cells, swapped_categories, hidden)}
+    number = {label: i for i, label in enumerate(sorted(counted))}
+    sizes = np.array([counted[label] for label in number], dtype=np.int64)
+    n_documents = sum(label.startswith(_DOCUMENT) for label in number)
     n = cells.count()
 
     def split(row: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
-        categories = {f.split(linkage.FIELD, 1)[0] for f in row["features"]}
-        inside = [f for f in row["features"] if f.split(linkage.FIELD, 1)[0] in swapped_categories]
-        around = [f for f in row["features"] if f in outside_of]
+        by_category = linkage.by_category(row["features"])
+        inside = [f for c in by_category if c in swapped_categories for f in by_category[c]]
+        others = [f for c in by_category if c not in swapped_categories for f in by_category[c]]
+        around = [number[f] for f in others if f in number]
         yield (
             *(row[name] for name, _ in fields),
-            row["features"],
-            [_DOCUMENT + row["document_id"], *around],
             inside,
             [True] * len(inside),
-            categories.issuperset(swapped_categories),
+            [number[_DOCUMENT + row["document_id"]], *around],
+            len(others),
+            unswap.code_of(others),
+            by_category.keys() >= set(swapped_categories),
             unswap.turn_of(row["chunk_id"]),
         )
 
-    parts = [*fields, ("all_features", STRINGS), ("labels", STRINGS), ("features", STRINGS)]
-    parts += [("own", pa.list_(pa.bool_())), ("eligible", pa.bool_()), ("turn", pa.int64())]
+    around_fields = [("labels", pa.list_(pa.int32())), ("n_outside", pa.int32())]
+    around_fields += [("outside_code", pa.int64())]
+    parts = [*fields, ("features", STRINGS), ("own", pa.list_(pa.bool_())), *around_fields]
+    parts += [("eligible", pa.bool_()), ("turn", pa.int64())]
     shown = hold(
         map_rows(seen.drop("own"), split, parts)
         .withColumn("scope", F.col("draw"))
@@ -120,47 +123,44 @@ def swap_aware_attack(
         .where((F.col("_place") <= limit) | F.col("partner_id").isNotNull())
     )
     smoothing = config.smoothing
-    payload = ["document_id", "metadata", "partner_id", "component", "all_features", "labels"]
+    payload = [name for name, _ in fields[2:]] + [name for name, _ in around_fields]
+    payload += ["component", "features"]
 
     def score(row: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
         values = linkage.scores(
             known_of(row["found"]),
             sizes,
-            [number[label] for label in row["labels"]],
+            row["labels"],
             leave_out=True,
             smoothing=smoothing,
             pair_weight=0.0,
             n=n,
         )
-        found = {labels[i]: float(values[i]) for i in np.flatnonzero(values)}
-        fit = {k[1:]: v for k, v in found.items() if k.startswith(_DOCUMENT)}
-        context = {k: v for k, v in found.items() if not k.startswith(_DOCUMENT)}
+        (found,) = np.nonzero(values)
+        place = int(np.searchsorted(found, n_documents))  # documents come before features
         yield (
             row["scope"],
             row["target_id"],
-            row["document_id"],
-            row["metadata"],
-            row["partner_id"],
-            row["component"],
-            row["all_features"],
-            list(fit),
-            list(fit.values()),
-            list(context),
-            list(context.values()),
+            *(row[name] for name in payload),
+            found[:place],
+            values[found[:place]],
+            found[place:],
+            values[found[place:]],
         )
 
     scored_fields = [
         *fields,
+        *around_fields,
         ("component", pa.int32()),
         ("features", STRINGS),
-        ("fit_names", STRINGS),
+        ("fit_labels", pa.list_(pa.int32())),
         ("fit_values", pa.list_(pa.float64())),
-        ("context_names", STRINGS),
+        ("context_labels", pa.list_(pa.int32())),
         ("context_values", pa.list_(pa.float64())),
     ]
     suspects = hold(
         map_rows(
-            with_knowledge(suspected, shown, labels, config.max_candidates_per_entity, payload),
+            with_knowledge(suspected, shown, config.max_candidates_per_entity, payload),
             score,
             scored_fields,
         ),
@@ -252,21 +252,26 @@ def _judge(suspects: DataFrame, swapped_categories: tuple[str, ...], beta: float
         rows = [
             unswap.Suspect(
                 chunk_id,
-                document_id,
+                int(labels[0]),
                 metadata,
                 linkage.by_category(features),
-                dict(zip(fit_names, map(float, fit_values), strict=True)),
-                dict(zip(context_names, map(float, context_values), strict=True)),
+                labels[1:],
+                n_outside,
+                outside_code,
+                (fit_labels, fit_values),
+                (context_labels, context_values),
                 partner,
             )
             for (
                 chunk_id,
-                document_id,
+                labels,
                 metadata,
                 features,
-                fit_names,
+                n_outside,
+                outside_code,
+                fit_labels,
                 fit_values,
-                context_names,
+                context_labels,
                 context_values,
                 partner,
             ) in zip(*columns, strict=True)
@@ -369,12 +374,14 @@ def _outside(
 
 _SUSPECTS = (
     "chunk_id",
-    "document_id",
+    "labels",
     "metadata",
     "features",
-    "fit_names",
+    "n_outside",
+    "outside_code",
+    "fit_labels",
     "fit_values",
-    "context_names",
+    "context_labels",
     "context_values",
     "partner_id",
 )

@@ -1,16 +1,47 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from nes_spark.audit.ranking import hashes_of, tie_keys
-from nes_spark.audit.unswap import Suspect, match_suspects, score_suspects, suspect_pairs
+from nes_spark.audit.unswap import (
+    Suspect,
+    code_of,
+    match_suspects,
+    score_suspects,
+    suspect_pairs,
+)
+
+
+def number(name):
+    """Of a document 'd3' or an entity 'Date\x1f3'."""
+    return int(name.strip("d").rsplit("\x1f", 1)[-1])
+
+
+def arrays(scores):
+    ordered = sorted(scores or {}, key=number)
+    return np.array([number(n) for n in ordered], dtype=int), np.array(
+        [scores[n] for n in ordered], dtype=float
+    )
 
 
 def suspect(name, document, entities, fit=None, context=None, partner=None):
-    return Suspect(name, document, document, entities, fit or {}, context or {}, partner)
+    dates = entities["Date"]
+    return Suspect(
+        name,
+        number(document),
+        document,
+        {"Org": entities["Org"]},
+        np.array([number(d) for d in dates], dtype=int),
+        len(dates),
+        code_of(dates),
+        arrays(fit),
+        arrays(context),
+        partner,
+    )
 
 
 def made(seed=0, n=40, documents=4):
@@ -43,16 +74,13 @@ def made(seed=0, n=40, documents=4):
                 break
         if len(swapped) >= 8:
             break
-    return [
-        suspect(s.chunk_id, s.document_id, s.entities, s.fit, s.context, swapped.get(s.chunk_id))
-        for s in by_name.values()
-    ]
+    return [replace(s, partner=swapped.get(s.chunk_id)) for s in by_name.values()]
 
 
 def valid(a, b):
     x, y = set(a.entities["Org"]), set(b.entities["Org"])
     return bool(
-        a.metadata != b.metadata and x - y and y - x and a.entities["Date"] != b.entities["Date"]
+        a.metadata != b.metadata and x - y and y - x and a.outside.tolist() != b.outside.tolist()
     )
 
 
@@ -60,9 +88,9 @@ def score(a, b, beta):
     """The definition of the module, pair by pair."""
 
     def h(x, y):
-        around = y.entities["Date"]
-        beside = sum(x.context.get(f, 0.0) for f in around) / len(around)
-        return x.fit.get(y.document_id, 0.0) + beta * beside
+        fit, context = (dict(zip(*scores, strict=True)) for scores in (x.fit, x.context))
+        beside = sum(context.get(f, 0.0) for f in y.outside) / len(y.outside)
+        return fit.get(y.document, 0.0) + beta * beside
 
     return h(a, b) + h(b, a) - h(a, a) - h(b, b)
 
@@ -136,6 +164,6 @@ def test_ties_by_lot():
 
 def test_nothing_to_pair():
     assert suspect_pairs([], ["Org"]) == []
-    lonely = suspect("a", "d", {"Org": ["Org\x1fx"], "Date": []})
+    lonely = suspect("a", "d1", {"Org": ["Org\x1fx"], "Date": []})
     (one,) = suspect_pairs([lonely], ["Org"])
     assert (one.answer, one.score, one.candidates, one.match) == (None, None, 0, None)

@@ -36,27 +36,35 @@ def best(function: Callable[[], object], times: int = 3) -> float:
 def suspects(n: int) -> list[Suspect]:
     """Chunks of one component, of forty documents."""
     rng = random.Random(n)
-    return [
-        Suspect(
-            f"c{i:05d}",
-            f"d{i % 40}",
-            f"m{i % 40}",
-            {"Org": [f"Org\x1f{rng.randrange(n)}"], "Date": [f"Date\x1f{rng.randrange(50)}"]},
-            {f"d{rng.randrange(40)}": rng.random() for _ in range(4)},
-            {f"Date\x1f{rng.randrange(50)}": rng.random() for _ in range(4)},
-            None,
-        )
-        for i in range(n)
-    ]
+
+    def scores(of: int) -> tuple[np.ndarray, np.ndarray]:
+        held = sorted({rng.randrange(of) for _ in range(4)})
+        return np.array(held), np.array([rng.random() for _ in held])
+
+    found = []
+    for i in range(n):
+        date = rng.randrange(50)
+        entities = {"Org": [f"Org\x1f{rng.randrange(n)}"]}
+        found.append(
+            Suspect(
+                f"c{i:05d}", i % 40, f"m{i % 40}", entities, np.array([date]), 1, date,
+                scores(40), scores(50), None,
+            )
+        )  # fmt: skip
+    return found
 
 
 def pairwise(chunks: list[Suspect]) -> float:
     """The definition of the score, pair by pair in Python."""
 
+    fit, context = (
+        {c.chunk_id: dict(zip(*scores, strict=True)) for c, scores in pairs}
+        for pairs in ([(c, c.fit) for c in chunks], [(c, c.context) for c in chunks])
+    )
+
     def h(x: Suspect, y: Suspect) -> float:
-        around = y.entities["Date"]
-        beside = sum(x.context.get(f, 0.0) for f in around) / len(around)
-        return x.fit.get(y.document_id, 0.0) + beside
+        beside = sum(context[x.chunk_id].get(f, 0.0) for f in y.outside) / y.n_outside
+        return fit[x.chunk_id].get(y.document, 0.0) + beside
 
     return max(
         h(a, b) + h(b, a) - h(a, a) - h(b, b)
