@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -296,12 +297,17 @@ def match_suspects(scored: Sequence[Scored]) -> list[Suspicion]:
     for one in ordered:
         for other, value in one.best:
             pairs[min(one.chunk_id, other), max(one.chunk_id, other)] = value
-    ranked = sorted((-value, stable_hash("\n".join(pair)), *pair) for pair, value in pairs.items())
+    ranked = sorted(pairs.items(), key=lambda item: -item[1])
     matched: dict[str, tuple[str, float]] = {}
-    for negative, _, a, b in ranked:
-        if a not in matched and b not in matched:
-            matched[a] = b, -negative * GRID
-            matched[b] = a, -negative * GRID
+    for value, equal in groupby(ranked, key=lambda item: item[1]):
+        # Who is matched already is out of it: few are left to draw lots, which takes longest.
+        free = [(a, b) for (a, b), _ in equal if a not in matched and b not in matched]
+        if len(free) > 1:
+            free.sort(key=lambda pair: (stable_hash("\n".join(pair)), pair))
+        for a, b in free:
+            if a not in matched and b not in matched:
+                matched[a] = b, value * GRID
+                matched[b] = a, value * GRID
     found = []
     for one in ordered:
         answer, score = (one.best[0][0], one.best[0][1] * GRID) if one.best else (None, None)
