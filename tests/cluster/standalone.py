@@ -130,7 +130,7 @@ def pack_environment(source: Path, folder: Path) -> Path:
     for command in (
         [str(base), "-m", "venv", str(environment)],
         [python, "-m", "pip", "install", "--quiet", str(project), "venv-pack", "setuptools<81"],
-        [str(environment / "bin" / "venv-pack"), "-o", str(archive)],
+        [str(environment / "bin" / "venv-pack"), "-q", "-p", str(environment), "-o", str(archive)],
     ):
         subprocess.run(command, check=True, cwd=folder)
     return archive
