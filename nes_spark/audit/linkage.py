@@ -271,7 +271,6 @@ def guess(
     leave_out: bool,
     smoothing: float = 0.2,
     pair_weight: float = 0.5,
-    n: int | None = None,
 ) -> tuple[int | None, int | None, list[str]]:
     """Guess the metadata of a chunk.
 
@@ -293,8 +292,6 @@ def guess(
         Whether it is left out of what is known.
     smoothing, pair_weight : float
         See the module.
-    n : int, optional
-        Known chunks; the sum of `sizes` when not given.
 
     Returns
     -------
@@ -305,7 +302,7 @@ def guess(
     evidence : list of str
         What spoke most for the answer; empty when it was guessed at random.
     """
-    n = int(sizes.sum()) if n is None else n
+    n = int(sizes.sum())
     own = (truth,) if known_here and truth is not None else ()
     values = scores(found, sizes, own, leave_out, smoothing, pair_weight, n)
     answer, rank = best_and_rank(values, tie_keys(target, label_hashes), truth)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,7 @@ def map_batches(
 ) -> DataFrame:
     """Apply a function from the rows of a batch (dicts) to an iterable of rows (tuples)."""
     schema = pa.schema([pa.field(name, kind) for name, kind in fields])
-    ddl = ", ".join(f"`{name}` {_ddl(kind)}" for name, kind in fields)
+    ddl = ddl_of({name: _ddl(kind) for name, kind in fields})
 
     def apply(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -47,6 +47,11 @@ def map_batches(
             )
 
     return frame.mapInArrow(apply, ddl)
+
+
+def ddl_of(columns: Mapping[str, str]) -> str:
+    """Return a schema as Spark reads it, from column names and types."""
+    return ", ".join(f"`{name}` {kind}" for name, kind in columns.items())
 
 
 def _ddl(kind: pa.DataType) -> str:

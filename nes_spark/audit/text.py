@@ -122,6 +122,24 @@ def score(dot: int, squared_norm: int) -> int:
     return int(on_grid(np.array(dot / math.sqrt(squared_norm) / SCALE)))
 
 
+def true_scores(
+    dot: int, squared_norm: int, own_dot: int, own_square: int, known_dot: int
+) -> tuple[int, int]:
+    """Return what the true candidate scores without the chunk in question, and with it.
+
+    Parameters
+    ----------
+    dot, squared_norm : int
+        Product of the target and the candidate, and the candidate's squared norm.
+    own_dot, own_square, known_dot : int
+        Of the chunk as it is known: its product with the target, its squared norm, and its product
+        with the candidate. All zero when the candidate does not hold it.
+    """
+    # |c - x|^2 = |c|^2 - 2 c x + |x|^2
+    rest = squared_norm + own_square - 2 * known_dot
+    return score(dot - own_dot, rest), score(dot, squared_norm)
+
+
 def vectors(buckets: Sequence[np.ndarray], weights: Sequence[np.ndarray]) -> sparse.csr_matrix:
     """Return one row for each pair of arrays.
 

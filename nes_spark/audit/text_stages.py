@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from nes_spark.audit import ranking, text
-from nes_spark.audit.mapping_stages import hold, map_batches, map_rows, of_few_labels
+from nes_spark.audit.mapping_stages import ddl_of, hold, map_batches, map_rows, of_few_labels
 from nes_spark.audit.stages import SELF
 from nes_spark.config import AuditConfig
 from nes_spark.errors import InputError
@@ -337,10 +337,8 @@ def _ranked(sightings: DataFrame, centroids: DataFrame, labels: DataFrame, here:
         scores = []
         columns = (seen[name].tolist() for name in ("dot", "own_dot", "own_square", "before"))
         for label, dot, own_dot, own_square, before in zip(truth, *columns, strict=True):
-            whole = own.get(label, 0)
-            # |c - x|^2 = |c|^2 - 2 c x + |x|^2, for the centroid without the chunk itself.
-            rest = whole + own_square - 2 * before if here else whole
-            scores.append((text.score(dot - own_dot, rest), text.score(dot, whole)))
+            known_dot = before if here else 0
+            scores.append(text.true_scores(dot, own.get(label, 0), own_dot, own_square, known_dot))
         found = text.nearest(
             text.vectors(seen["buckets"].tolist(), seen["weights"].tolist()),
             ranking.hashes_of(seen["chunk_id"].tolist()),
@@ -380,7 +378,7 @@ def _ranked(sightings: DataFrame, centroids: DataFrame, labels: DataFrame, here:
             .withColumn("down", every(down))
             .groupBy(*keys)
         )
-        .applyInPandas(compare, ", ".join(f"{k} {kind}" for k, kind in _COMPARED.items()))
+        .applyInPandas(compare, ddl_of(_COMPARED))
     )
     return (
         compared.groupBy("sighting")

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from nes_spark.audit import linkage, unswap
-from nes_spark.audit.mapping_stages import STRINGS, hold, map_rows
+from nes_spark.audit.mapping_stages import STRINGS, ddl_of, hold, map_rows
 from nes_spark.audit.stages import add_features, known_of, unchanged, with_knowledge
 from nes_spark.config import AuditConfig
 from nes_spark.schemas import PARTNER_GUESSES
@@ -331,14 +331,10 @@ def _judge(suspects: DataFrame, swapped_categories: tuple[str, ...], beta: float
         # More partitions than tasks, so that few of them share one by chance of their hash.
         .repartition(4 * tasks, "task")
         .groupBy("task", "draw", "component", "part")
-        .applyInPandas(score, _ddl_of(_SCORED))
+        .applyInPandas(score, ddl_of(_SCORED))
         .groupBy("draw", "component")
-        .applyInPandas(match, _ddl_of(_JUDGED))
+        .applyInPandas(match, ddl_of(_JUDGED))
     )
-
-
-def _ddl_of(columns: Mapping[str, str]) -> str:
-    return ", ".join(f"`{name}` {kind}" for name, kind in columns.items())
 
 
 #: Marks a label that is a document; features never start with it.
