@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from nes_spark.config import Config
 from nes_spark.errors import ConfigError, NesError
+from nes_spark.session import spread
 from nes_spark.store import Manifest, Store, code_version, combine
 
 if TYPE_CHECKING:
@@ -202,7 +203,7 @@ def _chunks(context: Context) -> Outputs:
     from nes_spark.text.chunking_stages import chunk_documents
 
     config = context.config
-    documents = _spread(context.table("documents"), "document_id")
+    documents = spread(context.table("documents"), "document_id")
     chunks = chunk_documents(documents, config.chunking, config.identifiers, context.spec())
     return {"chunks": chunks}
 
@@ -210,14 +211,8 @@ def _chunks(context: Context) -> Outputs:
 def _mentions(context: Context) -> Outputs:
     from nes_spark.entities.stages import recognize
 
-    chunks = _spread(context.table("chunks"), "chunk_id")
+    chunks = spread(context.table("chunks"), "chunk_id")
     return {"mentions": recognize(chunks, context.config.entities)}
-
-
-def _spread(rows: DataFrame, key: str) -> DataFrame:
-    """Spread rows over tasks: a table of few files has few, one with all of a huge document."""
-    parts = int(rows.sparkSession.conf.get("spark.sql.shuffle.partitions", "200") or 200)
-    return rows.repartition(parts, key)
 
 
 def _model_digest(name: str) -> str:
@@ -263,7 +258,7 @@ def _cells(context: Context) -> Outputs:
 def _embeddings(context: Context) -> Outputs:
     from nes_spark.embedding.stages import embed_chunks
 
-    chunks = _spread(context.table("chunks"), "chunk_id")
+    chunks = spread(context.table("chunks"), "chunk_id")
     return {"embeddings": embed_chunks(chunks, context.spec())}
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from nes_spark.errors import InfrastructureError
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
     from nes_spark.config import SparkConfig
 
@@ -175,3 +175,13 @@ def get_session(config: SparkConfig | None = None, app_name: str = "nes_spark") 
         first = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise InfrastructureError(f"Spark did not start: {first}") from error
     return session
+
+
+def shuffle_partitions(frame: DataFrame) -> int:
+    """Return how many partitions a shuffle of the frame's session makes."""
+    return int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions") or 200)
+
+
+def spread(rows: DataFrame, *keys: str | Column) -> DataFrame:
+    """Spread rows over tasks: a table of few files has few, one with all of a huge document."""
+    return rows.repartition(shuffle_partitions(rows), *keys)

@@ -21,6 +21,7 @@ from nes_spark.audit.stages import SELF
 from nes_spark.config import AuditConfig
 from nes_spark.errors import InputError
 from nes_spark.schemas import PREDICTIONS
+from nes_spark.session import spread
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,18 +29,32 @@ if TYPE_CHECKING:
 
 STYLE = "style"
 WORDS = "words"
+#: Chunks of one document that go to one task.
+_BLOCK = 1000
 #: Words that one task holds of candidates, and of targets.
 _CENTROID_WORDS = 2_000_000
 _SIGHTED_WORDS = 500_000
 
 
 def _known_spans(chunks: DataFrame, mentions: DataFrame) -> DataFrame:
+    """Give chunks the spans of their mentions, and every task about as many of them.
+
+    Chunks of a document stay together, so that their words are added up before they are sent on;
+    those of a huge document come in blocks.
+    """
     from pyspark.sql import functions as F
 
     spans = mentions.groupBy("chunk_id").agg(
         F.collect_list(F.struct("start", "end")).alias("spans")
     )
-    return chunks.join(spans, "chunk_id", "left")
+    block = (F.col("position") / _BLOCK).cast("int")
+    return spread(
+        chunks.select("chunk_id", "document_id", "position", "metadata", "text").join(
+            spans, "chunk_id", "left"
+        ),
+        "document_id",
+        block,
+    )
 
 
 def _spans(row: dict[str, Any]) -> list[tuple[int, int]]:

@@ -47,6 +47,7 @@ from nes_spark.mixture.initial import sample_size
 from nes_spark.mixture.model import MixtureModel
 from nes_spark.mixture.vectors import UnitVectors, block_rows, faulty_rows, norms
 from nes_spark.schemas import ASSIGNMENTS
+from nes_spark.session import shuffle_partitions
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -189,7 +190,7 @@ def pack(
     per_group = -(-n_blocks // MAX_GROUPS)
     n_groups = -(-n_blocks // per_group)
     if partitions is None:
-        partitions = int(embeddings.sparkSession.conf.get("spark.sql.shuffle.partitions") or 200)
+        partitions = shuffle_partitions(embeddings)
 
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         block = -1

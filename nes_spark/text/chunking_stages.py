@@ -14,7 +14,8 @@ import pandas as pd
 from pyspark.sql import functions as F
 
 from nes_spark.config import ChunkingConfig, IdentifiersConfig
-from nes_spark.schemas import CHUNKS
+from nes_spark.schemas import CHUNKS, DOCUMENTS
+from nes_spark.session import shuffle_partitions
 from nes_spark.text.chunking import (
     Piece,
     chunk_spans,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 LONG = 1_000_000
 PIECE = 200_000
 
-_IDENTIFIERS = "array<struct<kind:string,value:string,placeholder:string>>"
+_IDENTIFIERS = next(c.type for c in DOCUMENTS.columns if c.name == "identifiers")
 _PIECES = (
     "document_id string, number int, begin int, start int, end int, stop int, cased boolean, "
     f"text string, identifiers {_IDENTIFIERS}"
@@ -220,7 +221,7 @@ def _divided(
             matches = _matcher(row, identifiers).settle(row["text"], found)
             yield from _frames(_rows(row, spans, matches))
 
-    parts = int(documents.sparkSession.conf.get("spark.sql.shuffle.partitions") or 200)
+    parts = shuffle_partitions(documents)
     found = documents.mapInPandas(cut, _PIECES).repartition(parts).mapInPandas(look, _FOUND)
     pieces = found.groupBy("document_id").agg(
         F.sort_array(F.collect_list(F.struct("number", "ends", "distances", "matches"))).alias(
