@@ -46,12 +46,17 @@ ATTACKED = ("choice", "releases", "audit")
 PUBLICATION = "publication"
 
 
-def _key(context: Context, sections: Sequence[str] = SECTIONS) -> str:
+def _keys(context: Context) -> tuple[str, str]:
+    """Digests of what the publication depends on, and of what its attacks depend on."""
     names = [name for stage in STAGES for name in stage.gives]
     contents = [found.content for name in names if (found := context.store.manifest(name))]
     reference = context.config.audit.reference
     known = input_fingerprint(context.spark, [reference]) if reference else ""
-    return combine(code_version(), context.config.fingerprint(*sections), known, *contents)
+
+    def key(sections: Sequence[str]) -> str:
+        return combine(code_version(), context.config.fingerprint(*sections), known, *contents)
+
+    return key(SECTIONS), key(ATTACKED)
 
 
 def choose_release(candidates: pd.DataFrame, config: Config) -> dict[str, Any]:
@@ -196,7 +201,7 @@ def publish(context: Context, progress: Progress, changed: bool) -> RunResult:
     progress.start("release", "choose, check, publish")
     started = time.perf_counter()
     store.recover("release")
-    key = _key(context)
+    key, attacked = _keys(context)
     done = store.manifest(PUBLICATION)
     if done is not None and done.key == key and not changed and store.exists("release"):
         progress.done("release", "published before (up to date)", 0.0)
@@ -257,7 +262,7 @@ def publish(context: Context, progress: Progress, changed: bool) -> RunResult:
     none = {"mentions": 0, "entities": 0, "chunks": 0}
     figures["categories"] = {c: found.get(c, none) for c in config.entities.categories}
     with progress.part("release", "attacks", "let the adversaries try"):
-        audit = audit_release(context, choice, _key(context, ATTACKED), again=changed)
+        audit = audit_release(context, choice, attacked, again=changed)
     with progress.part("release", "measures", "what else the configuration asks for"):
         findings = examine(context, choice, candidates, rewritten, audit, key)
     with progress.part("release", "gates", "search for identifiers, check the bounds"):

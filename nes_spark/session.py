@@ -157,6 +157,8 @@ def get_session(config: SparkConfig | None = None, app_name: str = "nes_spark") 
         }
         if not master or master.startswith("local"):
             settings["spark.sql.shuffle.partitions"] = str(2 * (os.cpu_count() or 1))
+            # 64 MB of texts, Spark's default, are minutes in Python: too few tasks for even work.
+            settings["spark.sql.adaptive.advisoryPartitionSizeInBytes"] = "16m"
         else:
             for local_only in ("spark.driver.host", "spark.driver.bindAddress"):
                 del settings[local_only]
