@@ -184,6 +184,8 @@ def publish(context: Context, progress: Progress, changed: bool) -> RunResult:
     GateRefused
         When a gate does not hold; report and MLflow run are written all the same.
     """
+    from pyspark import StorageLevel
+
     from nes_spark.examination import audit_release, examine
     from nes_spark.figures_stages import component_figures, corpus_figures, status_figures
     from nes_spark.releases.publish_stages import (
@@ -242,7 +244,9 @@ def publish(context: Context, progress: Progress, changed: bool) -> RunResult:
     changed_chunks = apply_must_change(
         chunks, context.table("mentions"), config.releases.must_change
     )
-    assembled = assemble(chunks, documents, changed_chunks, rewritten, context.secret).cache()
+    assembled = assemble(chunks, documents, changed_chunks, rewritten, context.secret)
+    # All texts: on disk only, the heap is for the searches.
+    assembled = assembled.persist(StorageLevel.DISK_ONLY)
     swaps = context.table("swaps").where(
         f"setting = '{choice['setting']}' AND combination = '{choice['combination']}' "
         f"AND draw = {choice['draw']} AND `order` <= {choice['n_swaps']}"
@@ -266,7 +270,7 @@ def publish(context: Context, progress: Progress, changed: bool) -> RunResult:
     with progress.part("release", "measures", "what else the configuration asks for"):
         findings = examine(context, choice, candidates, rewritten, audit, key)
     with progress.part("release", "gates", "search for identifiers, check the bounds"):
-        gates = _gates(context, choice, assembled, model, audit)
+        gates = _gates(context, choice, _leaks(context, assembled, key), model, audit)
     passed = all(gate.passed for gate in gates)
 
     store.remove("release.tmp")
@@ -362,25 +366,33 @@ def publish(context: Context, progress: Progress, changed: bool) -> RunResult:
     )
 
 
-def _gates(
-    context: Context,
-    choice: dict[str, Any],
-    assembled: DataFrame,
-    model: Any,
-    audit: Audit,
-) -> list[Gate]:
+def _leaks(context: Context, assembled: DataFrame, key: str) -> list[dict[str, Any]]:
+    """List the identifiers that are left in table ``leaks``; return their kinds, rules, counts."""
+    from pyspark.sql import functions as F
+
     from nes_spark.releases.publish_stages import identifiers_left
     from nes_spark.text.stages import index_identifiers
 
-    config = context.config
-    bounds = config.gates
-    index = index_identifiers(context.table("documents"), config.identifiers)
+    identifiers = context.config.identifiers
+    index = index_identifiers(context.table("documents"), identifiers)
     try:
-        leaks = identifiers_left(
-            assembled, context.table("chunks"), index, config.identifiers
-        ).collect()
+        left = identifiers_left(assembled, context.table("chunks"), index, identifiers)
+        context.store.write_table("leaks", left, key)
     finally:
         index.drop()
+    counted = context.table("leaks").groupBy("kind", "rule").agg(F.sum("n").alias("n"))
+    return [row.asDict() for row in counted.orderBy("kind", "rule").collect()]
+
+
+def _gates(
+    context: Context,
+    choice: dict[str, Any],
+    leaks: list[dict[str, Any]],
+    model: Any,
+    audit: Audit,
+) -> list[Gate]:
+    config = context.config
+    bounds = config.gates
     accepted = set(bounds.accept_identifiers)
     open_leaks = [row for row in leaks if not {row["kind"], row["rule"]} & accepted]
     listed, tolerated = (
@@ -391,7 +403,7 @@ def _gates(
         Gate(
             "direct identifiers",
             not open_leaks,
-            f"still found: {listed}"
+            f"still found: {listed}; where: table leaks"
             if open_leaks
             else "none of a text's own document" + (f"; accepted: {tolerated}" if leaks else ""),
         ),

@@ -107,13 +107,18 @@ LEAKS = Table(
     (
         Column("chunk_id", "string", "chunk"),
         Column("document_id", "string", "document of the chunk"),
-        Column("identifier_document_id", "string", "document that the identifier belongs to"),
+        Column(
+            "identifier_document_id",
+            "string",
+            "document that the identifier belongs to; of several that share it the first",
+        ),
         Column("kind", "string", "configured kind, e.g. company"),
         Column(
             "rule",
             "string",
             "how it was recognised: name, part, ticker, url, email, phone, literal, pattern; "
-            "other_document for names of another document, which swapping may put there",
+            "other_document for names of another document, which swapping may put there; "
+            "swapped_in for a part of the document's own name that came with a swap",
         ),
         Column("n", "bigint", "occurrences"),
     ),

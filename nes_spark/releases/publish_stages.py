@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd  # at run time: Spark reads the type hints of a pandas_udf
 
 from nes_spark.releases.publishing import count_parts, part_of, pseudonym, write_part
+from nes_spark.schemas import LEAKS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -161,7 +162,7 @@ def identifiers_left(
     index: LeakIndex,
     identifiers: IdentifiersConfig,
 ) -> DataFrame:
-    """Count direct identifiers that are still in a release.
+    """List direct identifiers that are still in a release.
 
     Parameters
     ----------
@@ -177,23 +178,21 @@ def identifiers_left(
     Returns
     -------
     pyspark.sql.DataFrame
-        ``kind, rule, n``. A part of a name that was not in the chunk before its swap has the rule
-        ``swapped_in``; whole names and all other kinds keep their rule wherever they come from.
+        Table :data:`~nes_spark.schemas.LEAKS`. A part of a name that was not in the chunk before
+        its swap has the rule ``swapped_in``; whole names and all other kinds keep their rule
+        wherever they come from.
     """
     from pyspark.sql import functions as F
 
-    from nes_spark.text.stages import find_leaks
+    from nes_spark.text.stages import find_leaks, find_own_leaks
 
     key = ["chunk_id", "identifier_document_id", "kind", "rule"]
-
-    def hits(texts: DataFrame) -> DataFrame:
-        found = find_leaks(texts.select("chunk_id", "document_id", "text"), index, identifiers)
-        return found.groupBy(*key).agg(F.sum("n").alias("n"))
-
     swapped = assembled.where("partner_id IS NOT NULL").select("chunk_id")
-    before = hits(chunks.join(swapped, "chunk_id")).withColumnRenamed("n", "n_before")
+    before = find_own_leaks(chunks.join(swapped, "chunk_id"), index, identifiers).select(
+        *key, F.col("n").alias("n_before")
+    )
     after = (
-        hits(assembled)
+        find_leaks(assembled, index, identifiers)
         .join(before, key, "left")
         .join(swapped.withColumn("swapped", F.lit(True)), "chunk_id", "left")
         .na.fill({"n_before": 0, "swapped": False})
@@ -202,20 +201,18 @@ def identifiers_left(
         F.col("swapped") & (F.col("rule") == "part"),
         F.greatest(F.col("n") - F.col("n_before"), F.lit(0)),
     ).otherwise(F.lit(0))
-    split = after.withColumn("new", new).select(
-        "kind",
-        F.explode(
-            F.array(
-                F.struct(F.col("rule").alias("rule"), (F.col("n") - F.col("new")).alias("n")),
-                F.struct(F.lit(SWAPPED_IN).alias("rule"), F.col("new").alias("n")),
-            )
-        ).alias("hit"),
-    )
+    hit = F.explode(
+        F.array(
+            F.struct(F.col("rule").alias("rule"), (F.col("n") - F.col("new")).alias("n")),
+            F.struct(F.lit(SWAPPED_IN).alias("rule"), F.col("new").alias("n")),
+        )
+    ).alias("hit")
     return (
-        split.where("hit.n > 0")
-        .groupBy("kind", "hit.rule")
-        .agg(F.sum("hit.n").alias("n"))
-        .orderBy("kind", "rule")
+        after.withColumn("new", new)
+        .select(*(name for name in LEAKS.names if name not in ("rule", "n")), hit)
+        .where("hit.n > 0")
+        .select("*", "hit.rule", "hit.n")
+        .select(*LEAKS.names)
     )
 
 

@@ -821,7 +821,8 @@ def find_leaks(
     DataFrame
         Table :data:`~nes_spark.schemas.LEAKS`; empty when nothing is left. Hits of a text's own
         document always count as leaks; hits that name another document have the rule
-        ``other_document`` and may be names that a swap put there.
+        ``other_document`` and may be names that a swap put there. Each counts once, for the first
+        of the documents that have the name.
 
     Notes
     -----
@@ -832,7 +833,18 @@ def find_leaks(
     index = (
         documents if isinstance(documents, LeakIndex) else index_identifiers(documents, identifiers)
     )
-    keys, sieve = index.keys.drop("number"), index.sieve
+    return find_own_leaks(released, index, identifiers).unionByName(
+        _other_names(released, index, identifiers)
+    )
+
+
+def find_own_leaks(
+    released: DataFrame, index: LeakIndex, identifiers: IdentifiersConfig
+) -> DataFrame:
+    """Search released texts for direct identifiers of their own document only.
+
+    Parameters and result are those of :func:`find_leaks`.
+    """
 
     def own(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         cache: dict[str, Matcher] = {}
@@ -852,6 +864,21 @@ def find_leaks(
             ]
             yield pd.DataFrame(rows, columns=LEAKS.names)
 
+    # The few hits are moved, so that tasks that search texts are not mixed with tasks that do not.
+    return (
+        released.select("chunk_id", "document_id", "text")
+        .join(index.known, "document_id", "left")
+        .mapInPandas(own, LEAKS.ddl)
+        .repartition("document_id")
+    )
+
+
+def _other_names(
+    released: DataFrame, index: LeakIndex, identifiers: IdentifiersConfig
+) -> DataFrame:
+    """Search released texts for names of other documents."""
+    sieve = index.sieve
+
     def runs(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         empty = Matcher([], identifiers.kinds, identifiers.allow)
         for batch in batches:
@@ -865,34 +892,34 @@ def find_leaks(
             ]
             yield pd.DataFrame(rows, columns=_RUN_COLUMNS)
 
-    texts = released.select("chunk_id", "document_id", "text")
-    # The few hits are moved, so that tasks that search texts are not mixed with tasks that do not.
-    mine = (
-        texts.join(index.known, "document_id", "left")
-        .mapInPandas(own, LEAKS.ddl)
-        .repartition("document_id")
-    )
-    found = texts.mapInPandas(
+    found = released.select("chunk_id", "document_id", "text").mapInPandas(
         runs,
         "chunk_id string, document_id string, at int, key string, title boolean, "
         "upper boolean, opens boolean",
     )
-    met = found.join(keys, "key").filter(
-        (F.col("document_id") != F.col("identifier_document_id"))
-        & ((F.col("case") != "title") | F.col("title"))
-        & ((F.col("case") != "upper") | F.col("upper"))
-        & (F.col("opening") | ~F.col("opens"))
+    # What is also a spelling of the text's own document is not another's.
+    own = index.keys.select("key", F.col("identifier_document_id").alias("document_id")).distinct()
+    # One row a name, however many documents share it: never a row a pair of documents.
+    first = index.keys.groupBy("key", "kind", "case", "opening").agg(
+        F.min("identifier_document_id").alias("identifier_document_id")
     )
-    # What is also a spelling of the text's own document was counted above.
-    shared = keys.select(F.col("key"), F.col("identifier_document_id").alias("document_id"))
-    others = (
-        met.join(shared.distinct(), ["key", "document_id"], "left_anti")
-        .dropDuplicates(["chunk_id", "at", "identifier_document_id", "kind"])
-        .groupBy("chunk_id", "document_id", "identifier_document_id", "kind")
+    met = (
+        found.join(own, ["key", "document_id"], "left_anti")
+        .join(first, "key")
+        .filter(
+            ((F.col("case") != "title") | F.col("title"))
+            & ((F.col("case") != "upper") | F.col("upper"))
+            & (F.col("opening") | ~F.col("opens"))
+        )
+        .groupBy("chunk_id", "document_id", "at", "kind")
+        .agg(F.min("identifier_document_id").alias("identifier_document_id"))
+    )
+    return (
+        met.groupBy("chunk_id", "document_id", "identifier_document_id", "kind")
         .agg(F.count(F.lit(1)).alias("n"))
         .withColumn("rule", F.lit(OTHER_DOCUMENT))
+        .select(*LEAKS.names)
     )
-    return mine.unionByName(others.select(*LEAKS.names))
 
 
 def own_names(

@@ -88,6 +88,32 @@ def test_spark_finds_the_same(frames, partitions):
     assert rows == EXPECTED
 
 
+def test_a_name_of_many_documents_is_one_hit(frames, spark):
+    _, documents = frames
+    shared = DOCUMENTS | {f"e{i}": [c("Monro Inc"), p("Bob Hale")] for i in range(20)}
+    chunks = [("d2#00000", "d2", "We saw Monro and Bob Hale. At Monro we stop.")]
+    rows = find_leaks_in_memory(chunks, shared)
+    assert rows == [
+        ("d2#00000", "d2", "d1", "company", "other_document", 2),
+        ("d2#00000", "d2", "e0", "person", "other_document", 1),
+    ]
+    others = spark.createDataFrame(
+        [
+            Row(
+                document_id=name,
+                identifiers=[
+                    Row(kind=i.kind, value=i.value, placeholder=i.placeholder) for i in items
+                ],
+            )
+            for name, items in shared.items()
+        ],
+        documents.schema,
+    )
+    released = spark.createDataFrame(chunks, "chunk_id string, document_id string, text string")
+    found = find_leaks(released, others, CONFIG)
+    assert sorted(tuple(r) for r in found.select(*LEAKS.names).collect()) == rows
+
+
 def test_nothing_left_is_no_row(frames, spark):
     released, documents = frames
     clean = released.filter("chunk_id in ('d1#00000', 'd4#00000')")
