@@ -37,24 +37,13 @@ _SIGHTED_WORDS = 500_000
 
 
 def _known_spans(chunks: DataFrame, mentions: DataFrame) -> DataFrame:
-    """Give chunks the spans of their mentions, and every task about as many of them.
-
-    Chunks of a document stay together, so that their words are added up before they are sent on;
-    those of a huge document come in blocks.
-    """
+    """Give chunks the spans of their mentions."""
     from pyspark.sql import functions as F
 
     spans = mentions.groupBy("chunk_id").agg(
         F.collect_list(F.struct("start", "end")).alias("spans")
     )
-    block = (F.col("position") / _BLOCK).cast("int")
-    return spread(
-        chunks.select("chunk_id", "document_id", "position", "metadata", "text").join(
-            spans, "chunk_id", "left"
-        ),
-        "document_id",
-        block,
-    )
+    return chunks.join(spans, "chunk_id", "left")
 
 
 def _spans(row: dict[str, Any]) -> list[tuple[int, int]]:
@@ -139,7 +128,10 @@ def text_attack(
     from pyspark.sql import functions as F
 
     here = knowledge is None
-    source = _known_spans(*(knowledge or (chunks, mentions)))
+    # Chunks of a document stay together, so that their words are added up before they are sent on;
+    # those of a huge one come in blocks.
+    block = (F.col("position") / _BLOCK).cast("int")
+    source = spread(_known_spans(*(knowledge or (chunks, mentions))), "document_id", block)
     frequencies, n = _frequencies(source)
     if not n:
         raise InputError("the audit has no chunks to learn from; is the reference corpus empty?")
@@ -184,9 +176,12 @@ def text_attack(
     )
     sightings = hold(
         map_rows(
-            _known_spans(chunks, mentions)
-            .join(posts, "chunk_id")
-            .select("chunk_id", "document_id", "metadata", "text", "spans", "posts"),
+            spread(
+                _known_spans(chunks.join(posts, "chunk_id"), mentions).select(
+                    "chunk_id", "document_id", "metadata", "text", "spans", "posts"
+                ),
+                "chunk_id",
+            ),
             look,
             _SIGHTING,
         ),
