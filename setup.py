@@ -1,14 +1,22 @@
 """Packaging of nes_spark."""
 
+import re
 from pathlib import Path
 
 from setuptools import find_packages, setup
 
 HERE = Path(__file__).parent
 
+
+def read_version() -> str:
+    """Return the version that the package itself states."""
+    source = (HERE / "nes_spark" / "versions.py").read_text(encoding="utf-8")
+    return re.search(r'^__version__ = "(.+)"$', source, re.MULTILINE).group(1)
+
+
 setup(
     name="nes_spark",
-    version="0.1.0",
+    version=read_version(),
     description="Anonymize a corpus of texts by named entity swapping, on Apache Spark",
     long_description=(HERE / "README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",
@@ -26,6 +34,7 @@ setup(
     packages=find_packages(include=["nes_spark", "nes_spark.*"]),
     include_package_data=True,
     package_data={
+        "nes_spark.building": ["data/*.txt"],
         "nes_spark.demo": ["calls.jsonl", "demo.yaml", "material/*.txt"],
         "nes_spark.report": ["templates/*"],
         "nes_spark.embedding": ["models/*/*"],

@@ -6,7 +6,8 @@
 """
 
 from nes_spark.config import Config, load_config
-from nes_spark.runner import RunResult, describe_plan, run, run_stage
+from nes_spark.run.result import RunResult
+from nes_spark.run.runner import describe_plan, run, run_stage
+from nes_spark.versions import __version__
 
-__all__ = ["Config", "RunResult", "describe_plan", "load_config", "run", "run_stage"]
-__version__ = "0.1.0"
+__all__ = ["Config", "RunResult", "__version__", "describe_plan", "load_config", "run", "run_stage"]

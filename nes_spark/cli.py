@@ -163,7 +163,7 @@ def demo(
 @click.option("--output", type=click.Path(), required=True, help="JSON Lines file to write.")
 def invert(run_dir: str, output: str) -> None:
     """Restore the chunks of the release in RUN_DIR with its sealed ledger."""
-    from nes_spark.releases.inverting import invert_release
+    from nes_spark.run.inverting import invert_release
 
     rows = invert_release(run_dir, Path(output))
     click.echo(f"{rows} chunks restored to {output}")
@@ -190,7 +190,7 @@ def rotate_key(run_dir: str, old_env: str, new_env: str) -> None:
 
     The content stays the same. A crash leaves the ledger under the old key or under the new one.
     """
-    from nes_spark.runner import rotate_ledger_key
+    from nes_spark.run.runner import rotate_ledger_key
 
     old, new = rotate_ledger_key(run_dir, old_env, new_env)
     click.echo(f"ledger of {run_dir}: key {old or 'none'} replaced by key {new}")
@@ -206,7 +206,7 @@ def audit(
     run_dir: str, conf: str | None, settings: tuple[str, ...], dry_run: bool, no_wait: bool
 ) -> None:
     """Ask language models whose text each swapped chunk of RUN_DIR is, before and after."""
-    from nes_spark.auditing import audit_run, configuration_of, table_of
+    from nes_spark.run.language_models import audit_run, configuration_of, table_of
 
     logs.configure()
     config = configuration_of(run_dir, conf, parse_settings(settings))
@@ -223,7 +223,7 @@ def audit(
 @click.option("--no-mlflow", is_flag=True, help="Do not record the comparison in MLflow.")
 def compare(run_dirs: tuple[str, ...], output: str, no_mlflow: bool) -> None:
     """Compare the releases of several run folders: a table here, a page in OUTPUT, MLflow."""
-    from nes_spark.report.comparing import compare_runs
+    from nes_spark.compare.comparison import compare_runs
 
     click.echo(compare_runs(list(run_dirs), Path(output), track=not no_mlflow))
 
@@ -233,7 +233,7 @@ def compare(run_dirs: tuple[str, ...], output: str, no_mlflow: bool) -> None:
 @click.argument("later", type=click.Path(file_okay=False))
 def overlap(earlier: str, later: str) -> None:
     """Count which swaps of the run EARLIER the run LATER repeats, for chunks that both hold."""
-    from nes_spark.overlap import overlap_of
+    from nes_spark.compare.overlap import overlap_of
 
     click.echo(str(overlap_of(earlier, later)))
 

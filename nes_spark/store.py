@@ -20,7 +20,6 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +27,7 @@ from pyarrow import fs as pafs
 
 from nes_spark.errors import InfrastructureError
 from nes_spark.schemas import TABLES
+from nes_spark.versions import code_version
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,23 +35,6 @@ if TYPE_CHECKING:
 
 MANIFEST = "_manifest.json"
 FORMAT = 1
-
-
-@lru_cache(maxsize=1)
-def code_version() -> str:
-    """Return the package version and a digest of its source and bundled models.
-
-    Editing any of them makes earlier outputs stale; reinstalling the same code does not.
-    """
-    import nes_spark
-
-    root = Path(nes_spark.__file__).parent
-    digest = hashlib.sha256()
-    for path in sorted(root.rglob("*")):
-        if path.is_file() and "__pycache__" not in path.parts and path.suffix != ".pyc":
-            digest.update(path.relative_to(root).as_posix().encode())
-            digest.update(hashlib.sha256(path.read_bytes()).digest())
-    return f"{nes_spark.__version__}+{digest.hexdigest()[:12]}"
 
 
 def combine(*parts: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from nes_spark.pipeline import STAGES
+from nes_spark.run.pipeline import STAGES
 
 
 def check(run: Path) -> None:

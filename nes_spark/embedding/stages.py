@@ -6,14 +6,15 @@ result does not depend on partitions or batches.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
-from nes_spark.embedding.base import EmbedderSpec, load_embedder, spec_for
+from nes_spark.embedding.base import EmbedderSpec
+from nes_spark.embedding.loading import load_embedder, spec_for
 from nes_spark.schemas import EMBEDDINGS
 
 if TYPE_CHECKING:
@@ -22,11 +23,24 @@ if TYPE_CHECKING:
 
     from nes_spark.config import EmbeddingConfig
 
+#: Finds the sentences of a text: (start, end) of each.
+Splitter = Callable[[str], Sequence[tuple[int, int]]]
+
 #: Texts embedded at a time in a worker: bounds memory whatever the Arrow batch.
 _BLOCK = 512
 
 
-def _sentence_sample(texts: DataFrame, size: int) -> list[str]:
+def lines(text: str) -> list[tuple[int, int]]:
+    """Return the span of every line that is not blank."""
+    spans, start = [], 0
+    for line in text.splitlines(keepends=True):
+        if line.strip():
+            spans.append((start, start + len(line.rstrip())))
+        start += len(line)
+    return spans
+
+
+def _sentence_sample(texts: DataFrame, size: int, split_sentences: Splitter) -> list[str]:
     """Return at most ``size`` sentences, chosen by the hash of their content.
 
     A sentence is in the sample or not whatever the partitioning; equal sentences count once.
@@ -35,8 +49,6 @@ def _sentence_sample(texts: DataFrame, size: int) -> list[str]:
 
     def split(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         import pandas as pd
-
-        from nes_spark.text import split_sentences
 
         for batch in batches:
             for text in batch["text"]:
@@ -55,6 +67,7 @@ def fit_embedder(
     config: EmbeddingConfig,
     folder: str | Path,
     cache_path: str | Path | None = None,
+    split_sentences: Splitter = lines,
 ) -> EmbedderSpec:
     """Fit the embedder where it needs fitting (``lsa`` only) and return its specification.
 
@@ -68,6 +81,9 @@ def fit_embedder(
         Where a fitted model is saved; every worker must be able to read it.
     cache_path : str or pathlib.Path, optional
         See :func:`nes_spark.embedding.spec_for`.
+    split_sentences : callable, optional
+        Text -> list of (start, end) of its sentences, for the sample that ``lsa`` is fitted on; by
+        default every line is one.
 
     Returns
     -------
@@ -87,7 +103,9 @@ def fit_embedder(
         from nes_spark.embedding.lsa import fit_lsa
 
         root = str(folder).removeprefix("file://")
-        model = fit_lsa(_sentence_sample(texts, config.lsa_sample), config.dimension)
+        model = fit_lsa(
+            _sentence_sample(texts, config.lsa_sample, split_sentences), config.dimension
+        )
         return spec_for(config, fitted_path=model.save(root))
     spec = spec_for(config, cache_path=cache_path)
     embedder = load_embedder(spec)

@@ -1,9 +1,9 @@
 """Static token vectors: the bundled embedder, pure NumPy and a tokenizer at run time.
 
 A text's vector is the sum of the vectors of its word pieces and of the known pairs of neighbouring
-pieces, scaled to norm 1. The vectors are distilled from a sentence encoder by
-:mod:`nes_spark.embedding.distill`; the model card lies beside them. Sums of 8-bit integers are
-exact (:mod:`nes_spark.embedding.vectors`), so that a text has one vector, to the bit, everywhere.
+pieces, scaled to norm 1. The vectors are distilled from a sentence encoder; the command is in the
+model card that lies beside them. Sums of 8-bit integers are exact
+(:mod:`nes_spark.embedding.vectors`), so that a text has one vector, to the bit, everywhere.
 """
 
 from __future__ import annotations

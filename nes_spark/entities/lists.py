@@ -1,4 +1,4 @@
-"""Lists of names and words that come with the package as text files.
+"""Lists of names and words, kept as text files beside the modules that use them.
 
 A file has sections ``[NAME]`` with forms separated by ``;``; lines starting with ``#`` are
 comments.
@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-DATA = Path(__file__).parent / "data"
 
-
-def read_lists(name: str) -> dict[str, list[str]]:
-    """Return section -> forms of a list file in the package's data folder."""
+def read_lists(path: Path) -> dict[str, list[str]]:
+    """Return section -> forms of a list file."""
     sections: dict[str, list[str]] = {}
     current: list[str] = []
-    for line in (DATA / name).read_text(encoding="utf-8").splitlines():
+    for line in path.read_text(encoding="utf-8").splitlines():
         line = line.strip()
         if not line or line.startswith("#"):
             continue

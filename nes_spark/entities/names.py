@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import accumulate
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +27,9 @@ BUCKETS = 1 << 17
 
 _TOKEN = re.compile(r"([^\W_](?:[\w&'’./+\-]*[\w+])?|&)")
 _APOSTROPHES = ("'", "’")
-_WORDS = read_lists("words.txt")
+#: Words that say what a name is, and words that no name begins with.
+WORDS = Path(__file__).parent / "data" / "words.txt"
+_WORDS = read_lists(WORDS)
 TITLES = frozenset(_WORDS["TITLES"])
 FUNCTION_WORDS = frozenset(_WORDS["FUNCTION"])
 _MONTHS = frozenset(_WORDS["MONTHS"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -263,58 +263,4 @@ def _cells(batch: pd.DataFrame, config: EntitiesConfig) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=CELLS.names)
 
 
-def linking_effect(
-    chunks: DataFrame,
-    config: EntitiesConfig,
-    combinations: Sequence[Sequence[str]],
-    raw: DataFrame | None = None,
-) -> DataFrame:
-    """Count sample uniques without and with linking and corpus consistency.
-
-    Parameters
-    ----------
-    chunks : DataFrame
-        Table ``CHUNKS``.
-    config : EntitiesConfig
-        Recogniser and categories; its own ``linking`` and ``corpus_consistency`` do not matter.
-    combinations : sequence of sequences of str
-        The J, for example every pair of categories.
-    raw : DataFrame, optional
-        From :func:`find_mentions`, cached by the caller; else the recogniser runs once more here,
-        and its mentions are cached until the result has been counted.
-
-    Returns
-    -------
-    DataFrame
-        ``combination, n, s1_neither, s1_linking, s1_consistency, s1_both``: chunks, and chunks
-        alone in their cell of z_J (recoding applied as configured). Small: one row a combination,
-        in the given order.
-    """
-    from nes_spark.risk.stages import sample_uniques
-
-    held = raw if raw is not None else find_mentions(chunks, config).cache()
-    spark = chunks.sparkSession
-    n = chunks.count()
-    names = ["+".join(combination) for combination in combinations]
-    counts: dict[str, dict[str, int]] = {}
-    for variant, (linking, consistency) in _VARIANTS.items():
-        chosen = config.model_copy(update={"linking": linking, "corpus_consistency": consistency})
-        cells = build_cells(chunks, settle_mentions(held, chosen), chosen)
-        found = sample_uniques(cells, combinations).groupBy("combination").count().collect()
-        counts[variant] = {row["combination"]: row["count"] for row in found}
-    if raw is None:
-        held.unpersist()
-    rows = [(name, n, *(counts[variant].get(name, 0) for variant in _VARIANTS)) for name in names]
-    columns = ", ".join(f"`s1_{variant}` bigint" for variant in _VARIANTS)
-    return spark.createDataFrame(rows, f"`combination` string, `n` bigint, {columns}")
-
-
-#: Variant of :func:`linking_effect` -> (linking, corpus consistency).
-_VARIANTS = {
-    "neither": (False, False),
-    "linking": (True, False),
-    "consistency": (False, True),
-    "both": (True, True),
-}
-
-__all__ = ["build_cells", "find_mentions", "linking_effect", "recognize", "settle_mentions"]
+__all__ = ["build_cells", "find_mentions", "recognize", "settle_mentions"]

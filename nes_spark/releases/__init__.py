@@ -1,7 +1,6 @@
 """Candidate releases, the risk-utility frontier and the choice (paper, section 2.3)."""
 
 from nes_spark.releases.frontier import choose, pareto_frontier
-from nes_spark.releases.plots import plot_candidates, plot_grid
 from nes_spark.releases.space import (
     Release,
     combinations_of,
@@ -16,8 +15,6 @@ __all__ = [
     "combinations_of",
     "describe_space",
     "pareto_frontier",
-    "plot_candidates",
-    "plot_grid",
     "releases_of",
     "statuses_of",
 ]

@@ -59,7 +59,7 @@ def compare_options(
     secret : bytes
         The secret seed.
     sampling : mapping
-        As :func:`nes_spark.pipeline.sampling_tables` returns it, with ``covariates`` where an
+        As :func:`nes_spark.run.pipeline.sampling_tables` returns it, with ``covariates`` where an
         option needs them.
 
     Returns

@@ -1,14 +1,14 @@
-"""The HTML report of a run, and the page that compares several runs."""
+"""The HTML report of a run and its figures."""
 
-from nes_spark.report.comparing import RunSummary, build_comparison
 from nes_spark.report.data import Example, ExampleSide, ReportData
 from nes_spark.report.page import build_report
+from nes_spark.report.plots import plot_candidates, plot_grid
 
 __all__ = [
     "Example",
     "ExampleSide",
     "ReportData",
-    "RunSummary",
-    "build_comparison",
     "build_report",
+    "plot_candidates",
+    "plot_grid",
 ]

@@ -134,7 +134,7 @@ class ReportData:
     name, period : str, str or None
         Name of the run and its cross-section; None for all periods.
     figures : mapping
-        As :func:`nes_spark.figures_stages.corpus_figures` returns it: documents_in, documents,
+        As :func:`nes_spark.run.figures_stages.corpus_figures` returns it: documents_in, documents,
         metadata, quarantined (reason -> documents), chunks, words, suppressed, and categories
         (category -> mentions, entities, chunks).
     candidates : pandas.DataFrame
@@ -179,7 +179,7 @@ class ReportData:
     selection : sequence of mapping
         Fields of :class:`nes_spark.mixture.selection.Selection`, one per mixture setting.
     agreement, variation, tasks, recoding, linking, options, attacks : pandas.DataFrame or None
-        See :class:`nes_spark.examination.Findings`.
+        See :class:`nes_spark.run.findings.Findings`.
     exchanged : sequence of (str, str, str, int)
         Category, entity, entity it was exchanged with, times. Only when examples are allowed.
     examples : sequence of Example

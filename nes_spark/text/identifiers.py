@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 from cleanco import basename, prepare_default_terms
 
 from nes_spark.config import IdentifierKind, IdentifiersConfig
-from nes_spark.config import _default_kinds as default_kinds
+from nes_spark.config.sections import default_kinds
 from nes_spark.text.presentation import PARTICLES, Turn
 from nes_spark.text.sentences import word_set
 from nes_spark.text.vocabulary import (

@@ -5,7 +5,7 @@
     python -m tests.benchmarks.bench_embedding speed --corpora DIR
 
 ``quality`` uses calls that the bundled vectors were not trained on
-(:func:`nes_spark.embedding.distill.held_out`) and needs MiniLM, the yardstick (the extra
+(:func:`nes_spark.building.static_vectors.held_out`) and needs MiniLM, the yardstick (the extra
 ``distill``); it takes a few minutes, and what MiniLM says is kept in the working folder.
 ``utility`` needs it too: it takes the chunks and mentions of ``conf/earnings21.yaml``, lets each
 embedder's mixture say which chunks may be swapped, and gives DU under that mixture and under
@@ -29,8 +29,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nes_spark.building.static_vectors import held_out, teach
 from nes_spark.embedding import load_embedder
-from nes_spark.embedding.distill import held_out, teach
 from nes_spark.embedding.lsa import fit_lsa
 from nes_spark.embedding.static import StaticEmbedder
 from nes_spark.text.chunking import breakpoints, chunk_spans

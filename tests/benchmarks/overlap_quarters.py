@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import nes_spark as nes
+from nes_spark.compare.overlap import overlap_of
 from nes_spark.demo import calls, config_path
-from nes_spark.overlap import overlap_of
 
 PERIODS = ("2031Q2", "2031Q3")
 

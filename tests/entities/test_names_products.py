@@ -5,6 +5,9 @@ import dataclasses
 import numpy as np
 import pytest
 
+from nes_spark.building.annotated import Annotated
+from nes_spark.building.names import fit_products
+from nes_spark.building.recognizer import EMBEDDER, doubt_parts
 from nes_spark.entities import rules as rules_module
 from nes_spark.entities.component import RulesComponent
 from nes_spark.entities.names import (
@@ -16,9 +19,7 @@ from nes_spark.entities.names import (
     Words,
     product_features,
 )
-from nes_spark.entities.names_training import fit_products
 from nes_spark.entities.rules import Rules
-from nes_spark.entities.training import EMBEDDER, Annotated, doubt_parts
 from nes_spark.entities.wordvectors import from_embedder
 
 LEXICON = Lexicon(common=frozenset({"we", "the", "sales", "of", "app"}))

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from nes_spark.building.names import build_lexicon
 from nes_spark.entities.names import BUCKETS, CLASSES, Lexicon, NameClassifier
-from nes_spark.entities.names_training import build_lexicon
 from nes_spark.entities.rules import Rules
 
 LEXICON = Lexicon(organizations=frozenset({"Acme"}), products=frozenset({"A320"}))

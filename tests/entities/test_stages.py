@@ -2,7 +2,8 @@ import pytest
 
 from nes_spark.config import EntitiesConfig
 from nes_spark.entities import load_recognizer
-from nes_spark.entities.stages import build_cells, find_mentions, linking_effect, recognize
+from nes_spark.entities.stages import build_cells, find_mentions, recognize
+from nes_spark.risk.linking_stages import linking_effect
 from nes_spark.schemas import CELLS, MENTIONS
 
 TEXTS = [

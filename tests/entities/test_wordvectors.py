@@ -1,7 +1,7 @@
 import numpy as np
 
+from nes_spark.building.recognizer import EMBEDDER
 from nes_spark.entities.names import BUCKETS, CLASSES, NameClassifier
-from nes_spark.entities.training import EMBEDDER
 from nes_spark.entities.wordvectors import WordVectors, from_embedder
 
 PIECES = ["flow", "##er", "pot", "a", "'"]

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from nes_spark.demo import calls, config_path
-from nes_spark.pipeline import STAGES
+from nes_spark.run.pipeline import STAGES
 from nes_spark.store import MANIFEST
 from tests.jobs import SMALL, Job, copy_package, environment, folder_bytes, run_command
 

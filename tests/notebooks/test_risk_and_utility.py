@@ -143,7 +143,8 @@ def test_the_notebook_uses_public_names_only():
     source = "\n".join(cell.source for cell in nbformat.read(NOTEBOOK, as_version=4).cells)
     imported = [line for line in source.splitlines() if line.startswith(("from nes", "import nes"))]
     assert imported == [
-        "from nes_spark.releases import choose, pareto_frontier, plot_candidates",
+        "from nes_spark.releases import choose, pareto_frontier",
+        "from nes_spark.report import plot_candidates",
         "from nes_spark.risk import fit_ewens_pitman, goodness_table, p_hat_table",
     ]
     import nes_spark.releases

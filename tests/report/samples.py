@@ -10,8 +10,9 @@ from typing import Any
 
 import pandas as pd
 
+from nes_spark.compare.comparison import RunSummary
 from nes_spark.releases.publishing import Gate
-from nes_spark.report import Example, ExampleSide, ReportData, RunSummary
+from nes_spark.report import Example, ExampleSide, ReportData
 from nes_spark.report.data import ComponentRow, Identified
 from nes_spark.risk import p_hat_table
 from nes_spark.risk.tables import fit_row

@@ -2,11 +2,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nes_spark.building.text_measures import load_calls, occurrences, suppressed_presentation
 from nes_spark.config import IdentifierKind, IdentifiersConfig
 from nes_spark.text import Identifier, Turn, find_identifiers, known_identifiers, suppress
 from nes_spark.text.aliases import mine_aliases
 from nes_spark.text.identifiers import _URL, _addresses_near, company_names, squeeze
-from nes_spark.text.measure import load_calls, occurrences, suppressed_presentation
 from tests.text.hashing import CORPORA
 
 CONFIG = IdentifiersConfig.model_validate({})

@@ -1,7 +1,7 @@
 import pytest
 
+from nes_spark.building.text_measures import load_calls, measure_boundaries
 from nes_spark.text import Turn, find_presentation, split_turns
-from nes_spark.text.measure import load_calls, measure_boundaries
 from tests.text.hashing import CORPORA
 
 OPENING = (

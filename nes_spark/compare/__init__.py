@@ -1,0 +1,1 @@
+"""Several finished runs beside each other: the comparison page, drift, overlap."""

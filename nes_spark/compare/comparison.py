@@ -1,0 +1,394 @@
+"""A page, and a table for the terminal, that compare the releases of several runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nes_spark.errors import InputError, parameter_error
+
+if TYPE_CHECKING:
+    from nes_spark.compare.drift import Drift
+
+#: Components that the figure shows.
+MAX_COMPONENTS = 20
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """What is compared of one run.
+
+    Attributes
+    ----------
+    name, period : str, str or None
+        Name and cross-section.
+    published : bool
+        Whether its gates passed.
+    documents, chunks : int
+        Size of the corpus.
+    combination : str
+        Exchanged categories joined with "+"; empty for no swaps.
+    n_swaps : int
+        Swaps.
+    r, DR, DU : float
+        Swap rate, disclosure risk, data utility.
+    DR_se, DU_se : float or None
+        Standard errors.
+    setting, configuration : str
+        Mixture setting, and fingerprint of the configuration.
+    words, quarantined, components : int
+        Words and quarantined documents of the corpus, components of the mixture.
+    entities : mapping
+        Category -> distinct entities.
+    mlflow_run_id : str or None
+        The MLflow run of this run.
+    categories : mapping
+        Category -> share of chunks that hold an entity of it, from 0 to 1.
+    audit : mapping
+        Adversary -> (accuracy before, accuracy after).
+    """
+
+    name: str
+    period: str | None
+    published: bool
+    documents: int
+    chunks: int
+    combination: str
+    n_swaps: int
+    r: float
+    DR: float
+    DU: float
+    DR_se: float | None = None
+    DU_se: float | None = None
+    setting: str = ""
+    configuration: str = ""
+    words: int = 0
+    quarantined: int = 0
+    components: int = 0
+    entities: Mapping[str, int] = field(default_factory=dict)
+    mlflow_run_id: str | None = None
+    categories: Mapping[str, float] = field(default_factory=dict)
+    audit: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """Name and period."""
+        return f"{self.name} {self.period}" if self.period else self.name
+
+
+def _drift(runs: Sequence[RunSummary]) -> list[dict[str, Any]]:
+    """Largest change of a category's share of chunks from each run to the next."""
+    rows = []
+    for before, after in pairwise(runs):
+        names = [c for c in before.categories if c in after.categories]
+        changes = {c: after.categories[c] - before.categories[c] for c in names}
+        largest = max(changes, key=lambda c: abs(changes[c]), default=None)
+        rows.append(
+            {
+                "from": before.label,
+                "to": after.label,
+                "chunks": after.chunks / before.chunks - 1 if before.chunks else None,
+                "DR": after.DR - before.DR,
+                "DU": after.DU - before.DU,
+                "category": largest,
+                "change": changes[largest] if largest is not None else None,
+                "same_configuration": before.configuration == after.configuration,
+            }
+        )
+    return rows
+
+
+def build_comparison(
+    runs: Sequence[RunSummary], folder: str | Path, drifts: Sequence[Drift] = ()
+) -> Path:
+    """Write a page that sets several runs side by side, in the order given.
+
+    Parameters
+    ----------
+    runs : sequence of RunSummary
+        At least two.
+    folder : str or pathlib.Path
+        Created when missing; gets ``index.html`` and ``figures``.
+    drifts : sequence of Drift, optional
+        From each run to the next, one fewer than runs; none leaves these tables out.
+
+    Returns
+    -------
+    pathlib.Path
+        The page. Equal runs give equal bytes.
+
+    Raises
+    ------
+    ValueError
+        When there are fewer than two runs.
+    """
+    from markupsafe import Markup
+
+    from nes_spark.report import figures
+    from nes_spark.report.page import environment, stylesheet
+
+    if len(runs) < 2:
+        raise parameter_error("build_comparison", "runs", "at least two runs", len(runs))
+    folder = Path(folder)
+    (folder / "figures").mkdir(parents=True, exist_ok=True)
+    labels = [run.label for run in runs]
+    drawn = [
+        figures.bars(
+            "risk", "Disclosure risk of each run", labels, {"DR": [run.DR for run in runs]},
+            "Disclosure risk DR", "{:.3f}",
+        ),
+        figures.bars(
+            "utility", "Loss of utility of each run", labels,
+            {"1 - DU": [1 - run.DU for run in runs]}, "Loss of utility, 1 − DU", "{:.4f}",
+        ),
+    ]  # fmt: skip
+    steps = list(zip(pairwise(labels), drifts, strict=False))
+    drawn += _drift_figures(steps)
+    for drawing in drawn:
+        (folder / "figures" / f"{drawing.name}.svg").write_text(drawing.wide, encoding="utf-8")
+        (folder / "figures" / f"{drawing.name}.png").write_bytes(drawing.png)
+    adversaries = sorted({name for run in runs for name in run.audit})
+    page = environment().get_template("compare.html.j2").render(
+        runs=runs,
+        style=Markup(stylesheet()),
+        svg={
+            d.name: {
+                "wide": Markup(figures.themed(d.wide)),
+                "narrow": Markup(figures.themed(d.narrow)),
+            }
+            for d in drawn
+        },
+        adversaries=adversaries,
+        categories=list(dict.fromkeys(c for run in runs for c in run.categories)),
+        drift=_drift(runs),
+        steps=[{"from": a, "to": b, "drift": drift} for (a, b), drift in steps],
+        words=list(dict.fromkeys(c for _, drift in steps for c in drift.vocabulary)),
+        entities=list(dict.fromkeys(c for run in runs for c in run.entities)),
+    )  # fmt: skip
+    path = folder / "index.html"
+    path.write_text(page, encoding="utf-8", newline="\n")
+    return path
+
+
+def _drift_figures(steps: Sequence[tuple[tuple[str, str], Drift]]) -> list[Any]:
+    """Draw the drift of the last steps: as many as there are colours."""
+    from nes_spark.report import figures
+
+    shown = steps[-len(figures.SERIES) :]
+    drawn = []
+    categories = list(dict.fromkeys(c for _, drift in shown for c in drift.vocabulary))
+    if categories:
+        groups = {
+            f"{a} → {b}": [
+                found.divergence or 0.0 if (found := drift.vocabulary.get(c)) else 0.0
+                for c in categories
+            ]
+            for (a, b), drift in shown
+        }
+        drawn.append(
+            figures.bars(
+                "vocabulary", "Drift of the entities of each category", categories, groups,
+                "Jensen-Shannon divergence, bits", "{:.3f}",
+            )
+        )  # fmt: skip
+    matched = [(labels, drift) for labels, drift in shown if drift.components]
+    if matched:
+        (before, after), drift = matched[-1]
+        drawn.append(
+            figures.bars(
+                "components",
+                "Weights of the mixture's components in two runs",
+                [
+                    f"{'–' if c.before is None else c.before} → "
+                    f"{'–' if c.after is None else c.after}"
+                    for c in drift.components[:MAX_COMPONENTS]
+                ],
+                {
+                    before: [c.weight_before for c in drift.components[:MAX_COMPONENTS]],
+                    after: [c.weight_after for c in drift.components[:MAX_COMPONENTS]],
+                },
+                "Weight",
+                "{:.3f}",
+            )
+        )
+    return drawn
+
+
+def read_run(directory: str | Path) -> RunSummary:
+    """Read the summary of a finished run.
+
+    Parameters
+    ----------
+    directory : str or pathlib.Path
+        A run folder ``OUT/PERIOD``.
+
+    Returns
+    -------
+    RunSummary
+
+    Raises
+    ------
+    InputError
+        When the folder holds no published run.
+    """
+    from nes_spark.run.release import PUBLICATION
+    from nes_spark.store import Store
+
+    found = Store(str(directory)).manifest(PUBLICATION)
+    if found is None:
+        raise InputError(
+            f"{directory}: no published run here; give folders such as out/2020Q3, where "
+            "'nes-spark run' wrote a release"
+        )
+    details: Mapping[str, Any] = found.details
+    return summary_of(details)
+
+
+def _track(
+    directory: str | Path, runs: Sequence[RunSummary], drifts: Sequence[Drift], folder: Path
+) -> str | None:
+    """Record a comparison as an MLflow run of its own, where the last run was recorded."""
+    from nes_spark.run.language_models import configuration_of
+    from nes_spark.run.mlflow_run import tracker_of
+    from nes_spark.store import Store
+    from nes_spark.tracking import tracked_series
+
+    config = configuration_of(directory)
+    if not config.tracking.enabled:
+        return None
+    series: dict[str, list[float | None]] = {
+        "compare/DR": [run.DR for run in runs],
+        "compare/DU": [run.DU for run in runs],
+        "compare/r": [run.r for run in runs],
+        "compare/swaps": [run.n_swaps for run in runs],
+        "compare/documents": [run.documents for run in runs],
+        "compare/chunks": [run.chunks for run in runs],
+        "compare/words": [run.words for run in runs],
+        "compare/components": [run.components for run in runs],
+    }
+    for name in sorted({name for run in runs for name in run.audit}):
+        for side, place in (("pre", 0), ("post", 1)):
+            series[f"compare/audit/{name}/{side}"] = [
+                run.audit[name][place] if name in run.audit else None for run in runs
+            ]
+    # A drift is that from the run before, so its step is the later run; the first has none.
+    for category in sorted({c for drift in drifts for c in drift.vocabulary}):
+        found = [drift.vocabulary.get(category) for drift in drifts]
+        series[f"drift/jaccard/{category}"] = [None, *(f.jaccard if f else None for f in found)]
+        series[f"drift/divergence/{category}"] = [
+            None, *(f.divergence if f else None for f in found)
+        ]  # fmt: skip
+    series["drift/weights"] = [None, *(drift.weight_shift for drift in drifts)]
+    tags = {"kind": "comparison", "runs": ", ".join(run.label for run in runs)}
+    tags |= {f"run.{i}": run.mlflow_run_id for i, run in enumerate(runs) if run.mlflow_run_id}
+    tracker = tracker_of(config, Store(str(directory)))
+    with tracker.run(f"compare {runs[0].label} to {runs[-1].label}", tags) as tracked:
+        tracked_series(tracked, series)
+        tracked.folder(folder, "comparison")
+        return tracked.run_id
+
+
+def summary_of(details: Mapping[str, Any]) -> RunSummary:
+    """Turn the details that a publication keeps into a :class:`RunSummary`."""
+    figures, choice = details["figures"], details["choice"]
+    chunks = int(figures["chunks"])
+    audit = details.get("audit") or []
+    results = audit.get("results", []) if isinstance(audit, Mapping) else audit
+    return RunSummary(
+        name=str(details.get("name") or "run"),
+        period=details.get("period"),
+        words=int(figures.get("words", 0)),
+        quarantined=sum(figures.get("quarantined", {}).values()),
+        components=int(choice.get("components", 0)),
+        entities={
+            category: int(counts.get("entities", 0))
+            for category, counts in figures["categories"].items()
+        },
+        mlflow_run_id=details.get("mlflow_run_id"),
+        published=all(bool(gate["passed"]) for gate in details["gates"]),
+        documents=int(figures["documents"]),
+        chunks=chunks,
+        combination=str(choice["combination"]),
+        n_swaps=int(choice["n_swaps"]),
+        r=float(choice["r"]),
+        DR=float(choice["DR"]),
+        DU=float(choice["DU"]),
+        DR_se=choice.get("DR_se"),
+        DU_se=choice.get("DU_se"),
+        setting=str(choice["setting"]),
+        configuration=str(details.get("configuration", "")),
+        categories={
+            category: counts["chunks"] / chunks if chunks else 0.0
+            for category, counts in figures["categories"].items()
+        },
+        audit={
+            str(result["model"]): (result["pre"]["mean"], result["post"]["mean"])
+            for result in results
+        },
+    )
+
+
+def table_of(runs: Sequence[RunSummary]) -> str:
+    """Return a plain-text table of the runs for a terminal."""
+    head = ("run", "documents", "chunks", "exchanged", "swaps", "r", "DR", "DU", "published")
+    rows = [
+        (
+            run.label,
+            f"{run.documents:,}",
+            f"{run.chunks:,}",
+            run.combination or "none",
+            f"{run.n_swaps:,}",
+            f"{run.r:.2%}",
+            f"{run.DR:.4f}",
+            f"{run.DU:.5f}",
+            "yes" if run.published else "no",
+        )
+        for run in runs
+    ]
+    widths = [max(len(line[i]) for line in [head, *rows]) for i in range(len(head))]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if i in (0, 3) else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in [head, *rows]
+    )
+
+
+def compare_runs(directories: Sequence[str | Path], folder: str | Path, track: bool = False) -> str:
+    """Compare run folders: write the page, return a table for the terminal and the page's path.
+
+    Parameters
+    ----------
+    directories : sequence of str or pathlib.Path
+        Run folders ``OUT/PERIOD``, in the order in which they are compared.
+    folder : str or pathlib.Path
+        Gets the page and its figures.
+    track : bool, optional
+        Record the comparison in MLflow, as a run of its own, where the last run was recorded
+        (unless its configuration switched tracking off).
+
+    Raises
+    ------
+    InputError
+        When there are fewer than two folders, or one holds no published run.
+    """
+    if len(directories) < 2:
+        raise InputError("compare: give at least two run folders")
+    runs = [read_run(directory) for directory in directories]
+    from nes_spark.compare.drift import drift_between
+    from nes_spark.store import Store
+
+    drifts = [
+        drift_between(Store(str(a)), Store(str(b)), (first.setting, second.setting))
+        for (a, b), (first, second) in zip(pairwise(directories), pairwise(runs), strict=True)
+    ]
+    page = build_comparison(runs, folder, drifts)
+    lines = [table_of(runs), "", f"Page: {page}"]
+    run_id = _track(directories[-1], runs, drifts, Path(folder)) if track else None
+    if run_id is not None:
+        lines.append(f"MLflow run: {run_id}")
+    return "\n".join(lines)

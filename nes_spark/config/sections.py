@@ -1,0 +1,836 @@
+"""The sections of the configuration: one validated model per stage.
+
+A stage depends on the sections that its row in the pipeline names; changing another section does
+not make its output stale.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from nes_spark.config.faults import describe_fault, set_dotted
+
+DEFAULT_CATEGORIES = ("Organization", "Person", "Event", "Product", "Location", "Date")
+
+
+class Section(BaseModel):
+    """Base of all sections: unknown keys are errors, values are immutable."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+class ColumnsConfig(Section):
+    """Which input columns hold what. Dotted names reach into nested objects."""
+
+    document_id: str = Field("document_id", description="unique id of a document")
+    metadata: str = Field("company_name", description="what must stay secret")
+    period: str | None = Field(None, description="cross-section, e.g. a quarter")
+    text: str | None = Field(None, description="the whole text as one string")
+    turns: str | None = Field(None, description="array of speaker turns (objects)")
+    turn_text: str = Field("text", description="text inside a turn")
+    turn_speaker: str = Field("speaker", description="speaker name or label inside a turn")
+    turn_speaker_id: str | None = Field(None, description="speaker id inside a turn")
+    covariates: dict[str, str] = Field(default_factory=dict, description="name -> column")
+    identifiers: dict[str, list[str]] = Field(
+        default_factory=dict,
+        description="kind of direct identifier -> columns holding values of it (strings, lists or "
+        "id -> name objects)",
+    )
+
+    @model_validator(mode="after")
+    def _one_text(self) -> ColumnsConfig:
+        if (self.text is None) == (self.turns is None):
+            raise ValueError("give exactly one of 'text' (a string) and 'turns' (an array)")
+        return self
+
+
+class InputConfig(Section):
+    """Where the documents are and how to read them."""
+
+    path: str | None = Field(None, description="file, folder or glob; --input overrides it")
+    format: Literal["auto", "jsonl", "parquet", "csv", "text"] = "auto"
+    columns: ColumnsConfig = Field(default_factory=lambda: ColumnsConfig(text="text"))
+    metadata_table: str | None = Field(
+        None,
+        description="format text: CSV, JSON Lines or Parquet with one row a file; its column "
+        "'file' holds the file's path inside the folder",
+    )
+    encoding: Literal["utf-8"] = "utf-8"
+    max_characters: int = Field(2_000_000, ge=1, description="a longer document is quarantined")
+    min_characters: int = Field(1, ge=1, description="a shorter presentation is quarantined")
+
+
+class PresentationConfig(Section):
+    """Which part of a document is used (paper, section 3.1.1)."""
+
+    method: Literal["earnings_call", "none"] = "earnings_call"
+    require_questions: bool = Field(
+        False, description="quarantine a call in which no question session was found"
+    )
+    drop_operator: bool = Field(
+        True, description="leave out the operator's turns before the questions too"
+    )
+
+
+class IdentifierKind(Section):
+    """One kind of direct identifier and what replaces it."""
+
+    placeholder: str = Field(description="e.g. '[Company Name]'; '#' is numbered per document")
+    rule: Literal["company", "person", "ticker", "url", "email", "phone", "literal", "pattern"] = (
+        "literal"
+    )
+    pattern: str | None = Field(None, description="regular expression for rule 'pattern'")
+
+    @model_validator(mode="after")
+    def _pattern(self) -> IdentifierKind:
+        if (self.rule == "pattern") != (self.pattern is not None):
+            raise ValueError("'pattern' goes with rule 'pattern' and only with it")
+        if self.pattern is not None:
+            try:
+                re.compile(self.pattern)
+            except re.error as error:
+                raise ValueError(f"'pattern' is not a regular expression: {error}") from None
+        return self
+
+
+def default_kinds() -> dict[str, IdentifierKind]:
+    """Return the kinds of direct identifiers that are known without a configuration."""
+    return {
+        "company": IdentifierKind(placeholder="[Company Name]", rule="company"),
+        "ticker": IdentifierKind(placeholder="[Company Name]", rule="ticker"),
+        "person": IdentifierKind(placeholder="[Executive #]", rule="person"),
+        "url": IdentifierKind(placeholder="[URL]", rule="url"),
+        "email": IdentifierKind(placeholder="[Email]", rule="email"),
+        "phone": IdentifierKind(placeholder="[Phone]", rule="phone"),
+    }
+
+
+class IdentifiersConfig(Section):
+    """Direct identifiers to suppress (paper, section 3.1.3)."""
+
+    kinds: dict[str, IdentifierKind] = Field(default_factory=default_kinds)
+    speakers: bool = Field(True, description="names of a document's own speakers are persons")
+    mined_aliases: Literal["off", "propose", "use"] = Field(
+        "use", description="aliases found by frames such as 'we at X' or 'welcome to the X call'"
+    )
+    allow: list[str] = Field(default_factory=list, description="forms that are never suppressed")
+
+
+class ChunkingConfig(Section):
+    """Semantic chunker (paper, section 3.1.2)."""
+
+    threshold: float = Field(75.0, ge=0, le=100, description="percentile of distances that breaks")
+    buffer: int = Field(1, ge=0, le=10, description="neighbours embedded with each sentence")
+
+
+class EntitiesConfig(Section):
+    """Recognition, linking and cells (paper, section 3.1.4)."""
+
+    recognizer: str = Field("bundled", description="'bundled', a spaCy pipeline's name, or a path")
+    categories: list[str] = Field(default_factory=lambda: list(DEFAULT_CATEGORIES), min_length=1)
+    labels: dict[str, str] = Field(
+        default_factory=lambda: {
+            "ORG": "Organization",
+            "NORP": "Organization",
+            "PERSON": "Person",
+            "PER": "Person",
+            "EVENT": "Event",
+            "PRODUCT": "Product",
+            "WORK_OF_ART": "Product",
+            "GPE": "Location",
+            "LOC": "Location",
+            "FAC": "Location",
+            "DATE": "Date",
+        },
+        description="recogniser's label -> category; other labels are dropped",
+    )
+    deny: dict[str, list[str]] = Field(
+        default_factory=dict, description="category -> forms that are never one"
+    )
+    allow: dict[str, list[str]] = Field(
+        default_factory=dict, description="category -> forms that always are"
+    )
+    linking: bool = Field(True, description="link variants of a name within a document")
+    corpus_consistency: bool = Field(
+        True, description="a form takes the category it has in most chunks of the corpus"
+    )
+    consistent_categories: list[str] = Field(
+        default_factory=lambda: ["Organization", "Person"],
+        description="categories that vote and change under corpus_consistency",
+    )
+    recoding: dict[str, dict[str, list[str]]] = Field(
+        default_factory=dict,
+        description="category -> class -> entities merged into it in cells; an entry such as "
+        "'re:.* Bank' is a rule, a regular expression for whole names",
+    )
+    recoding_table: str | None = Field(
+        None,
+        description="CSV file with the columns category, class, entity; its rows are added to "
+        "'recoding'",
+    )
+    batch_size: int = Field(64, ge=1, description="texts per batch of the recogniser")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_table(cls, content: Any) -> Any:
+        """Put the rows of the table into ``recoding``: what they say decides, not the file."""
+        if not isinstance(content, Mapping) or not content.get("recoding_table"):
+            return content
+        path = content["recoding_table"]
+        merged = {
+            c: {k: list(v) for k, v in m.items()} for c, m in content.get("recoding", {}).items()
+        }
+        try:
+            with open(path, encoding="utf-8", newline="") as file:
+                rows = csv.DictReader(file)
+                missing = {"category", "class", "entity"} - set(rows.fieldnames or ())
+                if missing:
+                    raise ValueError(
+                        f"'recoding_table' {path} has no column {', '.join(sorted(missing))}"
+                    )
+                for row in rows:
+                    group = merged.setdefault(row["category"], {}).setdefault(row["class"], [])
+                    group.append(row["entity"])
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "it is not UTF-8"
+            raise ValueError(f"'recoding_table' {path} cannot be read: {reason}") from None
+        return {**content, "recoding": merged, "recoding_table": None}
+
+    @field_validator("recoding")
+    @classmethod
+    def _rules(cls, value: dict[str, dict[str, list[str]]]) -> dict[str, dict[str, list[str]]]:
+        for classes in value.values():
+            for group in classes.values():
+                for entry in group:
+                    try:
+                        re.compile(entry.removeprefix("re:") if entry.startswith("re:") else "")
+                    except re.error as error:
+                        raise ValueError(f"{entry!r} is no regular expression: {error}") from None
+        return value
+
+    @model_validator(mode="after")
+    def _known(self) -> EntitiesConfig:
+        for field in ("deny", "allow", "recoding"):
+            for category in getattr(self, field):
+                _known_category(field, category, self.categories)
+        for category in self.labels.values():
+            _known_category("labels", category, self.categories)
+        return self
+
+
+class EmbeddingConfig(Section):
+    """The embedding model."""
+
+    model: str = Field(
+        "bundled",
+        description="'bundled', 'lsa', 'openai:<model>' or 'sentence-transformers:<name or path>'",
+    )
+    dimension: int | None = Field(None, ge=2, description="for lsa and openai: vector length")
+    base_url: str | None = Field(None, description="OpenAI-compatible endpoint")
+    api_key_env: str = Field("OPENAI_API_KEY", description="environment variable with the key")
+    batch_size: int = Field(256, ge=1, description="texts per request or forward pass")
+    timeout: float = Field(60.0, gt=0, description="seconds a request may take")
+    max_retries: int = Field(6, ge=0)
+    cache: bool = Field(True, description="keep vectors by model and content (remote models)")
+    cache_path: str | None = Field(None, description="default: <output>/cache/embeddings")
+    lsa_sample: int = Field(200_000, ge=100, description="sentences that lsa is fitted on at most")
+
+    @field_validator("model")
+    @classmethod
+    def _model(cls, value: str) -> str:
+        kind, _, rest = value.partition(":")
+        if value not in ("bundled", "lsa") and (
+            kind not in ("openai", "sentence-transformers") or not rest
+        ):
+            raise ValueError(
+                "must be 'bundled', 'lsa', 'openai:<model>' or "
+                f"'sentence-transformers:<name or path>', got {value!r}"
+            )
+        return value
+
+    @model_validator(mode="after")
+    def _dimension(self) -> EmbeddingConfig:
+        if self.dimension is not None and self.model.partition(":")[0] not in ("lsa", "openai"):
+            raise ValueError(
+                f"'dimension' is for lsa and openai; {self.model!r} has a length of its own"
+            )
+        return self
+
+
+Family = Literal["pkb", "spcauchy", "vmf"]
+
+
+class MixtureConfig(Section):
+    """Mixtures on the sphere (paper, section 2.2). Lists span a grid of settings."""
+
+    family: list[Family] = Field(
+        default=["spcauchy"],
+        min_length=1,
+        description="on real calls pkb, with its heavier tails, closes on repeated chunks ('Thank "
+        "you.') far more often",
+    )
+    n_components: list[int] = Field(default_factory=lambda: [10], min_length=1)
+    min_weight: list[float] = Field(default_factory=lambda: [1e-3], min_length=1)
+    max_concentration: float = Field(
+        0.9,
+        gt=0,
+        lt=1,
+        description="ceiling of the concentration rho (of the mean resultant length for vmf): a "
+        "component that closed on equal chunks would drown all others in the likelihood",
+    )
+    n_init: int = Field(5, ge=1, description="restarts; the best likelihood is kept")
+    max_iter: int = Field(500, ge=1)
+    tol: float = Field(1e-6, gt=0, description="relative gain of the likelihood that ends the fit")
+    in_memory_rows: int = Field(200_000, ge=0, description="more rows are fitted on Spark")
+    min_documents: float = Field(
+        0.0,
+        ge=0,
+        description="components with a smaller effective number of documents are removed; 0: none",
+    )
+    document_penalty: float = Field(
+        0.0,
+        ge=0,
+        allow_inf_nan=False,
+        description="what a chunk pays, in nats of log density, in a component made of its own "
+        "document alone, and in proportion to its document's share in others; 0: no penalty",
+    )
+    on_no_convergence: Literal["refuse", "accept"] = Field(
+        "refuse", description="what the publication gate does about a fit that did not converge"
+    )
+    warm_start: str | None = Field(
+        None,
+        description="run folder whose mixtures the fit starts from, or 'previous': that of the "
+        "last period before this one under output.directory that has any; settings it has not, "
+        "and a first period, start anew",
+    )
+
+    @field_validator("family", "n_components", "min_weight", mode="before")
+    @classmethod
+    def _listed(cls, value: Any) -> Any:
+        return value if isinstance(value, (list, tuple)) else [value]
+
+    @field_validator("n_components")
+    @classmethod
+    def _positive(cls, value: list[int]) -> list[int]:
+        if min(value) < 1:
+            raise ValueError(f"every entry must be at least 1, got {value}")
+        return value
+
+    @field_validator("min_weight")
+    @classmethod
+    def _weights(cls, value: list[float]) -> list[float]:
+        if min(value) < 0 or max(value) >= 1:
+            raise ValueError(f"every entry must be in [0, 1), got {value}")
+        return value
+
+
+class ConstraintsConfig(Section):
+    """Optional constraints on valid swaps, each off by default (design, section 4)."""
+
+    min_concentration: float | None = Field(
+        None, ge=0, description="components below this concentration are not swapped in"
+    )
+    same_covariates: list[str] = Field(
+        default_factory=list,
+        description="covariates that must be equal, e.g. [sector]; a missing one equals a missing",
+    )
+    max_count_difference: int | None = Field(
+        None, ge=0, description="largest difference in the number of entities, per category of J"
+    )
+    min_cosine: float | None = Field(
+        None, ge=-1, le=1, description="smallest cosine of the two chunks' vectors"
+    )
+
+
+class ReleasesConfig(Section):
+    """The candidate releases (paper, section 2.3)."""
+
+    swap: list[str] = Field(
+        default_factory=lambda: ["Organization", "Person", "Product", "Location"],
+        min_length=1,
+        description="categories that may be swapped (S)",
+    )
+    sizes: list[int] = Field(
+        default_factory=lambda: [2], min_length=1, description="sizes of the combinations J"
+    )
+    combinations: list[list[str]] | None = Field(
+        None, description="exactly these J instead of all of the given sizes"
+    )
+    must_change: dict[str, str] = Field(
+        default_factory=lambda: {"Event": "[Event]"}, description="category (C) -> placeholder"
+    )
+    fixed: list[str] = Field(default_factory=lambda: ["Date"], description="categories kept (F)")
+    max_swaps: int = Field(30, ge=1, description="longest sequence of swaps for each J")
+    draws: int = Field(1, ge=1, description="Monte Carlo draws M")
+    constraints: ConstraintsConfig = Field(default_factory=ConstraintsConfig)
+
+
+class SwappingConfig(Section):
+    """How pairs are drawn within a component, and how a swap changes two chunks."""
+
+    policy: Literal["one_to_one", "cover"] = Field(
+        "one_to_one", description="what happens when counts differ: surplus stays, or is covered"
+    )
+    matching: Literal["random", "similar"] = Field(
+        "random", description="which entity meets which: at random, or those that look most alike"
+    )
+    rounds: int = Field(
+        1,
+        ge=1,
+        description="when no valid pair is left, begin again for entities not exchanged before",
+    )
+    uniques_first: bool = Field(
+        False, description="pairs of two sample uniques of z_J first, then of one, then the others"
+    )
+    cosine_weight: float | None = Field(
+        None, ge=0, description="draw pairs in proportion to ((1 + cosine) / 2) to this power"
+    )
+    mend_articles: bool = Field(True, description="a/an follow the first sound of the new entity")
+    sticky: bool = Field(
+        False,
+        description="give every pair of chunks a clock of its own, so that the swaps of a corpus "
+        "that grew are those of before except where a new chunk is in the way; time grows with "
+        "the square of a component (10,000 eligible chunks: a second a draw)",
+    )
+    task_chunks: int = Field(
+        1_000_000,
+        ge=1000,
+        description="eligible chunks of one component that a task holds (about 150 bytes each); of "
+        "larger components it loads only as many as the swaps asked for need",
+    )
+
+
+class RiskConfig(Section):
+    """Ewens-Pitman risk (paper, section 2.4)."""
+
+    population: list[float] = Field(
+        default_factory=lambda: [1e20],
+        min_length=1,
+        description="units N of the population table; at least the number of chunks",
+    )
+    on_failure: Literal["stop", "skip"] = Field(
+        "stop",
+        description="when a table or a mixture setting cannot be scored (no sample uniques, no "
+        "convergence, DU with a denominator that is not positive): stop, or go on without it and "
+        "say so",
+    )
+
+    @field_validator("population", mode="before")
+    @classmethod
+    def _listed(cls, value: Any) -> Any:
+        return value if isinstance(value, (list, tuple)) else [value]
+
+    @field_validator("population")
+    @classmethod
+    def _range(cls, value: list[float]) -> list[float]:
+        if not all(1 <= v <= 1e30 for v in value):
+            raise ValueError(f"every entry must be from 1 to 1e30, got {value}")
+        if len(set(value)) < len(value):
+            raise ValueError(f"no entry may be repeated, got {value}")
+        return value
+
+
+class UtilityConfig(Section):
+    """Utility beyond the mixture, off by default; shown beside DU, never part of it."""
+
+    total_variation: bool = Field(
+        False, description="distance between the distributions of each category before and after"
+    )
+    tasks: list[str] = Field(
+        default_factory=list,
+        description="dotted paths of utility tasks, e.g. nes_spark.utility.sentiment.Sentiment",
+    )
+
+
+class ChoiceConfig(Section):
+    """How a release is chosen (paper, section 2.3)."""
+
+    rule: Literal["line", "max_utility", "max_rate"] = "line"
+    slope: float = Field(1.0, gt=0, description="a in DR = c + a DU, rule line")
+    offset: float = Field(0.0, description="c in DR = c + a DU, rule line")
+    max_risk: float | None = Field(None, ge=0, le=1, description="alpha, rule max_utility")
+    combination: list[str] | None = Field(None, description="J, rule max_rate")
+    setting: str | None = Field(None, description="mixture setting; default: the first of the grid")
+    population: float | None = Field(None, description="N; default: the first of the list")
+    per_draw: bool = Field(
+        False,
+        description="decide on the seed too: every draw is a candidate of its own, not the average",
+    )
+
+    @model_validator(mode="after")
+    def _rule(self) -> ChoiceConfig:
+        if self.rule == "max_utility" and self.max_risk is None:
+            raise ValueError("rule 'max_utility' needs 'max_risk', a number from 0 to 1")
+        if self.rule == "max_rate" and not self.combination:
+            raise ValueError("rule 'max_rate' needs 'combination', a list of categories")
+        return self
+
+
+class GatesConfig(Section):
+    """What must hold before a release is published."""
+
+    accept_identifiers: list[str] = Field(
+        default_factory=lambda: ["other_document", "swapped_in"],
+        description="kinds or rules of identifiers whose remaining occurrences do not refuse; "
+        "'other_document' are names that belong to another document of the corpus, for example "
+        "a competitor that is spoken of; 'swapped_in' are parts of names that a stranger from "
+        "another document shares with a person of this one",
+    )
+    max_linkage_accuracy: float | None = Field(
+        None, ge=0, le=1, description="bound on the linkage adversary's accuracy after swapping"
+    )
+    min_swaps: int = Field(1, ge=0, description="a release with fewer swaps is refused")
+
+
+class SeedConfig(Section):
+    """Where the secret seed comes from; it is never in the configuration itself."""
+
+    env: str = Field("NES_SPARK_SEED", description="environment variable with the seed")
+    file: str | None = Field(None, description="file with the seed; default sealed/seed")
+
+
+class LedgerConfig(Section):
+    """The sealed ledger of swaps."""
+
+    encrypt: bool = Field(False, description="encrypt the ledger (AES-256-GCM)")
+    key_env: str = Field(
+        "NES_SPARK_LEDGER_KEY",
+        description="environment variable with the key: 32 bytes in base64 or hexadecimal",
+    )
+
+
+class LanguageModelConfig(Section):
+    """One language model of the audit, behind any OpenAI-compatible endpoint."""
+
+    name: str = Field(min_length=1, description="shown in the report; one per model")
+    model: str = Field(min_length=1, description="model id that the endpoint expects")
+    base_url: str | None = Field(None, description="endpoint; default: OpenAI's")
+    api_key_env: str | None = Field(
+        "OPENAI_API_KEY", description="environment variable with the key; null for a keyless server"
+    )
+    temperature: float = Field(0.0, ge=0)
+    seed: int | None = None
+    max_tokens: int = Field(16, ge=1, description="longest answer, in tokens")
+    token_limit: Literal["max_tokens", "max_completion_tokens"] = Field(
+        "max_tokens", description="how the endpoint calls that limit"
+    )
+    extra: dict[str, Any] = Field(
+        default_factory=dict, description="further request parameters, e.g. {top_p: 0.95}"
+    )
+    served_as: list[str] = Field(
+        default_factory=list,
+        description="other names under which the endpoint may answer; an answer by a model of "
+        "another name is thrown away and asked again",
+    )
+    price_in: float = Field(0.0, ge=0, description="price per million input tokens")
+    price_out: float = Field(0.0, ge=0, description="price per million output tokens")
+    requests_per_minute: float | None = Field(None, gt=0, description="over all partitions")
+    tokens_per_minute: float | None = Field(None, gt=0, description="over all partitions")
+    batch: bool = Field(False, description="use the provider's batch interface")
+    batch_discount: float = Field(0.5, ge=0, le=1, description="price of a batch over the normal")
+
+    @field_validator("extra")
+    @classmethod
+    def _no_clash(cls, value: dict[str, Any]) -> dict[str, Any]:
+        own = {"model", "messages", "temperature", "seed", "max_tokens", "stream", "n"}
+        clash = sorted(own & set(value))
+        if clash:
+            raise ValueError(
+                f"{clash} cannot be set here; they have keys of their own or are fixed"
+            )
+        return value
+
+
+class AuditConfig(Section):
+    """Adversaries (paper, section 3.2.2)."""
+
+    recognition: bool = Field(
+        True,
+        description="recognise the swapped chunks again and count where the table after swapping "
+        "says something else",
+    )
+
+    linkage: bool = Field(True, description="adversary without a network; part of every run")
+    text: bool = Field(True, description="text attackers (TF-IDF, nearest centroid) with it")
+    swap_aware: bool = Field(True, description="adversary who knows method and rate, not the seed")
+    swap_aware_draws: int = Field(5, ge=1, description="draws that it is tried on at most")
+    swap_aware_max_chunks: int = Field(
+        20_000, ge=2, description="a larger component is attacked on a sample of its chunks"
+    )
+    frontier: bool = Field(False, description="let the linkage adversary score every candidate")
+    reference: str | None = Field(
+        None,
+        description="folder with tables cells, chunks and mentions (Parquet) of an earlier period "
+        "or a reference corpus; default: the other chunks of the corpus itself",
+    )
+    smoothing: float = Field(
+        0.2, gt=0, lt=1, description="weight of the corpus against a document's own frequencies"
+    )
+    pair_weight: float = Field(
+        0.5, ge=0, description="weight of pairs of entities against single ones; 0: singles only"
+    )
+    max_candidates_per_entity: int = Field(
+        1000, ge=2, description="an entity known to more candidates than this is no evidence"
+    )
+    context_weight: float = Field(
+        1.0, ge=0, description="swap-aware: weight of the entities that were not swapped"
+    )
+    gate_models: list[str] = Field(
+        default_factory=lambda: ["linkage"],
+        description="adversaries that gates.max_linkage_accuracy binds",
+    )
+    min_chunks: int = Field(25, ge=1, description="warn about draws with fewer swapped chunks")
+    bootstrap: int = Field(2000, ge=100, description="resamples of the interval of the drop")
+    confidence: float = Field(0.95, gt=0, lt=1, description="level of intervals")
+    models: list[LanguageModelConfig] = Field(default_factory=list)
+    prompt: str = Field(
+        "You are tasked to guess the company name of the following earnings call transcript using "
+        "the content of the text. Reply ONLY with the ticker symbol (in Capital Letters) of your "
+        "best guess. DO NOT output anything other than that.\n\n{text}",
+        description="'{text}' stands for the chunk",
+    )
+    labels: dict[str, list[str]] = Field(
+        default_factory=dict, description="metadata -> accepted spellings (tickers, names)"
+    )
+    answer: Literal["ticker", "name", "label"] = Field(
+        "ticker",
+        description="what the prompt asks for: a ticker symbol, a name, or one label of a list",
+    )
+    draws: int = Field(30, ge=1)
+    budget: float | None = Field(
+        None, ge=0, description="most that the audit may cost, with what is already paid for"
+    )
+    max_in_flight: int = Field(8, ge=1, description="requests in flight, over all partitions")
+    partitions: int = Field(
+        2, ge=1, description="tasks that ask at the same time; each gets its share of the rates"
+    )
+    timeout: float = Field(60.0, gt=0, description="seconds a request may take")
+    max_retries: int = Field(8, ge=0, description="further attempts for a question")
+    backoff: float = Field(1.0, gt=0, description="seconds before the first further attempt")
+    max_backoff: float = Field(60.0, gt=0, description="longest wait without a Retry-After")
+    max_retry_after: float = Field(
+        600.0, gt=0, description="a longer Retry-After ends the attempt; resume later"
+    )
+    characters_per_token: float = Field(
+        3.0, gt=0, description="for the estimate before the start; low is careful"
+    )
+    answers: str | None = Field(
+        None,
+        description="folder of the answer store, on a file system that all workers share; default: "
+        "<output>/<period>/sealed/answers",
+    )
+    batch_size: int = Field(20_000, ge=1, le=50_000, description="requests in one batch")
+    batch_poll: float = Field(60.0, gt=0, description="seconds between looks at a batch")
+
+    @field_validator("prompt")
+    @classmethod
+    def _slot(cls, value: str) -> str:
+        if "{text}" not in value:
+            raise ValueError("must contain '{text}', where the chunk is put")
+        return value
+
+    @model_validator(mode="after")
+    def _consistent(self) -> AuditConfig:
+        names = [m.name for m in self.models]
+        reserved = sorted(set(names) & {"linkage", "linkage-self", "style", "words", "words-self"})
+        if len(set(names)) < len(names) or reserved:
+            raise ValueError(f"models: every name must be its own and not {reserved or names}")
+        if self.partitions > self.max_in_flight:
+            raise ValueError(
+                f"partitions ({self.partitions}) must not be more than max_in_flight "
+                f"({self.max_in_flight}): each partition keeps at least one request in flight"
+            )
+        return self
+
+
+class TrackingConfig(Section):
+    """MLflow."""
+
+    enabled: bool = True
+    uri: str | None = Field(
+        None, description="default: MLFLOW_TRACKING_URI, else a SQLite store beside the output"
+    )
+    experiment: str = "nes_spark"
+
+
+class ReportConfig(Section):
+    """The HTML report."""
+
+    examples: bool = Field(False, description="show entities and chunks; off keeps text out of it")
+    options: dict[str, dict[str, Any]] = Field(
+        default_factory=dict,
+        description="name -> settings below 'swapping' or 'releases.constraints'; each is tried on "
+        "the chosen combination beside the run's own settings, e.g. {two rounds: "
+        "{swapping.rounds: 2}}",
+    )
+    linking: bool = Field(
+        False,
+        description="recognise once more and count sample uniques without and with linking and "
+        "corpus consistency",
+    )
+    option_swaps: int = Field(
+        200, ge=1, description="longest sequence that is tried for each of the options"
+    )
+    option_draws: int = Field(5, ge=1, description="draws for each of the options")
+
+
+class SparkConfig(Section):
+    """The Spark session, for those who do not bring their own with spark-submit."""
+
+    master: str | None = Field(None, description="default: what spark-submit gives, else local[*]")
+    remote: str | None = Field(
+        None, description="Spark Connect server, e.g. sc://host:15002; default: SPARK_REMOTE"
+    )
+    shuffle_partitions: int | None = Field(None, ge=1)
+    driver_memory: str = "2g"
+    settings: dict[str, str] = Field(default_factory=dict, description="any spark.* setting")
+
+    @model_validator(mode="after")
+    def _one_way(self) -> SparkConfig:
+        if self.remote is not None and not self.remote.startswith("sc://"):
+            raise ValueError(f"'remote' must begin with sc://, got {self.remote!r}")
+        if self.remote is not None and self.master is not None:
+            raise ValueError("give 'master' or 'remote' (Spark Connect), not both")
+        return self
+
+
+class OutputConfig(Section):
+    """Where tables, the release, the report and the ledger go."""
+
+    directory: str = "out"
+
+
+class Config(Section):
+    """A whole run."""
+
+    name: str = Field("nes_spark", description="shown in the report and in MLflow")
+    period: str | None = Field(None, description="only documents of this period; --period sets it")
+    input: InputConfig = Field(default_factory=InputConfig)
+    presentation: PresentationConfig = Field(default_factory=PresentationConfig)
+    identifiers: IdentifiersConfig = Field(default_factory=IdentifiersConfig)
+    chunking: ChunkingConfig = Field(default_factory=ChunkingConfig)
+    entities: EntitiesConfig = Field(default_factory=EntitiesConfig)
+    embedding: EmbeddingConfig = Field(default_factory=EmbeddingConfig)
+    mixture: MixtureConfig = Field(default_factory=MixtureConfig)
+    releases: ReleasesConfig = Field(default_factory=ReleasesConfig)
+    swapping: SwappingConfig = Field(default_factory=SwappingConfig)
+    risk: RiskConfig = Field(default_factory=RiskConfig)
+    utility: UtilityConfig = Field(default_factory=UtilityConfig)
+    choice: ChoiceConfig = Field(default_factory=ChoiceConfig)
+    gates: GatesConfig = Field(default_factory=GatesConfig)
+    seed: SeedConfig = Field(default_factory=SeedConfig)
+    ledger: LedgerConfig = Field(default_factory=LedgerConfig)
+    audit: AuditConfig = Field(default_factory=AuditConfig)
+    tracking: TrackingConfig = Field(default_factory=TrackingConfig)
+    report: ReportConfig = Field(default_factory=ReportConfig)
+    spark: SparkConfig = Field(default_factory=SparkConfig)
+    output: OutputConfig = Field(default_factory=OutputConfig)
+
+    @model_validator(mode="after")
+    def _categories(self) -> Config:
+        known = self.entities.categories
+        releases = self.releases
+        for category in releases.swap:
+            _known_category("releases.swap", category, known)
+        for combination in releases.combinations or []:
+            for category in combination:
+                _known_category("releases.combinations", category, known)
+        for category in [*releases.must_change, *releases.fixed]:
+            _known_category("releases", category, known)
+        swapped = set(releases.swap)
+        if releases.combinations is not None:
+            swapped = {c for combination in releases.combinations for c in combination}
+        for name, group in (("must_change", releases.must_change), ("fixed", releases.fixed)):
+            clash = sorted(swapped & set(group))
+            if clash:
+                raise ValueError(f"releases: {clash} cannot be swapped and in '{name}' at once")
+        clash = sorted(set(releases.must_change) & set(releases.fixed))
+        if clash:
+            raise ValueError(f"releases: {clash} cannot be in 'must_change' and 'fixed' at once")
+        if releases.combinations is None and max(releases.sizes) > len(releases.swap):
+            raise ValueError(
+                f"releases.sizes: {max(releases.sizes)} is more than the {len(releases.swap)} "
+                "categories in releases.swap"
+            )
+        if min(releases.sizes) < 1:
+            raise ValueError(
+                f"releases.sizes: every entry must be at least 1, got {releases.sizes}"
+            )
+        for category in self.choice.combination or []:
+            _known_category("choice.combination", category, known)
+        return self
+
+    @model_validator(mode="after")
+    def _options(self) -> Config:
+        for name, settings in self.report.options.items():
+            try:
+                self.with_option(settings)
+            except ValueError as error:
+                raise ValueError(f"report.options: {name!r}: {error}") from None
+        return self
+
+    def with_option(self, settings: Mapping[str, Any]) -> tuple[ReleasesConfig, SwappingConfig]:
+        """Return the sections ``releases`` and ``swapping`` with some settings changed.
+
+        Parameters
+        ----------
+        settings : mapping
+            Keys such as ``swapping.rounds`` or ``releases.constraints.min_cosine`` -> value.
+
+        Returns
+        -------
+        tuple of (ReleasesConfig, SwappingConfig)
+
+        Raises
+        ------
+        ValueError
+            When a key lies elsewhere or a value is not allowed.
+        """
+        content: dict[str, Any] = {
+            "releases": self.releases.model_dump(),
+            "swapping": self.swapping.model_dump(),
+        }
+        for key, value in settings.items():
+            if not key.startswith(("swapping.", "releases.constraints.")):
+                raise ValueError(
+                    f"{key} cannot be compared; keys start with 'swapping.' or "
+                    "'releases.constraints.'"
+                )
+            set_dotted(content, key, value)
+        try:
+            section = "releases"
+            releases = ReleasesConfig.model_validate(content[section])
+            section = "swapping"
+            return releases, SwappingConfig.model_validate(content[section])
+        except ValidationError as error:
+            faults = [{**e, "loc": (section, *e["loc"])} for e in error.errors()]
+            raise ValueError("; ".join(describe_fault(Config, e) for e in faults)) from None
+
+    def fingerprint(self, *sections: str) -> str:
+        """Return a SHA-256 over the named sections (all when none is named), in canonical JSON.
+
+        Parameters
+        ----------
+        *sections : str
+            Names of top-level sections, for example ``"chunking"``.
+
+        Returns
+        -------
+        str
+            64 hexadecimal digits. Equal configurations have equal fingerprints, whatever the order
+            of keys in the file.
+        """
+        content = self.model_dump(mode="json", include=set(sections) if sections else None)
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _known_category(where: str, category: str, known: list[str]) -> None:
+    if category not in known:
+        raise ValueError(f"{where}: unknown category {category!r}; the categories are {known}")

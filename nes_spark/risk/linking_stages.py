@@ -1,0 +1,66 @@
+"""Spark: what linking names and corpus consistency do to the sample uniques."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from nes_spark.entities.stages import build_cells, find_mentions, settle_mentions
+from nes_spark.risk.stages import sample_uniques
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from nes_spark.config import EntitiesConfig
+
+#: Variant of :func:`linking_effect` -> (linking, corpus consistency).
+_VARIANTS = {
+    "neither": (False, False),
+    "linking": (True, False),
+    "consistency": (False, True),
+    "both": (True, True),
+}
+
+
+def linking_effect(
+    chunks: DataFrame,
+    config: EntitiesConfig,
+    combinations: Sequence[Sequence[str]],
+    raw: DataFrame | None = None,
+) -> DataFrame:
+    """Count sample uniques without and with linking and corpus consistency.
+
+    Parameters
+    ----------
+    chunks : DataFrame
+        Table ``CHUNKS``.
+    config : EntitiesConfig
+        Recogniser and categories; its own ``linking`` and ``corpus_consistency`` do not matter.
+    combinations : sequence of sequences of str
+        The J, for example every pair of categories.
+    raw : DataFrame, optional
+        From :func:`nes_spark.entities.stages.find_mentions`, cached by the caller; else the
+        recogniser runs once more here, and its mentions are cached until the result was counted.
+
+    Returns
+    -------
+    DataFrame
+        ``combination, n, s1_neither, s1_linking, s1_consistency, s1_both``: chunks, and chunks
+        alone in their cell of z_J (recoding applied as configured). Small: one row a combination,
+        in the given order.
+    """
+    held = raw if raw is not None else find_mentions(chunks, config).cache()
+    spark = chunks.sparkSession
+    n = chunks.count()
+    names = ["+".join(combination) for combination in combinations]
+    counts: dict[str, dict[str, int]] = {}
+    for variant, (linking, consistency) in _VARIANTS.items():
+        chosen = config.model_copy(update={"linking": linking, "corpus_consistency": consistency})
+        cells = build_cells(chunks, settle_mentions(held, chosen), chosen)
+        found = sample_uniques(cells, combinations).groupBy("combination").count().collect()
+        counts[variant] = {row["combination"]: row["count"] for row in found}
+    if raw is None:
+        held.unpersist()
+    rows = [(name, n, *(counts[variant].get(name, 0) for variant in _VARIANTS)) for name in names]
+    columns = ", ".join(f"`s1_{variant}` bigint" for variant in _VARIANTS)
+    return spark.createDataFrame(rows, f"`combination` string, `n` bigint, {columns}")

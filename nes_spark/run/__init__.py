@@ -1,0 +1,1 @@
+"""How one run goes: configuration to release, and what is kept of it."""

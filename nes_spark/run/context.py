@@ -1,0 +1,124 @@
+"""What a run works with: session, configuration, run folder, secret seed; and how it is opened."""
+
+from __future__ import annotations
+
+import contextlib
+import posixpath
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from nes_spark.config import Config
+from nes_spark.errors import ConfigError, NesError
+from nes_spark.failures import translated
+from nes_spark.store import Manifest, Store, input_fingerprint
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from nes_spark.embedding import EmbedderSpec
+    from nes_spark.mixture import MixtureModel
+
+ALL_PERIODS = "all"
+
+
+@dataclass
+class Context:
+    """What stages work with: the session, the configuration, the tables so far, the secret."""
+
+    spark: SparkSession
+    config: Config
+    store: Store
+    secret: bytes
+    input_fingerprint: str
+    kept: list[DataFrame] = field(default_factory=list, repr=False)
+
+    def keep(self, frame: DataFrame) -> DataFrame:
+        """Persist a frame that several outputs of the stage come from, until they are written."""
+        kept = frame.persist()
+        self.kept.append(kept)
+        return kept
+
+    def release_kept(self) -> None:
+        """Drop what :meth:`keep` persisted."""
+        while self.kept:
+            self.kept.pop().unpersist()
+
+    def table(self, name: str) -> DataFrame:
+        """Open a finished table."""
+        return self.store.read_table(self.spark, name)
+
+    def cache_path(self) -> str | None:
+        """Where vectors of remote models are kept: beside the run folders, for all periods."""
+        given = self.config.embedding.cache_path
+        if given is None and self.store.is_local:
+            given = posixpath.join(posixpath.dirname(self.store.root), "cache", "embeddings")
+        return given
+
+    def spec(self) -> EmbedderSpec:
+        """How workers load the embedder of this run."""
+        from nes_spark.embedding import spec_for
+
+        config = self.config.embedding
+        fitted = self.store.path("stages", "embedder") if config.model == "lsa" else None
+        return spec_for(config, fitted_path=fitted, cache_path=self.cache_path())
+
+    def models(self) -> dict[str, MixtureModel]:
+        """The fitted mixtures by setting."""
+        return read_models(self.store)
+
+
+def finished(store: Store, name: str) -> Manifest:
+    """Return the manifest of an output that must be there.
+
+    Raises
+    ------
+    NesError
+        When the stage that gives it has not finished.
+    """
+    found = store.manifest(name)
+    if found is None:
+        raise NesError(f"{name}: a stage that should give it has not finished")
+    return found
+
+
+def read_models(store: Store) -> dict[str, MixtureModel]:
+    """Read the fitted mixtures of a run folder, by setting."""
+    from nes_spark.mixture import MixtureModel
+
+    found = finished(store, "mixture")
+    with store.open_artifact("mixture") as folder:
+        return {
+            name: MixtureModel.load(folder / file) for name, file in found.details["files"].items()
+        }
+
+
+@contextlib.contextmanager
+def open_run(config: Config, spark: SparkSession | None = None) -> Iterator[Context]:
+    """Open the run folder of a configuration: session, store, lock, secret seed, input digest.
+
+    Parameters
+    ----------
+    config : Config
+        ``input.path`` must be set.
+    spark : pyspark.sql.SparkSession, optional
+        A session to use; one is started otherwise.
+
+    Yields
+    ------
+    Context
+        For stages; the folder is locked while it is open.
+    """
+    if not config.input.path:
+        raise ConfigError("input.path: is missing; set it or give --input PATH")
+    from nes_spark.session import get_session
+    from nes_spark.swapping import load_secret
+
+    session = spark or get_session(config.spark)
+    store = Store(posixpath.join(config.output.directory, config.period or ALL_PERIODS))
+    with translated("run"):
+        store.prepare()
+    with translated("run"), store.lock():
+        secret = load_secret(config.seed, store.local_path("sealed") if store.is_local else None)
+        paths = [p for p in (config.input.path, config.input.metadata_table) if p]
+        yield Context(session, config, store, secret, input_fingerprint(session, paths))

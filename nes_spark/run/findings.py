@@ -1,0 +1,400 @@
+"""What can be said about the chosen release beyond its scores.
+
+Adversaries attack it, the recogniser reads its texts again, other measures of utility are taken,
+and the sampler's options are tried beside the run's own. Nothing here changes what is released.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from nes_spark.errors import ConfigError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from pyspark.sql import DataFrame
+
+    from nes_spark.audit.summary import AdversaryResult, PartnerResult
+    from nes_spark.config import Config
+    from nes_spark.run.context import Context
+
+#: File of a run that holds what language models answered (:mod:`nes_spark.run.language_models`).
+LANGUAGE_MODELS = ("audit", "language_models.json")
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What the adversaries that need no network reached (:mod:`nes_spark.audit`).
+
+    Attributes
+    ----------
+    results : list of AdversaryResult
+        One an adversary; empty where the audit is off or nothing was swapped.
+    partners : PartnerResult or None
+        How often the adversary who knows of swapping found the true partner.
+    accuracy : float or None
+        Accuracy after swapping that the gate looks at.
+    """
+
+    results: list[AdversaryResult]
+    partners: PartnerResult | None
+    accuracy: float | None
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """For release.json and the report."""
+        found: dict[str, Any] = {"results": [r.to_dict() for r in self.results]}
+        if self.partners is not None:
+            found["swap_aware"] = self.partners.to_dict()
+        return found
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        """For MLflow."""
+        from nes_spark.audit.summary import audit_metrics
+
+        return audit_metrics(self.results, self.partners)
+
+
+@dataclass(frozen=True)
+class Findings:
+    """Everything found out about the chosen release; None where it was not asked for.
+
+    Attributes
+    ----------
+    audit : Audit
+        The adversaries.
+    agreement : pandas.DataFrame or None
+        category, n, before, after, both: recognition against the tables
+        (:func:`nes_spark.swapping.agreement_stages.recognition_agreement`).
+    variation : pandas.DataFrame or None
+        category, n, values_pre, values_post, total_variation.
+    tasks : pandas.DataFrame or None
+        task, chunks, agreement, mean_change, mean_absolute_change.
+    recoding : pandas.DataFrame or None
+        combination, n, k_without, k_with, s1_without, s1_with.
+    linking : pandas.DataFrame or None
+        combination and s1/n: neither, linking, consistency, both.
+    options : pandas.DataFrame or None
+        As :func:`nes_spark.releases.option_stages.compare_options` returns it.
+    attacks : pandas.DataFrame or None
+        Candidates of the chosen setting and population with the linkage adversary's success.
+    """
+
+    audit: Audit
+    agreement: pd.DataFrame | None = None
+    variation: pd.DataFrame | None = None
+    tasks: pd.DataFrame | None = None
+    recoding: pd.DataFrame | None = None
+    linking: pd.DataFrame | None = None
+    options: pd.DataFrame | None = None
+    attacks: pd.DataFrame | None = None
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """For release.json: counts and shares only, nothing that tells which swap was made."""
+        parts = {
+            "recognition_agreement": self.agreement,
+            "total_variation": self.variation,
+            "utility_tasks": self.tasks,
+        }
+        return {
+            name: frame.to_dict("records") for name, frame in parts.items() if frame is not None
+        }
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        """For MLflow."""
+        from nes_spark.audit.summary import risk_against_attacks
+
+        found = dict(self.audit.metrics)
+        if self.agreement is not None:
+            for row in self.agreement.to_dict("records"):
+                if row["n"]:
+                    found[f"agreement/{row['category']}/before"] = row["before"] / row["n"]
+                    found[f"agreement/{row['category']}/after"] = row["after"] / row["n"]
+        if self.variation is not None:
+            for row in self.variation.to_dict("records"):
+                found[f"utility/total_variation/{row['category']}"] = row["total_variation"]
+        if self.tasks is not None:
+            for row in self.tasks.to_dict("records"):
+                found[f"utility/{row['task']}/agreement"] = row["agreement"]
+                found[f"utility/{row['task']}/mean_change"] = row["mean_change"]
+        if self.recoding is not None:
+            for row in self.recoding.to_dict("records"):
+                found[f"recoding/{row['combination']}/s1_without"] = row["s1_without"]
+                found[f"recoding/{row['combination']}/s1_with"] = row["s1_with"]
+        if self.attacks is not None:
+            for name, value in risk_against_attacks(self.attacks).items():
+                if value is not None:
+                    found[f"frontier/attack/{name}"] = value
+        return {name: float(value) for name, value in found.items()}
+
+
+def check_tasks(config: Config) -> None:
+    """Raise ConfigError when a utility task cannot be loaded, before any work is done."""
+    from nes_spark.utility.tasks import load_task
+
+    names: dict[str, str] = {}
+    for path in config.utility.tasks:
+        name = load_task(path).name
+        if name in names:
+            raise ConfigError(
+                f"utility.tasks: {path!r} and {names[name]!r} have the same name {name!r}"
+            )
+        names[name] = path
+
+
+def audit_release(
+    context: Context, choice: Mapping[str, Any], key: str, again: bool = False
+) -> Audit:
+    """Let the adversaries that need no network attack the chosen release.
+
+    Guesses that stand from a run that was killed or refused later on are used again.
+
+    Parameters
+    ----------
+    context : Context
+        Of a run whose stages are finished.
+    choice : mapping
+        From :func:`nes_spark.run.release.choose_release`.
+    key : str
+        Digest for the tables ``predictions`` and ``partner_guesses`` that this writes.
+    again : bool
+        Whether to attack although both are there with this key.
+
+    Returns
+    -------
+    Audit
+    """
+    from pyspark.sql import functions as F
+
+    from nes_spark.audit.stages import (
+        final_rewrites,
+        linkage_attack,
+        summarize_audit,
+        summarize_partner_guesses,
+    )
+    from nes_spark.audit.summary import gate_accuracy
+    from nes_spark.audit.text_stages import text_attack
+    from nes_spark.audit.unswap_stages import swap_aware_attack
+
+    config, store = context.config, context.store
+    if not config.audit.linkage or not choice["combination"]:
+        return Audit([], None, None)
+    wanted = ["predictions", *(["partner_guesses"] if config.audit.swap_aware else [])]
+    wanted = [name for name in wanted if again or not store.is_current(name, key)]
+    cells = context.table("cells")
+    hidden = tuple(config.releases.must_change)
+    attacked = final_rewrites(
+        context.table("rewrites"), choice["setting"], choice["combination"], choice["n_swaps"]
+    ).cache()
+    if "predictions" in wanted:
+        known = _reference(context)
+        predictions = linkage_attack(cells, attacked, config.audit, hidden, known.get("cells"))
+        with ExitStack() as until:
+            if config.audit.text:
+                texts = (known["chunks"], known["mentions"]) if known else None
+                predictions = predictions.unionByName(
+                    text_attack(
+                        context.table("chunks"),
+                        context.table("mentions"),
+                        attacked,
+                        config.audit,
+                        texts,
+                        until,
+                    )
+                )
+            store.write_table("predictions", predictions, key)
+    if "partner_guesses" in wanted:
+        components = (
+            context.table("assignments")
+            .where(F.col("setting") == choice["setting"])
+            .select("chunk_id", "component")
+        )
+        swapped = choice["combination"].split("+")
+        with ExitStack() as until:
+            guesses = swap_aware_attack(
+                cells, attacked, swapped, config.audit, components, hidden, until
+            )
+            store.write_table("partner_guesses", guesses, key)
+    partners = None
+    if config.audit.swap_aware:
+        partners = summarize_partner_guesses(context.table("partner_guesses"))
+    attacked.unpersist()
+    results = summarize_audit(context.table("predictions"), config.audit)
+    return Audit(results, partners, gate_accuracy(results, config.audit.gate_models))
+
+
+def _reference(context: Context) -> dict[str, DataFrame]:
+    from nes_spark.audit.stages import read_reference
+
+    folder = context.config.audit.reference
+    return read_reference(context.spark, folder) if folder else {}
+
+
+def examine(
+    context: Context,
+    choice: Mapping[str, Any],
+    candidates: pd.DataFrame,
+    rewritten: DataFrame,
+    audit: Audit,
+    key: str,
+) -> Findings:
+    """Find out everything else that the configuration asks for.
+
+    Parameters
+    ----------
+    context : Context
+        Of a run whose stages are finished.
+    choice : mapping
+        The chosen release.
+    candidates : pandas.DataFrame
+        Table ``candidates``.
+    rewritten : pyspark.sql.DataFrame
+        Rows of ``rewrites`` that the release is made of, one a swapped chunk.
+    audit : Audit
+        From :func:`audit_release`.
+    key : str
+        Digest for the tables that this writes.
+
+    Returns
+    -------
+    Findings
+    """
+    from pyspark.sql import functions as F
+
+    from nes_spark.releases import combinations_of
+    from nes_spark.risk.linking_stages import linking_effect
+    from nes_spark.risk.stages import recoding_effect
+    from nes_spark.swapping.agreement_stages import recognition_agreement
+    from nes_spark.utility.stages import category_variation, task_agreement, task_predictions
+
+    config = context.config
+    swapped = bool(choice["combination"])
+    order = {category: i for i, category in enumerate(config.entities.categories)}
+
+    def by_category(frame: DataFrame) -> pd.DataFrame:
+        found = frame.toPandas()
+        return found.sort_values("category", key=lambda s: s.map(order)).reset_index(drop=True)
+
+    agreement = variation = tasks = recoding = None
+    if swapped and config.audit.recognition:
+        agreement = by_category(
+            recognition_agreement(
+                rewritten,
+                context.table("chunks"),
+                context.table("cells"),
+                context.table("mentions"),
+                config.entities,
+                config.releases.must_change,
+            )
+        )
+    if swapped and config.utility.total_variation:
+        # A must-change category has no values left: nothing to compare.
+        variation = by_category(
+            category_variation(context.table("cells"), rewritten).where(
+                ~F.col("category").isin(list(config.releases.must_change))
+            )
+        )
+    if swapped and config.utility.tasks:
+        predictions = task_predictions(context.table("chunks"), rewritten, config.utility.tasks)
+        tasks = task_agreement(predictions).toPandas().sort_values("task").reset_index(drop=True)
+    if config.entities.recoding:
+        combinations = combinations_of(config.releases)
+        place = {"+".join(c): i for i, c in enumerate(combinations)}
+        found = recoding_effect(context.table("cells"), combinations).toPandas()
+        recoding = found.sort_values("combination", key=lambda s: s.map(place))
+        recoding = recoding.reset_index(drop=True)
+    linking = None
+    if config.report.linking:
+        found = linking_effect(
+            context.table("chunks"), config.entities, combinations_of(config.releases)
+        ).toPandas()
+        shares = {
+            name: found[f"s1_{name}"] / found["n"]
+            for name in ("neither", "linking", "consistency", "both")
+        }
+        linking = found[["combination"]].assign(**shares)
+    return Findings(
+        audit=audit,
+        agreement=agreement,
+        variation=variation,
+        tasks=tasks,
+        recoding=recoding,
+        linking=linking,
+        options=_options(context, choice) if swapped and config.report.options else None,
+        attacks=_attacks(context, choice, candidates, key) if config.audit.frontier else None,
+    )
+
+
+def _options(context: Context, choice: Mapping[str, Any]) -> pd.DataFrame:
+    from nes_spark.releases.option_stages import AS_CONFIGURED, compare_options
+    from nes_spark.run.pipeline import sampling_tables
+
+    config = context.config
+    report = config.report
+    longest = max(report.option_swaps, choice["n_swaps"])
+    changes = {
+        "combinations": [choice["combination"].split("+")],
+        "max_swaps": longest,
+        "draws": report.option_draws,
+    }
+    options = {AS_CONFIGURED: (config.releases, config.swapping)} | {
+        name: config.with_option(settings) for name, settings in report.options.items()
+    }
+    sampling = sampling_tables(context)
+    sampling["covariates"] = context.table("documents").select("document_id", "covariates")
+    return compare_options(
+        {
+            name: (releases.model_copy(update=changes), swapping)
+            for name, (releases, swapping) in options.items()
+        },
+        choice["n_swaps"],
+        choice["population"],
+        {
+            name: context.table(name)
+            for name in ("cells", "assignments", "chunks", "mentions", "risk_fits")
+        },
+        config.entities,
+        context.spec(),
+        choice["setting"],
+        context.models()[choice["setting"]],
+        context.secret,
+        sampling,
+    )
+
+
+def _attacks(
+    context: Context, choice: Mapping[str, Any], candidates: pd.DataFrame, key: str
+) -> pd.DataFrame:
+    from pyspark.sql import functions as F
+
+    from nes_spark.audit.stages import attack_candidates
+
+    with ExitStack() as until:
+        attacks = attack_candidates(
+            context.table("cells"),
+            context.table("rewrites"),
+            context.config.audit,
+            tuple(context.config.releases.must_change),
+            _reference(context).get("cells"),
+            until,
+        )
+        context.store.write_table("attacks", attacks, key)
+    mine = candidates[
+        (candidates["setting"] == choice["setting"])
+        & (candidates["population"] == choice["population"])
+        & (candidates["n_swaps"] > 0)
+    ]
+    linkage = (
+        context.table("attacks")
+        .where((F.col("model") == "linkage") & (F.col("setting") == choice["setting"]))
+        .drop("setting", "model", "draws")
+        .toPandas()
+    )
+    joined = mine.merge(linkage, on=["combination", "n_swaps"], how="inner")
+    return joined.sort_values(["combination", "n_swaps"]).reset_index(drop=True)

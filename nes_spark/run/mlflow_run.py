@@ -1,0 +1,165 @@
+"""The MLflow run of a pipeline run."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from nes_spark.config import Config
+from nes_spark.run.outcome import Outcome, release_sections
+from nes_spark.store import Store
+from nes_spark.versions import code_version
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from nes_spark.run.context import Context
+    from nes_spark.tracking import TrackedRun, Tracker
+
+
+def tracker_of(config: Config, store: Store) -> Tracker:
+    """Open the tracking store of a run; by default it lies beside the run folders."""
+    from nes_spark.tracking import Tracker
+
+    folder = store.local_path("..").resolve() if store.is_local else Path.cwd()
+    return Tracker(config.tracking.uri, config.tracking.experiment, folder)
+
+
+def folder_tag(store: Store) -> str:
+    """Return what tells the MLflow runs of one run folder from those of others."""
+    return hashlib.sha256(store.root.encode()).hexdigest()[:16]
+
+
+def track(context: Context, outcome: Outcome, report: Path) -> str:
+    """Record the run in MLflow."""
+    from nes_spark.mixture.flavor import log_model
+    from nes_spark.swapping import seed_fingerprint
+    from nes_spark.tracking import parameters
+
+    config, store = context.config, context.store
+    figures, candidates, choice = outcome.figures, outcome.candidates, outcome.choice
+    model = outcome.model
+    tracker = tracker_of(config, store)
+    passed = all(gate.passed for gate in outcome.gates)
+    # One process at a time works in a folder: what is still open there was killed.
+    folder = folder_tag(store)
+    tracker.close_abandoned("folder", folder)
+    tags = {
+        "folder": folder,
+        "period": config.period or "all",
+        "configuration": config.fingerprint(*release_sections())[:12],
+        "seed": seed_fingerprint(context.secret),
+        "code": code_version(),
+        "combination": choice["combination"] or "none",
+        "setting": choice["setting"],
+        "gates": "passed" if passed else "refused",
+    }
+    name = f"{config.name} {config.period or ''}".strip()
+    mine = candidates[
+        (candidates["setting"] == choice["setting"])
+        & (candidates["population"] == choice["population"])
+    ]
+    with tracker.run(name, tags) as tracked:
+        tracked.parameters(parameters(config))
+        tracked.metrics(
+            {
+                "release/DR": choice["DR"],
+                "release/DU": choice["DU"],
+                "release/r": choice["r"],
+                "release/swaps": choice["n_swaps"],
+                "corpus/documents": figures["documents"],
+                "corpus/quarantined": sum(figures["quarantined"].values()),
+                "corpus/chunks": figures["chunks"],
+                "corpus/words": figures["words"],
+                "mixture/components": len(model.weights),
+                "mixture/iterations": int(model.n_iter),
+                "mixture/log_likelihood": float(model.log_likelihood),
+                "mixture/converged": int(bool(model.converged)),
+                **{
+                    f"entities/{category}/{what}": value
+                    for category, found in figures["categories"].items()
+                    for what, value in found.items()
+                },
+                **{f"chunks/{status}": value for status, value in outcome.statuses.items()},
+                **{f"seconds/{stage}": value for stage, value in outcome.seconds.items()},
+                **outcome.findings.metrics,
+            }
+        )
+        tracked.curves(mine)
+        fits = store.read_pandas("risk_fits")
+        tracked.metrics(
+            {
+                f"risk/{row['combination']}/{what}": row[what]
+                for row in fits.to_dict("records")
+                for what in ("theta", "alpha", "s1", "k")
+            }
+        )
+        tracked.table(mine[mine["on_frontier"]], "tables/frontier.json")
+        tracked.table(candidates, "tables/candidates.json")
+        tracked.table(fits.drop(columns="sizes"), "tables/risk_fits.json")
+        for name in ("options", "attacks", "recoding", "linking"):
+            if (found := getattr(outcome.findings, name)) is not None:
+                tracked.table(found, f"tables/{name}.json")
+        tracked.folder(report, "report")
+        with warnings.catch_warnings():  # MLflow asks for an example of the input: it would be data
+            warnings.simplefilter("ignore")
+            log_model(model, "mixture")
+        _track_grid(context, tracker, tracked, candidates, fits)
+        if (record := store.read_bytes("release.tmp", "release.json")) is not None:
+            with TemporaryDirectory(prefix="nes-spark-") as temporary:
+                (Path(temporary) / "release.json").write_bytes(record)
+                tracked.folder(Path(temporary), "release")
+        return tracked.run_id
+
+
+def _track_grid(
+    context: Context,
+    tracker: Tracker,
+    tracked: TrackedRun,
+    candidates: pd.DataFrame,
+    fits: pd.DataFrame,
+) -> None:
+    """Record a grid of settings: a child run for each setting and population, and one figure."""
+    from nes_spark.report.plots import plot_grid
+
+    keys = candidates[["setting", "population"]].drop_duplicates().itertuples(index=False)
+    spaces = [(str(setting), float(population)) for setting, population in keys]
+    if len(spaces) < 2:
+        return
+    mixture = context.store.manifest("mixture")
+    assert mixture is not None
+    settings = mixture.details["settings"]
+    converged = {name: bool(found["converged"]) for name, found in settings.items()}
+    for setting, population in spaces:
+        space = candidates[
+            (candidates["setting"] == setting) & (candidates["population"] == population)
+        ]
+        found = settings[setting]
+        tags = {
+            "folder": folder_tag(context.store),
+            "setting": setting,
+            "population": f"{population:g}",
+            "converged": str(found["converged"]).lower(),
+        }
+        with tracker.run(f"{setting} N={population:g}", tags, parent=tracked.run_id) as child:
+            child.parameters({"setting": setting, "population": f"{population:g}"})
+            child.metrics(
+                {
+                    "mixture/converged": int(found["converged"]),
+                    "mixture/iterations": found["n_iter"],
+                    "mixture/components": found["components"],
+                    "mixture/log_likelihood": found["log_likelihood"],
+                    "frontier/releases": int(space["on_frontier"].sum()),
+                }
+            )
+            child.curves(space)
+            child.table(space[space["on_frontier"]], "tables/frontier.json")
+    ratios = fits.assign(s1_ratio=fits["s1"] / fits["n"])
+    tracked.table(ratios[["combination", "theta", "alpha", "s1_ratio"]], "tables/ewens_pitman.json")
+    with TemporaryDirectory(prefix="nes-spark-") as folder:
+        figure = plot_grid(candidates, converged)
+        figure.savefig(Path(folder) / "risk_utility_grid.png", dpi=110)
+        tracked.folder(Path(folder), "figures")

@@ -1,0 +1,69 @@
+"""What a run came to: all that the record, the report and MLflow are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from nes_spark.config import Config
+from nes_spark.releases.publishing import Gate
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from nes_spark.mixture import MixtureModel
+    from nes_spark.run.findings import Findings
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run came to, for the record, the report and MLflow.
+
+    Attributes
+    ----------
+    figures : dict
+        As :func:`nes_spark.run.figures_stages.corpus_figures` returns it.
+    candidates : pandas.DataFrame
+        Table ``candidates`` with the choice marked.
+    choice : dict
+        From :func:`nes_spark.run.release.choose_release`, with the number of components.
+    statuses : dict
+        Status -> chunks.
+    gates : list of Gate
+        What was checked.
+    findings : Findings
+        What was found out about the chosen release.
+    seconds : dict
+        Output of a stage -> wall time.
+    models : dict
+        Setting -> fitted mixture.
+    components : pandas.DataFrame
+        From :func:`nes_spark.run.figures_stages.component_figures`.
+    language_models : list of dict
+        What language models answered about this very release before.
+    """
+
+    figures: dict[str, Any]
+    candidates: pd.DataFrame
+    choice: dict[str, Any]
+    statuses: dict[str, int]
+    gates: list[Gate]
+    findings: Findings
+    seconds: dict[str, float]
+    models: dict[str, MixtureModel]
+    components: pd.DataFrame
+    language_models: list[dict[str, Any]]
+
+    @property
+    def model(self) -> MixtureModel:
+        """The mixture of the chosen setting."""
+        return self.models[self.choice["setting"]]
+
+
+def release_sections() -> list[str]:
+    """Sections that decide what a release holds (not where it goes or how it is shown)."""
+    return [
+        name
+        for name in Config.model_fields
+        if name not in ("name", "input", "output", "spark", "tracking", "report", "seed", "ledger")
+    ]

@@ -1,0 +1,514 @@
+"""The order of stages: what each needs, gives and depends on. The plan can be printed.
+
+A stage is skipped when all it gives is there with today's key: code version, the configuration
+sections it names, the content of what it needs and, where it draws, the fingerprint of the seed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import posixpath
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nes_spark.errors import ConfigError
+from nes_spark.run.context import Context, finished, read_models
+from nes_spark.session import spread
+from nes_spark.store import Manifest, Store, combine
+from nes_spark.versions import code_version
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+INPUT = "input"
+
+
+Outputs = Mapping[str, "DataFrame"]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One step of the pipeline.
+
+    Attributes
+    ----------
+    needs, gives : tuple of str
+        Tables and artifacts; ``input`` stands for the input files.
+    sections : tuple of str
+        Configuration sections that its output depends on.
+    run : callable
+        Takes the context and returns the tables it gives; an artifact's stage fills a folder.
+    draws : bool
+        Whether the output depends on the secret seed.
+    also : callable, optional
+        Gives a digest of what else the output depends on, outside the run folder.
+    """
+
+    name: str
+    what: str
+    needs: tuple[str, ...]
+    gives: tuple[str, ...]
+    sections: tuple[str, ...]
+    run: Callable[[Context], Outputs] | None = None
+    fill: Callable[[Context, Any], dict[str, Any] | None] | None = None
+    draws: bool = False
+    details: Callable[[Context], dict[str, Any]] | None = field(default=None, compare=False)
+    also: Callable[[Context], str] | None = field(default=None, compare=False)
+
+    def key(self, context: Context) -> str:
+        """Digest of all that the output depends on."""
+        from nes_spark.swapping import seed_fingerprint
+
+        config = context.config
+        # Where the files lie does not matter, only what they hold (input_fingerprint).
+        inputs = config.input.model_copy(update={"path": None, "metadata_table": None})
+        config = config.model_copy(update={"input": inputs})
+        parts = [code_version(), self.name]
+        if self.sections:
+            parts.append(config.fingerprint(*self.sections))
+        if self.draws:
+            parts.append(seed_fingerprint(context.secret))
+        if self.also is not None:
+            parts.append(self.also(context))
+        for name in self.needs:
+            if name == INPUT:
+                parts += [context.input_fingerprint, config.period or ""]
+            else:
+                parts.append(finished(context.store, name).content)
+        return combine(*parts)
+
+    def is_current(self, context: Context, key: str) -> bool:
+        """Whether everything it gives is there with this key."""
+        return all(context.store.is_current(name, key) for name in self.gives)
+
+    def execute(self, context: Context, key: str) -> list[Manifest]:
+        """Run the stage and commit what it gives."""
+        inputs = {
+            name: context.input_fingerprint
+            if name == INPUT
+            else finished(context.store, name).content
+            for name in self.needs
+        }
+        started = time.perf_counter()
+        if self.fill is not None:
+            fill = self.fill
+            (name,) = self.gives
+            context.store.write_artifact(name, key, lambda folder: fill(context, folder), inputs)
+        else:
+            assert self.run is not None
+            try:
+                outputs = self.run(context)
+                for name in self.gives:
+                    context.store.write_table(name, outputs[name], key, inputs)
+            finally:
+                context.release_kept()
+        seconds = round(time.perf_counter() - started, 3)
+        details = self.details(context) if self.details else {}
+        committed = []
+        for name in self.gives:
+            found = finished(context.store, name)
+            committed.append(
+                context.store.finish(name, seconds=seconds, details={**found.details, **details})
+            )
+        return committed
+
+
+# -- the stages --------------------------------------------------------------------------------
+
+
+def _documents(context: Context) -> Outputs:
+    from nes_spark.text.stages import read_documents
+
+    config = context.config
+    documents, quarantine = read_documents(
+        context.spark,
+        config.input,
+        config.presentation,
+        config.identifiers,
+        config.period,
+        keep=context.keep,
+    )
+    return {"documents": documents, "quarantine": quarantine}
+
+
+def _embedder(context: Context, folder: Any) -> dict[str, Any]:
+    from nes_spark.embedding import load_embedder
+    from nes_spark.embedding.stages import fit_embedder
+    from nes_spark.text import split_sentences
+
+    config = context.config.embedding
+    spec = fit_embedder(
+        context.table("documents"), config, folder, context.cache_path(), split_sentences
+    )
+    return {"model": config.model, "model_id": load_embedder(spec).model_id}
+
+
+def _chunks(context: Context) -> Outputs:
+    from nes_spark.text.chunking_stages import chunk_documents
+
+    config = context.config
+    documents = spread(context.table("documents"), "document_id")
+    chunks = chunk_documents(documents, config.chunking, config.identifiers, context.spec())
+    return {"chunks": chunks}
+
+
+def _mentions(context: Context) -> Outputs:
+    from nes_spark.entities.stages import recognize
+
+    chunks = spread(context.table("chunks"), "chunk_id")
+    return {"mentions": recognize(chunks, context.config.entities)}
+
+
+def _model_digest(name: str) -> str:
+    """Digest of a model that lies outside the package: its files, or its installed version.
+
+    The configuration holds a name or a path only, and what is behind it may change.
+    """
+    path = Path(name)
+    if not path.exists():
+        try:
+            return metadata.version(name)
+        except metadata.PackageNotFoundError:
+            return ""  # loading it says what is wrong, or a remote model has a name only
+    digest = hashlib.sha256()
+    files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
+    for file in files:
+        digest.update(str(file.relative_to(path.parent)).encode() + b"\0")
+        digest.update(hashlib.sha256(file.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def _recognizer_digest(context: Context) -> str:
+    name = context.config.entities.recognizer
+    return "" if name == "bundled" else _model_digest(name)  # bundled: part of the code version
+
+
+def _embedder_digest(context: Context) -> str:
+    kind, _, name = context.config.embedding.model.partition(":")
+    return _model_digest(name) if kind == "sentence-transformers" else ""
+
+
+def _cells(context: Context) -> Outputs:
+    from nes_spark.entities.stages import build_cells
+    from nes_spark.text.stages import own_names
+
+    config, mentions = context.config, context.table("mentions")
+    return {
+        "cells": build_cells(context.table("chunks"), mentions, config.entities),
+        "own_names": own_names(mentions, context.table("documents"), config.identifiers),
+    }
+
+
+def _embeddings(context: Context) -> Outputs:
+    from nes_spark.embedding.stages import embed_chunks
+
+    chunks = spread(context.table("chunks"), "chunk_id")
+    return {"embeddings": embed_chunks(chunks, context.spec())}
+
+
+def _mixture(context: Context, folder: Any) -> dict[str, Any]:
+    from nes_spark.mixture.stages import fit_mixtures
+    from nes_spark.swapping import derive_seed
+
+    earlier = earlier_run(context)
+    models = fit_mixtures(
+        context.table("embeddings"),
+        context.config.mixture,
+        derive_seed(context.secret, "mixture"),
+        warm_start=None if earlier is None else read_models(earlier),
+    )
+    files = {}
+    settings = {}
+    for name, model in models.items():
+        files[name] = f"{name}.npz"
+        model.save(folder / files[name])
+        settings[name] = {
+            "converged": bool(model.converged),
+            "n_iter": int(model.n_iter),
+            "components": len(model.weights),
+            "log_likelihood": float(model.log_likelihood),
+        }
+    return {
+        "files": files,
+        "settings": settings,
+        "warm_start": None if earlier is None else posixpath.basename(earlier.root),
+    }
+
+
+def earlier_run(context: Context) -> Store | None:
+    """Return the run whose mixtures this one starts from (``mixture.warm_start``).
+
+    Returns
+    -------
+    Store or None
+        None where none is asked for, and for ``previous`` where there is no earlier period with
+        mixtures of the same embedding model.
+
+    Raises
+    ------
+    ConfigError
+        When the run folder named has no mixtures, or those of another embedding model.
+    """
+    named = context.config.mixture.warm_start
+    if named is None:
+        return None
+    own = context.store.manifest("embedder")
+    model = own.details.get("model_id") if own else None
+
+    def fits(store: Store) -> str:
+        """Why a run's mixtures cannot be used; empty where they can."""
+        embedder = store.manifest("embedder")
+        if store.manifest("mixture") is None or embedder is None:
+            return "holds no fitted mixtures"
+        if embedder.details.get("model") == "lsa":
+            return "has vectors of an lsa model, which is fitted anew in every period"
+        if embedder.details.get("model_id") != model:
+            return "has vectors of another embedding model"
+        return ""
+
+    if named != "previous":
+        store = Store(named)
+        if reason := fits(store):
+            raise ConfigError(f"mixture.warm_start: {named} {reason}")
+        return store
+    if context.config.period is None:
+        return None
+    parent = posixpath.dirname(context.store.root)
+    earlier = [p for p in context.store.siblings() if p < context.config.period]
+    for period in sorted(earlier, reverse=True):
+        store = Store(posixpath.join(parent, period))
+        if not fits(store):
+            return store
+    return None
+
+
+def _warm_start_digest(context: Context) -> str:
+    earlier = earlier_run(context)
+    return "" if earlier is None else finished(earlier, "mixture").content
+
+
+def _assignments(context: Context) -> Outputs:
+    from nes_spark.mixture.stages import assign
+
+    return {"assignments": assign(context.table("embeddings"), context.models())}
+
+
+def sampling_tables(context: Context) -> dict[str, Any]:
+    """What the sampler looks at besides cells and assignments, by parameter name."""
+    constraints = context.config.releases.constraints
+    return {
+        "concentrations": {name: m.concentrations for name, m in context.models().items()},
+        "covariates": context.table("documents").select("document_id", "covariates")
+        if constraints.same_covariates
+        else None,
+        "embeddings": context.table("embeddings"),
+        "own_names": context.table("own_names"),
+    }
+
+
+def _swaps(context: Context) -> Outputs:
+    from nes_spark.swapping.stages import sample_candidates
+
+    config = context.config
+    swaps = sample_candidates(
+        context.table("cells"),
+        context.table("assignments"),
+        config.releases,
+        config.swapping,
+        context.secret,
+        **sampling_tables(context),
+    )
+    return {"swaps": swaps}
+
+
+def _rewrites(context: Context) -> Outputs:
+    from nes_spark.swapping.stages import rewrite
+
+    config = context.config
+    rewrites = rewrite(
+        context.table("swaps"),
+        context.table("chunks"),
+        context.table("mentions"),
+        config.releases,
+        config.swapping,
+        config.entities,
+    )
+    return {"rewrites": rewrites}
+
+
+def _post_density(context: Context) -> Outputs:
+    from nes_spark.utility.density_stages import post_density
+
+    return {
+        "post_density": post_density(
+            context.table("rewrites"),
+            context.table("assignments"),
+            context.spec(),
+            context.models(),
+        )
+    }
+
+
+def _risk_fits(context: Context) -> Outputs:
+    from nes_spark.releases import combinations_of
+    from nes_spark.risk.stages import fit_risk
+
+    fits = fit_risk(context.table("cells"), combinations_of(context.config.releases))
+    return {"risk_fits": fits}
+
+
+def _scores(context: Context) -> Outputs:
+    from nes_spark.releases.stages import score
+
+    scores = score(
+        context.table("swaps"),
+        context.table("cells"),
+        context.table("assignments"),
+        context.table("post_density"),
+        context.table("risk_fits"),
+        context.config.risk.population,
+        on_failure=context.config.risk.on_failure,
+    )
+    return {"scores": scores}
+
+
+def _candidates(context: Context) -> Outputs:
+    from nes_spark.mixture.stages import settings_of
+    from nes_spark.releases.stages import summarize
+
+    config = context.config
+    candidates = summarize(
+        context.table("scores"),
+        [setting.name for setting in settings_of(config.mixture)],
+        config.risk.population,
+        per_draw=config.choice.per_draw,
+    )
+    return {"candidates": candidates}
+
+
+STAGES: tuple[Stage, ...] = (
+    Stage(
+        "documents",
+        "read, validate, cut to the presentation part",
+        (INPUT,),
+        ("documents", "quarantine"),
+        ("input", "presentation", "identifiers"),
+        run=_documents,
+    ),
+    Stage(
+        "embedder",
+        "fit the embedding model where it is fitted on the corpus",
+        ("documents",),
+        ("embedder",),
+        ("embedding",),
+        fill=_embedder,
+    ),
+    Stage(
+        "chunks",
+        "cut into semantic chunks, suppress direct identifiers",
+        ("documents", "embedder"),
+        ("chunks",),
+        ("chunking", "identifiers", "embedding"),
+        run=_chunks,
+        also=_embedder_digest,
+    ),
+    Stage(
+        "mentions",
+        "recognise and link named entities",
+        ("chunks",),
+        ("mentions",),
+        ("entities",),
+        run=_mentions,
+        also=_recognizer_digest,
+    ),
+    Stage(
+        "cells",
+        "build the entity combination table; which entities name a document",
+        ("documents", "chunks", "mentions"),
+        ("cells", "own_names"),
+        ("entities", "identifiers"),
+        run=_cells,
+    ),
+    Stage(
+        "embeddings",
+        "embed the chunks",
+        ("chunks", "embedder"),
+        ("embeddings",),
+        ("embedding",),
+        run=_embeddings,
+        also=_embedder_digest,
+    ),
+    Stage(
+        "mixture",
+        "fit mixtures on the sphere",
+        ("embeddings",),
+        ("mixture",),
+        ("mixture",),
+        fill=_mixture,
+        draws=True,
+        also=_warm_start_digest,
+    ),
+    Stage(
+        "assignments",
+        "assign chunks to components",
+        ("embeddings", "mixture"),
+        ("assignments",),
+        (),
+        run=_assignments,
+    ),
+    Stage(
+        "swaps",
+        "draw the swaps of every candidate",
+        ("documents", "cells", "own_names", "embeddings", "mixture", "assignments"),
+        ("swaps",),
+        ("releases", "swapping"),
+        run=_swaps,
+        draws=True,
+    ),
+    Stage(
+        "rewrites",
+        "exchange the entities in the texts",
+        ("swaps", "chunks", "mentions"),
+        ("rewrites",),
+        ("releases", "swapping", "entities"),
+        run=_rewrites,
+    ),
+    Stage(
+        "post_density",
+        "embed the swapped chunks",
+        ("rewrites", "embedder", "mixture", "assignments"),
+        ("post_density",),
+        ("embedding",),
+        run=_post_density,
+        also=_embedder_digest,
+    ),
+    Stage(
+        "risk_fits",
+        "fit the Ewens-Pitman model to every table",
+        ("cells",),
+        ("risk_fits",),
+        ("releases",),
+        run=_risk_fits,
+    ),
+    Stage(
+        "scores",
+        "score disclosure risk and data utility",
+        ("swaps", "cells", "assignments", "post_density", "risk_fits"),
+        ("scores",),
+        ("risk",),
+        run=_scores,
+    ),
+    Stage(
+        "candidates",
+        "average over draws, find the frontier",
+        ("scores",),
+        ("candidates",),
+        ("mixture", "risk", "choice"),
+        run=_candidates,
+    ),
+)

@@ -1,0 +1,234 @@
+"""Run the pipeline: stages, choice, gates, release, ledger, report and MLflow, in this order.
+
+A release is put together aside, examined by its gates, described in the report and in MLflow, and
+only then moved to its place. What cannot be recorded is not published.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from nes_spark.config import Config
+from nes_spark.errors import (
+    ConfigError,
+    EstimationError,
+    InfrastructureError,
+    InputError,
+    LedgerError,
+)
+from nes_spark.failures import translated
+from nes_spark.logs import LOGGER, Progress
+from nes_spark.run.context import Context, open_run
+from nes_spark.run.pipeline import INPUT, STAGES, Stage
+from nes_spark.run.release import explain_no_swaps, publish
+from nes_spark.run.result import RunResult
+from nes_spark.store import Store
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def describe_plan(config: Config) -> str:
+    """Return the stages in order: what each needs, gives and which settings it depends on."""
+    from nes_spark.releases import describe_space
+
+    lines = []
+    for number, stage in enumerate(STAGES, 1):
+        lines.append(f"{number:2d}. {stage.name}: {stage.what}")
+        lines.append(f"      needs {', '.join(stage.needs)}; gives {', '.join(stage.gives)}")
+        sections = ", ".join(stage.sections) or "none of its own"
+        lines.append(
+            f"      settings: {sections}" + ("; draws with the seed" if stage.draws else "")
+        )
+    lines += [
+        f"{len(STAGES) + 1:2d}. release: choose, check the gates, publish, seal, report, MLflow",
+        "",
+        describe_space(config.releases, config.mixture, config.risk),
+    ]
+    return "\n".join(lines)
+
+
+def run(config: Config, spark: SparkSession | None = None, force: bool = False) -> RunResult:
+    """Run the whole pipeline and publish the chosen release.
+
+    Parameters
+    ----------
+    config : Config
+        From :func:`nes_spark.load_config`; ``input.path`` must be set.
+    spark : pyspark.sql.SparkSession, optional
+        A session to use; one is started (and left running) otherwise.
+    force : bool, optional
+        Run every stage although its output is up to date.
+
+    Returns
+    -------
+    RunResult
+
+    Raises
+    ------
+    ConfigError
+        When no input is named, or a utility task cannot be loaded.
+    InputError
+        When the input cannot be used, or no document was accepted.
+    EstimationError
+        When nothing can be swapped or no candidate can be scored.
+    GateRefused
+        When the chosen release fails a gate; the report says why.
+    InfrastructureError
+        When Spark, a disk, MLflow or an endpoint failed.
+    """
+    from nes_spark.run.findings import check_tasks
+
+    check_tasks(config)
+    with open_run(config, spark) as context, Progress(len(STAGES) + 1) as progress:
+        _run_stages(context, progress, force)
+        with translated("stage release"):
+            return publish(context, progress, force)
+
+
+def run_stage(config: Config, name: str, spark: SparkSession | None = None) -> str:
+    """Bring one stage up to date; the stages before it must have run.
+
+    Parameters
+    ----------
+    config : Config
+        As for :func:`run`.
+    name : str
+        A stage of :data:`nes_spark.run.pipeline.STAGES`, or ``release`` for the last step.
+    spark : pyspark.sql.SparkSession, optional
+        A session to use; one is started otherwise.
+
+    Returns
+    -------
+    str
+        What was done, in a line or, for ``release``, in a short table.
+
+    Raises
+    ------
+    ConfigError
+        When there is no such stage.
+    InfrastructureError
+        When a stage before it has not finished.
+    """
+    stages = {stage.name: stage for stage in STAGES}
+    if name != "release" and name not in stages:
+        raise ConfigError(f"no stage {name!r}; the stages are {[*stages, 'release']}")
+    with open_run(config, spark) as context, Progress(1) as progress:
+        if name == "release":
+            return str(publish(context, progress, False))
+        stage = stages[name]
+        for needed in stage.needs:
+            if needed != INPUT and context.store.manifest(needed) is None:
+                before = next(s.name for s in STAGES if needed in s.gives)
+                raise InfrastructureError(
+                    f"stage {name} needs {needed}, which is not there; run stage {before} first"
+                )
+        progress.start(stage.name, stage.what)
+        _advance(context, stage, progress, force=False)
+        rows = {n: found.rows for n in stage.gives if (found := context.store.manifest(n))}
+        return f"{name}: " + ", ".join(f"{count:,} {n}" for n, count in rows.items())
+
+
+def rotate_ledger_key(run_dir: str, old_env: str, new_env: str) -> tuple[str | None, str]:
+    """Encrypt the ledger of a run with another key.
+
+    Parameters
+    ----------
+    run_dir : str
+        A run folder ``OUT/PERIOD``.
+    old_env, new_env : str
+        Environment variables with the key that the ledger has (not looked at where it is plain),
+        and with the new one.
+
+    Returns
+    -------
+    tuple of (str or None, str)
+        Ids of the old and new key (:func:`nes_spark.swapping.ledger.key_id`).
+
+    Raises
+    ------
+    LedgerError
+        When there is no ledger, a key is missing or wrong; then nothing was changed.
+    """
+    from nes_spark.config import LedgerConfig
+    from nes_spark.swapping.ledger import FOLDER, HEADER, key_id, load_key, rotate_key
+
+    store = Store(run_dir)
+    header = store.read_json(*FOLDER, HEADER)
+    if not isinstance(header, dict):
+        raise LedgerError(f"{run_dir}: holds no ledger; give a run folder such as out/2020Q3")
+    with translated("rotate-key"), store.lock():
+        old = load_key(LedgerConfig(key_env=old_env)) if header.get("encrypted") else None
+        new = load_key(LedgerConfig(key_env=new_env))
+        rotate_key(store, old, new)
+        return (None if old is None else key_id(old)), key_id(new)
+
+
+def _run_stages(context: Context, progress: Progress, force: bool) -> None:
+    """Bring every stage up to date."""
+    for stage in STAGES:
+        progress.start(stage.name, stage.what)
+        _advance(context, stage, progress, force)
+
+
+def _advance(context: Context, stage: Stage, progress: Progress, force: bool) -> None:
+    """Run one stage unless its output is up to date."""
+    key = stage.key(context)
+    current = not force and stage.is_current(context, key)
+    started = time.perf_counter()
+    if current:
+        _report_stage(context, stage, progress, 0.0, "up to date")
+    else:
+        with translated(f"stage {stage.name}"):
+            stage.execute(context, key)
+        _report_stage(context, stage, progress, time.perf_counter() - started, "")
+    # Also where nothing ran: what stopped the last run stops this one, with the same words.
+    _examine(context, stage)
+
+
+def _report_stage(
+    context: Context, stage: Stage, progress: Progress, seconds: float, note: str
+) -> None:
+    rows = {}
+    for name in stage.gives:
+        found = context.store.manifest(name)
+        if found is not None:
+            rows[name] = found.rows
+    outcome = ", ".join(f"{count:,} {name}" for name, count in rows.items())
+    progress.done(
+        stage.name, f"{outcome} ({note})" if note else outcome, seconds, rows=rows, note=note
+    )
+
+
+def _examine(context: Context, stage: Stage) -> None:
+    """Stop where going on could not lead to a release, and say why."""
+    store = context.store
+    if stage.name == "documents":
+        accepted = store.manifest("documents")
+        refused = store.manifest("quarantine")
+        assert accepted is not None
+        assert refused is not None
+        if accepted.rows == 0:
+            reasons = store.read_pandas("quarantine", ["reason"])["reason"].value_counts()
+            listed = ", ".join(f"{n} {reason}" for reason, n in reasons.items())
+            raise InputError(f"no document was accepted: {listed or 'the input holds none'}")
+        if context.table("documents").select("metadata").distinct().limit(2).count() < 2:
+            raise InputError(
+                f"{accepted.rows} document(s) with one and the same metadata; swapping needs at "
+                "least two documents with different metadata (columns.metadata)"
+            )
+        if refused.rows:
+            LOGGER.warning(
+                "%d of %d documents quarantined; reasons in %s",
+                refused.rows,
+                refused.rows + accepted.rows,
+                store.path("stages", "quarantine"),
+            )
+    if stage.name == "swaps":
+        found = store.manifest("swaps")
+        assert found is not None
+        if found.rows == 0:
+            raise EstimationError(
+                "nothing can be swapped: " + explain_no_swaps(context), "nothing_to_swap"
+            )

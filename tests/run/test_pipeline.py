@@ -1,0 +1,454 @@
+"""The main job end to end on a small corpus: what a user, an operator and an officer rely on."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import random
+import shutil
+import stat
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import nes_spark as nes
+from nes_spark import logs
+from nes_spark.demo import calls, config_path
+from nes_spark.errors import ConfigError, EstimationError, GateRefused, InputError
+from nes_spark.report import ReportData
+from nes_spark.run.pipeline import STAGES
+from nes_spark.schemas import TABLES
+from nes_spark.store import Store
+from tests.check_run import check
+
+SEED = "a secret of the tests, long enough to be one"
+DOCUMENTS = 16
+BAD_LINES = ["{not json", json.dumps({"document_id": "no-metadata", "turns": []})]
+
+
+def records(n=DOCUMENTS):
+    return [document for document, _ in calls(n, periods=("2031Q2",))]
+
+
+def write_corpus(path: Path, shuffle: int | None = None, n: int = DOCUMENTS) -> Path:
+    lines = [json.dumps(record) for record in records(n)] + BAD_LINES
+    if shuffle is not None:
+        random.Random(shuffle).shuffle(lines)
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def settings(corpus: Path, output: Path, **more):
+    overrides = {
+        "input.path": str(corpus),
+        "output.directory": str(output),
+        "mixture.n_components": 3,
+        "mixture.n_init": 2,
+        "releases.max_swaps": 6,
+        "report.examples": False,
+        "audit.swap_aware_draws": 1,
+        "audit.bootstrap": 100,
+        "tracking.uri": f"sqlite:///{output}/mlflow.db",
+    }
+    return nes.load_config(config_path(), overrides | more)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def seeded():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NES_SPARK_SEED", SEED)
+        patch.setenv("MLFLOW_DISABLE_TELEMETRY", "true")
+        yield
+
+
+@pytest.fixture(scope="module")
+def log():
+    stream = io.StringIO()
+    logs.configure(stream=stream)
+    return stream
+
+
+@pytest.fixture(scope="module")
+def finished(spark, tmp_path_factory, log):
+    folder = tmp_path_factory.mktemp("run")
+    output = folder / "out"
+    output.mkdir()
+    config = settings(write_corpus(folder / "calls.jsonl"), output)
+    return config, nes.run(config, spark)
+
+
+def release_bytes(directory: str) -> dict[str, bytes]:
+    folder = Path(directory, "release")
+    return {p.name: p.read_bytes() for p in sorted(folder.iterdir())}
+
+
+def test_a_run_publishes_a_complete_release(finished):
+    _, result = finished
+    assert result.status == "published"
+    check(Path(result.directory))
+    assert result.choice["n_swaps"] > 0
+    assert result.choice["DR"] < 1
+    summary = str(result)
+    for word in ("documents", "chunks", "components", "candidates", "DR =", "gate", "report"):
+        assert word in summary
+
+
+def test_every_document_is_accounted_for(finished):
+    _, result = finished
+    figures = result.figures
+    assert figures["documents_in"] == DOCUMENTS + len(BAD_LINES)
+    assert figures["documents"] + sum(figures["quarantined"].values()) == figures["documents_in"]
+    assert sum(figures["quarantined"].values()) == len(BAD_LINES)
+
+
+def test_tables_have_unique_keys_and_declared_columns(finished):
+    _, result = finished
+    for name, table in TABLES.items():
+        if Store(result.directory).manifest(name) is None:
+            continue
+        frame = result.table(name)
+        assert list(frame.columns) == table.names, name
+        if len(frame):
+            assert not frame.duplicated(list(table.key)).any(), name
+
+
+def test_scores_follow_from_their_parts(finished):
+    _, result = finished
+    scores = result.table("scores")
+    assert len(scores) > 0
+    risk = 1 - scores["swapped_uniques"] / scores["s1"] * scores["p_hat_clipped"]
+    pd.testing.assert_series_equal(risk, scores["DR"], check_names=False)
+    pd.testing.assert_series_equal(
+        scores["log_f_post"] / scores["log_f_pre"], scores["DU"], check_names=False
+    )
+    pd.testing.assert_series_equal(
+        2 * scores["n_swaps"] / scores["n"], scores["r"], check_names=False
+    )
+
+
+def test_the_candidates_hold_the_release_without_swaps_and_the_choice(finished):
+    _, result = finished
+    candidates = result.table("candidates")
+    zero = candidates[candidates["n_swaps"] == 0]
+    assert len(zero) == 1
+    assert (zero[["DR", "DU"]].to_numpy() == 1).all()
+    row = candidates[
+        (candidates["combination"] == result.choice["combination"])
+        & (candidates["n_swaps"] == result.choice["n_swaps"])
+    ]
+    assert row["on_frontier"].all()
+
+
+def test_the_second_run_does_nothing(finished, spark):
+    config, result = finished
+    before = {p: p.stat().st_mtime_ns for p in Path(result.directory).rglob("*") if p.is_file()}
+    again = nes.run(config, spark)
+    assert again.status == "unchanged"
+    assert again.choice == result.choice
+    assert "nothing to do" in str(again)
+    after = {p: p.stat().st_mtime_ns for p in Path(result.directory).rglob("*") if p.is_file()}
+    assert {k: v for k, v in before.items() if k.name != ".lock"} == {
+        k: v for k, v in after.items() if k.name != ".lock"
+    }
+
+
+def test_same_seed_same_release_whatever_order_and_partitions(finished, spark, tmp_path):
+    _, result = finished
+    config = settings(write_corpus(tmp_path / "calls.jsonl", shuffle=5), tmp_path / "out")
+    before = spark.conf.get("spark.sql.shuffle.partitions")
+    spark.conf.set("spark.sql.shuffle.partitions", "7")
+    try:
+        other = nes.run(config, spark)
+    finally:
+        spark.conf.set("spark.sql.shuffle.partitions", before)
+    assert release_bytes(other.directory) == release_bytes(result.directory)
+
+
+def test_only_affected_stages_run_again(finished, spark, tmp_path, log):
+    config, result = finished
+    shutil.copytree(result.directory, tmp_path / "out" / "all")
+    changed = settings(
+        Path(config.input.path),
+        tmp_path / "out",
+        **{"risk.population": 1e10, "audit.linkage": False},
+    )
+    log.truncate(0)
+    log.seek(0)
+    result = nes.run(changed, spark)
+    lines = log.getvalue().splitlines()
+    ran = [
+        stage.name
+        for stage in STAGES
+        if not any(f"] {stage.name} " in line and "up to date" in line for line in lines)
+    ]
+    assert ran == ["scores", "candidates"]
+    assert result.status == "published"
+
+
+@pytest.mark.slow
+def test_all_that_can_be_found_out_about_a_release(finished, spark, tmp_path):
+    config, before = finished
+    shutil.copytree(before.directory, tmp_path / "out" / "all")
+    more = {
+        "report.options": {
+            "two rounds": {"swapping.rounds": 2},
+            "same sector": {"releases.constraints.same_covariates": ["sector"]},
+            "impossible": {"releases.constraints.min_concentration": 0.999},
+        },
+        "report.option_draws": 2,
+        "report.option_swaps": 8,
+        "report.examples": True,
+        "report.linking": True,
+        "utility.total_variation": True,
+        "utility.tasks": ["nes_spark.utility.sentiment.Sentiment"],
+        "audit.frontier": True,
+        "audit.text": False,
+        "audit.swap_aware": False,
+        "audit.reference": str(Path(before.directory, "stages")),
+    }
+    result = nes.run(settings(Path(config.input.path), tmp_path / "out", **more), spark)
+    assert release_bytes(result.directory).keys() == release_bytes(before.directory).keys()
+    page = Path(result.report).read_text()
+    for words in ("two rounds", "measured attack", "Total variation", "sentiment", "still names"):
+        assert words in page, words
+    data = ReportData.from_json(Path(result.directory, "stages", "report.json").read_text())
+    options = data.options.set_index("option")
+    assert list(options.index) == ["as configured", "two rounds", "same sector", "impossible"]
+    reached = options["reached"]
+    assert reached["two rounds"] >= reached["as configured"] > 0
+    assert reached["as configured"] >= reached["same sector"]  # few calls: there may be no pair
+    assert options.loc["as configured", "n_swaps"] == result.choice["n_swaps"]
+    assert reached["impossible"] == 0
+    assert pd.isna(options.loc["impossible", "DR"])
+    assert list(data.agreement["category"]) == list(config.entities.categories)
+    assert (data.agreement["n"] == 2 * result.choice["n_swaps"]).all()
+    assert len(data.attacks) == len(data.space) - 1
+    assert {r["model"] for r in data.audit} == {"linkage", "linkage-self"}
+    assert data.partners is None
+    fits = result.table("risk_fits").set_index("combination")
+    both = data.linking.set_index("combination")["both"]
+    pd.testing.assert_series_equal(both, fits["s1"] / fits["n"], check_names=False, check_like=True)
+    record = json.loads(Path(result.directory, "release", "release.json").read_text())
+    assert record["utility_tasks"][0]["task"] == "sentiment"
+    assert {row["category"] for row in record["total_variation"]} >= {"Product"}
+    # The reference holds the very chunks in question: the adversary knows more than usual.
+    usual = {r["model"]: r for r in ReportData.from_json(
+        Path(before.directory, "stages", "report.json").read_text()).audit}  # fmt: skip
+    mine = {r["model"]: r for r in data.audit}
+    assert mine["linkage"]["pre"]["mean"] >= usual["linkage"]["pre"]["mean"]
+
+
+def test_a_task_that_is_not_there_is_told_before_any_work(finished, spark, tmp_path):
+    config, _ = finished
+    wrong = settings(Path(config.input.path), tmp_path, **{"utility.tasks": ["no.such.Task"]})
+    with pytest.raises(ConfigError, match=r"utility\.tasks: no class 'no\.such\.Task'"):
+        nes.run(wrong, spark)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_changed_model_behind_the_same_path_counts(tmp_path):
+    from nes_spark.run.context import Context
+
+    model = tmp_path / "model"
+    model.mkdir()
+    (model / "weights").write_bytes(b"1")
+    settings = {"entities.recognizer": str(model)}
+    settings["embedding.model"] = f"sentence-transformers:{model}"
+    config = nes.load_config(config_path(), settings)
+    context = Context(None, config, Store(tmp_path / "run"), b"secret", "")
+    stages = [stage for stage in STAGES if stage.also is not None and stage.name != "mixture"]
+    assert [s.name for s in stages] == ["chunks", "mentions", "embeddings", "post_density"]
+    before = [stage.also(context) for stage in stages]
+    assert [stage.also(context) for stage in stages] == before
+    (model / "weights").write_bytes(b"2")
+    assert not set(before) & {stage.also(context) for stage in stages}
+
+
+def test_the_ledger_undoes_the_release(finished, tmp_path):
+    from nes_spark.run.inverting import invert_release
+
+    _, result = finished
+    rows = invert_release(result.directory, tmp_path / "restored.jsonl")
+    restored = pd.read_json(tmp_path / "restored.jsonl", lines=True, dtype=False)
+    chunks = result.table("chunks")
+    assert rows == len(chunks)
+    merged = chunks.merge(restored, on="chunk_id", suffixes=("", "_restored"))
+    assert len(merged) == len(chunks)
+    assert (merged["text"] == merged["text_restored"]).all()
+
+
+def test_nothing_secret_leaves_the_private_folders(finished, log):
+    config, result = finished
+    swaps = result.table("swaps")
+    companies = {record["company_name"] for record in records()}
+    ids = {record["document_id"] for record in records()}
+    public = [
+        p
+        for root in ("release", "report")
+        for p in Path(result.directory, root).rglob("*")
+        if p.is_file()
+    ]
+    public += [p for p in Path(config.output.directory, "mlartifacts").rglob("*") if p.is_file()]
+    public += list(Path(config.output.directory).glob("mlflow.db*"))
+    contents = {p: p.read_bytes() for p in public} | {Path("log"): log.getvalue().encode()}
+    assert len(contents) > 8
+    for path, content in contents.items():
+        assert SEED.encode() not in content, path
+        for company in companies:
+            assert company.encode() not in content, (path, company)
+        for chunk_id in {*swaps["chunk_a"], *swaps["chunk_b"]}:
+            assert chunk_id.encode() not in content, (path, chunk_id)
+        if path.suffix in (".jsonl", ".json", ".parquet", ".html"):
+            for document_id in ids:
+                assert document_id.encode() not in content, (path, document_id)
+
+
+def test_private_folders_are_for_the_owner(finished):
+    _, result = finished
+    for folder in ("sealed", "stages"):
+        assert stat.S_IMODE(os.stat(Path(result.directory, folder)).st_mode) == 0o700
+
+
+def test_mlflow_has_curves_frontier_report_and_mixture(finished):
+    from mlflow import MlflowClient
+
+    config, result = finished
+    client = MlflowClient(tracking_uri=config.tracking.uri)
+    run = client.get_run(result.mlflow_run_id)
+    assert run.data.tags["gates"] == "passed"
+    assert run.data.params["mixture.n_components"] == "[3]"
+    assert run.data.metrics["release/DR"] == result.choice["DR"]
+    combination = result.choice["combination"].replace("+", "_")
+    history = client.get_metric_history(result.mlflow_run_id, f"DR/{combination}")
+    candidates = result.table("candidates")
+    expected = candidates[candidates["combination"] == result.choice["combination"]]
+    assert sorted((m.step, m.value) for m in history) == sorted(
+        zip(expected["n_swaps"], expected["DR"], strict=True)
+    )
+    names = {a.path for a in client.list_artifacts(result.mlflow_run_id)}
+    assert {"report", "release", "tables"} <= names
+
+
+def test_a_killed_run_does_not_stay_open_in_mlflow(finished):
+    from mlflow import MlflowClient
+
+    from nes_spark.run.mlflow_run import folder_tag, tracker_of
+    from nes_spark.store import Store
+
+    config, result = finished
+    client = MlflowClient(tracking_uri=config.tracking.uri)
+    experiment = client.get_run(result.mlflow_run_id).info.experiment_id
+    mine = folder_tag(Store(result.directory))
+    assert client.get_run(result.mlflow_run_id).data.tags["folder"] == mine
+    killed, other = (
+        client.create_run(experiment, tags={"folder": tag}).info.run_id for tag in (mine, "other")
+    )
+    tracker = tracker_of(config, Store(result.directory))
+    assert tracker.close_abandoned("folder", mine) == 1
+    assert client.get_run(killed).info.status == "KILLED"
+    assert client.get_run(other).info.status == "RUNNING"
+    assert client.get_run(result.mlflow_run_id).info.status == "FINISHED"
+
+
+@pytest.mark.slow
+def test_language_models_audit_the_release(finished, spark, monkeypatch):
+    from nes_spark.run.language_models import audit_run, configuration_of, table_of
+    from tests.audit.server import ModelServer
+
+    _, result = finished
+    monkeypatch.setenv("TEST_MODEL_KEY", "key-of-the-tests")
+    told = []
+    with ModelServer() as server:
+        model = {
+            "name": "loopback",
+            "model": "test-model",
+            "base_url": server.base_url,
+            "api_key_env": "TEST_MODEL_KEY",
+        }
+        overrides = {"audit.models": [model], "audit.draws": 2, "audit.bootstrap": 100}
+        config = configuration_of(result.directory, None, overrides)
+        assert audit_run(result.directory, config, spark, dry_run=True, tell=told.append) == []
+        assert told
+        assert not server.requests
+        (found,) = audit_run(result.directory, config, spark, tell=told.append)
+        asked = len(server.requests)
+        assert asked > 0
+        audit_run(result.directory, config, spark, tell=told.append)
+        assert len(server.requests) == asked, "an answer was paid for twice"
+    assert found.model == "loopback"
+    assert found.draws == 2
+    assert "loopback" in table_of([found])
+    record = json.loads(Path(result.directory, "release", "release.json").read_text())
+    assert [r["model"] for r in record["audit"]["language_models"]] == ["loopback"]
+    page = Path(result.directory, "report", "index.html").read_text()
+    assert page.count("loopback") >= 3
+    assert "linkage" in page
+    everything = b"".join(p.read_bytes() for p in Path(result.directory).rglob("*") if p.is_file())
+    assert b"key-of-the-tests" not in everything
+
+
+def test_a_single_document_is_refused_in_one_line(spark, tmp_path):
+    (tmp_path / "calls.jsonl").write_text(json.dumps(records(1)[0]) + "\n")
+    with pytest.raises(InputError, match="at least two documents") as caught:
+        nes.run(settings(tmp_path / "calls.jsonl", tmp_path / "out"), spark)
+    assert "\n" not in str(caught.value)
+    with pytest.raises(InputError, match="at least two documents"):  # also when up to date
+        nes.run(settings(tmp_path / "calls.jsonl", tmp_path / "out"), spark)
+
+
+def test_a_corpus_in_which_nothing_can_be_swapped(spark, tmp_path):
+    rows = [
+        {"id": name, "who": name, "body": "We did well. We will go on as we did before this year."}
+        for name in ("a", "b", "c")
+    ]
+    (tmp_path / "t.jsonl").write_text("\n".join(json.dumps(r) for r in rows))
+    config = nes.load_config(
+        None,
+        {
+            "input.path": str(tmp_path / "t.jsonl"),
+            "input.columns": {"document_id": "id", "metadata": "who", "text": "body"},
+            "presentation.method": "none",
+            "output.directory": str(tmp_path / "out"),
+            "mixture.n_components": 1,
+            "tracking.enabled": False,
+        },
+    )
+    with pytest.raises(EstimationError, match="nothing can be swapped") as caught:
+        nes.run(config, spark)
+    assert "\n" not in str(caught.value)
+    with pytest.raises(EstimationError, match="nothing can be swapped"):  # also when up to date
+        nes.run(config, spark)
+    assert not (tmp_path / "out" / "all" / "release").exists()
+
+
+def test_a_refused_gate_publishes_nothing_but_a_report(finished, spark, tmp_path):
+    config, result = finished
+    shutil.copytree(result.directory, tmp_path / "out" / "all")  # its stages are up to date
+    for folder in ("release", "sealed", "report"):
+        shutil.rmtree(tmp_path / "out" / "all" / folder)
+    guesses = sorted((tmp_path / "out" / "all" / "stages" / "predictions").iterdir())
+    assert guesses
+    more = {"gates.min_swaps": 1000}
+    refused = settings(Path(config.input.path), tmp_path / "out", **more)
+    with pytest.raises(GateRefused, match="at least 1000"):
+        nes.run(refused, spark)
+    run = tmp_path / "out" / "all"
+    assert not (run / "release").exists()
+    assert not list((run / "sealed").glob("ledger*"))
+    assert (run / "report" / "index.html").is_file()
+    # the adversaries' guesses do not depend on the gates
+    assert sorted((run / "stages" / "predictions").iterdir()) == guesses
+
+
+def test_without_input_there_is_a_hint(spark):
+    with pytest.raises(ConfigError, match="--input"):
+        nes.run(nes.load_config(), spark)
+
+
+def test_the_plan_names_every_stage(finished):
+    config, _ = finished
+    plan = nes.describe_plan(config)
+    for stage in STAGES:
+        assert stage.name in plan
