@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from nes_spark.entities.combination import Combination
 from nes_spark.errors import EstimationError, parameter_error
 
 Rule = Literal["line", "max_utility", "max_rate"]
@@ -200,8 +201,8 @@ def _of_combination(
             "a table with columns combination and n_swaps or r for rule max_rate",
             sorted(map(str, frame.columns)),
         )
-    wanted = combination.split("+") if isinstance(combination, str) else list(combination)
-    same = [sorted(str(c).split("+")) == sorted(wanted) for c in frame["combination"]]
+    wanted = Combination.parse(combination) if isinstance(combination, str) else combination
+    same = [sorted(Combination.parse(str(c))) == sorted(wanted) for c in frame["combination"]]
     eligible = np.array(same, dtype=bool) & (rate > 0)
     if not eligible.any():
         raise EstimationError(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import combinations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
+from nes_spark.entities.combination import Combination, combinations_of
 from nes_spark.errors import parameter_error
 
 if TYPE_CHECKING:
@@ -61,37 +61,14 @@ class Release:
             raise parameter_error("Release", "statuses", "S for a category when r > 0", "none")
 
     @property
-    def combination(self) -> tuple[str, ...]:
+    def combination(self) -> Combination:
         """J: the swapped categories, in configured order."""
-        return tuple(c for c, status in self.statuses.items() if status == "S")
+        return Combination(c for c, status in self.statuses.items() if status == "S")
 
     @property
     def name(self) -> str:
         """J joined with "+", as in the tables."""
-        return "+".join(self.combination)
-
-
-def combinations_of(releases: ReleasesConfig) -> list[tuple[str, ...]]:
-    """List the combinations J of a configuration.
-
-    Returns
-    -------
-    list of tuple of str
-        Either exactly ``releases.combinations``, or all subsets of ``releases.swap`` of the sizes
-        in ``releases.sizes``, smaller ones first. Categories within a J are in the order of
-        ``releases.swap`` (those that are not in it follow as given); none is listed twice.
-    """
-    rank = {category: i for i, category in enumerate(releases.swap)}
-    if releases.combinations is not None:
-        wanted = [
-            tuple(sorted(dict.fromkeys(j), key=lambda c: rank.get(c, len(rank))))
-            for j in releases.combinations
-        ]
-    else:
-        wanted = [
-            j for size in sorted(set(releases.sizes)) for j in combinations(releases.swap, size)
-        ]
-    return list(dict.fromkeys(wanted))
+        return self.combination.name
 
 
 def statuses_of(
@@ -205,6 +182,6 @@ def describe_space(
     return "\n".join(lines)
 
 
-def _sizes(js: list[tuple[str, ...]]) -> str:
+def _sizes(js: list[Combination]) -> str:
     sizes = sorted({len(j) for j in js})
     return ", ".join(f"{sum(len(j) == s for j in js)} of size {s}" for s in sizes)

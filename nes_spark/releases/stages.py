@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from nes_spark.entities.combination import Combination
 from nes_spark.errors import EstimationError, NesError
 from nes_spark.releases.scoring import RiskFigures, average, candidates_of, score_sequence
 from nes_spark.risk.stages import sample_uniques
@@ -196,7 +197,7 @@ def score(
     )
     key = ["setting", "combination", "draw", "order"]
     sides = ready.select(*key, F.explode(F.array("chunk_a", "chunk_b")).alias("chunk_id"))
-    uniques = sample_uniques(cells, [c.split("+") for c in sorted(figures)])
+    uniques = sample_uniques(cells, [Combination.parse(c) for c in sorted(figures)])
     swapped = (
         sides.join(uniques.withColumn("unique", F.lit(True)), ["combination", "chunk_id"], "left")
         .join(

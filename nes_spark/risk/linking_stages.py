@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from nes_spark.entities.combination import Combination
 from nes_spark.entities.stages import build_cells, find_mentions, settle_mentions
 from nes_spark.risk.stages import sample_uniques
 
@@ -52,7 +53,7 @@ def linking_effect(
     held = raw if raw is not None else find_mentions(chunks, config).cache()
     spark = chunks.sparkSession
     n = chunks.count()
-    names = ["+".join(combination) for combination in combinations]
+    names = [Combination(combination).name for combination in combinations]
     counts: dict[str, dict[str, int]] = {}
     for variant, (linking, consistency) in _VARIANTS.items():
         chosen = config.model_copy(update={"linking": linking, "corpus_consistency": consistency})

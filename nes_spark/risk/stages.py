@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from nes_spark.entities.combination import Combination
 from nes_spark.errors import parameter_error
 from nes_spark.risk.tables import fit_row
 from nes_spark.schemas import RISK_FITS
@@ -26,7 +27,7 @@ def _exploded(cells: DataFrame, combinations: Combinations, values: Column) -> D
         )
     tables = [
         F.struct(
-            F.lit("+".join(combination)).alias("combination"),
+            F.lit(Combination(combination).name).alias("combination"),
             # a missing value is a value
             F.array(*(F.coalesce(values[c], F.lit("")) for c in combination)).alias("cell"),
         )
@@ -101,7 +102,7 @@ def fit_risk(cells: DataFrame, combinations: Combinations) -> DataFrame:
     """
     from pyspark.sql import functions as F
 
-    names = ["+".join(combination) for combination in combinations]
+    names = [Combination(combination).name for combination in combinations]
     wanted = cells.sparkSession.createDataFrame([(name,) for name in names], "combination string")
     tables = (
         frequencies(cells, combinations)

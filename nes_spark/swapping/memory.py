@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nes_spark.entities.combination import Combination
 from nes_spark.errors import parameter_error
 from nes_spark.swapping.exchange import (
     Exchange,
@@ -179,7 +180,7 @@ def sample_swaps(
     if cosine_weight is not None and cosine_weight < 0:
         raise parameter_error("sample_swaps", "cosine_weight", "at least 0", cosine_weight)
     names = list(swap)
-    combination = "+".join(names)
+    combination = Combination(names).name
     outside = [c for c in entities if c not in names] if others is None else list(others)
     order = sorted(range(n), key=lambda i: chunk_ids[i])
     sets = {c: [frozenset(entities[c][i]) for i in order] for c in [*names, *outside]}

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from nes_spark.entities.cells import cell_of
+from nes_spark.entities.combination import Combination
 from nes_spark.entities.mentions import Mention
 from nes_spark.errors import LedgerError
 from nes_spark.swapping.exchange import Exchange, Matching, Policy, plan_exchange
@@ -108,7 +109,7 @@ def plan_rows(
             plan = plan_exchange(
                 available["a"],
                 available["b"],
-                row["combination"].split("+"),
+                Combination.parse(row["combination"]),
                 exchange_digest(
                     secret,
                     row["setting"],

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nes_spark.config import EntitiesConfig, ReleasesConfig, SwappingConfig
+from nes_spark.entities.combination import Combination, combinations_of
 from nes_spark.errors import parameter_error
-from nes_spark.releases.space import combinations_of
 from nes_spark.schemas import REWRITES, STATUS, SWAPS
 from nes_spark.swapping.batches import GROUP, Task, partner_batches, sample_batches
 from nes_spark.swapping.prefix import GroupKey, Large, prefix_batches, smallest_batches
@@ -186,7 +186,7 @@ def _eligible(
 
     variants = [
         F.struct(
-            F.lit("+".join(j)).alias("combination"),
+            F.lit(Combination(j).name).alias("combination"),
             F.array(*(hashes(c) for c in j)).alias("available"),
             F.when(F.col("own").isNotNull(), F.array(*(own_hashes(c) for c in j))).alias("own"),
             outside(j).alias("outside"),
