@@ -206,7 +206,8 @@ def audit(
     run_dir: str, conf: str | None, settings: tuple[str, ...], dry_run: bool, no_wait: bool
 ) -> None:
     """Ask language models whose text each swapped chunk of RUN_DIR is, before and after."""
-    from nes_spark.run.language_models import audit_run, configuration_of, table_of
+    from nes_spark.run.language_models import audit_run, table_of
+    from nes_spark.run.published import configuration_of
 
     logs.configure()
     config = configuration_of(run_dir, conf, parse_settings(settings))

@@ -232,7 +232,7 @@ def _figures(data: ReportData) -> dict[str, Drawing]:
 def _risk_rows(data: ReportData) -> list[dict[str, Any]]:
     """One row a combination: what was seen, what was estimated, and p-hat at the chosen N."""
     rows = []
-    population = data.choice["population"]
+    population = data.choice.population
     for fit in data.risk_fits.to_dict("records"):
         row = {str(key): value for key, value in fit.items()}
         found = data.p_hats[
@@ -240,7 +240,7 @@ def _risk_rows(data: ReportData) -> list[dict[str, Any]]:
             & (data.p_hats["population"] == population)
         ]
         row["p"] = found.iloc[0].to_dict() if len(found) else None
-        row["chosen"] = fit["combination"] == data.choice["combination"]
+        row["chosen"] = fit["combination"] == data.choice.combination.name
         rows.append(row)
     return rows
 
@@ -285,8 +285,7 @@ def _setting_rows(data: ReportData) -> list[dict[str, Any]]:
                 "DU": lowest["DU"],
                 "combination": lowest["combination"],
                 "n_swaps": lowest["n_swaps"],
-                "chosen": setting == data.choice["setting"]
-                and population == data.choice["population"],
+                "chosen": setting == data.choice.setting and population == data.choice.population,
             }
         )
     return rows
@@ -370,7 +369,7 @@ def _render(data: ReportData, drawings: dict[str, Drawing]) -> str:
         adversary_words=ADVERSARY_WORDS,
         reason_words=REASON_WORDS,
         stage_words=STAGE_WORDS,
-        rule_words=words.get(choice["rule"], plain(str(choice["rule"]))),
+        rule_words=words.get(choice.rule, plain(choice.rule)),
         shown=SHOWN,
         exchanged=list(data.exchanged)[:MAX_EXCHANGED],
         examples=list(data.examples)[:MAX_EXAMPLES],

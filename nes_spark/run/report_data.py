@@ -61,7 +61,7 @@ def report_data(
     identified: list[Identified] = []
     excerpts: dict[str, str] = {}
     if config.report.examples:
-        exchanged, examples = _examples(context, rewritten, choice["setting"])
+        exchanged, examples = _examples(context, rewritten, choice.setting)
         if findings.audit.results:
             identified = _identified(context, assembled)
         excerpts = _excerpts(context, outcome.components)
@@ -85,7 +85,6 @@ def report_data(
         for row in outcome.components.to_dict("records")
         for k in [int(row["component"])]
     ]
-    combination = tuple(c for c in choice["combination"].split("+") if c)
     line = (config.choice.slope, config.choice.offset) if config.choice.rule == "line" else None
     embedder = store.manifest("embedder")
     return ReportData(
@@ -94,7 +93,7 @@ def report_data(
         figures=outcome.figures,
         candidates=outcome.candidates,
         choice=choice,
-        categories=statuses_of(config.entities.categories, combination, config.releases),
+        categories=statuses_of(config.entities.categories, choice.combination, config.releases),
         risk_fits=fits,
         p_hats=p_hat_table(fits, config.risk.population),
         components=components,
@@ -108,7 +107,7 @@ def report_data(
             "code": code_version(),
             "recogniser": config.entities.recognizer,
             "embedding model": str((embedder.details if embedder else {}).get("model_id")),
-            "mixture": choice["setting"],
+            "mixture": choice.setting,
         },
         key_location=store.path("sealed"),
         key_encrypted=config.ledger.encrypt,

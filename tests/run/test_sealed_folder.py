@@ -21,7 +21,7 @@ from nes_spark.errors import NesError
 from nes_spark.swapping.ledger import generate_key, read_ledger
 from tests.audit.server import ModelServer
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 CORPORA = Path(os.environ.get("NES_SPARK_CORPORA", ROOT.parent / "shared" / "corpora"))
 SEED = "a very secret seed of the scan 7319"
 API_KEY = "sk-secret-key-of-the-scan-5521"
@@ -72,7 +72,8 @@ class Run:
         shutil.rmtree(elsewhere)
 
     def _audit(self, spark) -> None:
-        from nes_spark.run.language_models import audit_run, configuration_of, table_of
+        from nes_spark.run.language_models import audit_run, table_of
+        from nes_spark.run.published import configuration_of
 
         with ModelServer() as server:
             model = {
