@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from nes_spark.config import IdentifiersConfig
-    from nes_spark.text.stages import LeakIndex
+    from nes_spark.text.leak_stages import LeakIndex
 
 EDITS = (
     "array<struct<start:int,end:int,old:string,new:string,category:string,"
@@ -184,7 +184,7 @@ def identifiers_left(
     """
     from pyspark.sql import functions as F
 
-    from nes_spark.text.stages import find_leaks, find_own_leaks
+    from nes_spark.text.leak_stages import find_leaks, find_own_leaks
 
     key = ["chunk_id", "identifier_document_id", "kind", "rule"]
     swapped = assembled.where("partner_id IS NOT NULL").select("chunk_id")

@@ -133,7 +133,7 @@ class Stage:
 
 
 def _documents(context: Context) -> Outputs:
-    from nes_spark.text.stages import read_documents
+    from nes_spark.text.reading_stages import read_documents
 
     config = context.config
     documents, quarantine = read_documents(
@@ -206,7 +206,7 @@ def _embedder_digest(context: Context) -> str:
 
 def _cells(context: Context) -> Outputs:
     from nes_spark.entities.stages import build_cells
-    from nes_spark.text.stages import own_names
+    from nes_spark.text.leak_stages import own_names
 
     config, mentions = context.config, context.table("mentions")
     return {

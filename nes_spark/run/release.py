@@ -338,7 +338,7 @@ def _leaks(context: Context, assembled: DataFrame, key: str) -> list[dict[str, A
     from pyspark.sql import functions as F
 
     from nes_spark.releases.publish_stages import identifiers_left
-    from nes_spark.text.stages import index_identifiers
+    from nes_spark.text.leak_stages import index_identifiers
 
     identifiers = context.config.identifiers
     index = index_identifiers(context.table("documents"), identifiers)
