@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from nes_spark.audit.adversaries import check_names
 from nes_spark.config import Config, build_config, load_config
 from nes_spark.errors import ConfigError, InputError
 from nes_spark.run.findings import LANGUAGE_MODELS
@@ -101,7 +102,8 @@ def audit_run(
         When the price is above ``audit.budget``.
     """
     from nes_spark.audit.llm_stages import run_language_model_audit
-    from nes_spark.audit.stages import final_rewrites, summarize_audit
+    from nes_spark.audit.stages import summarize_audit
+    from nes_spark.releases.publish_stages import chosen_rewrites
     from nes_spark.run.context import Context
     from nes_spark.run.pipeline import sampling_tables
     from nes_spark.run.release import PUBLICATION
@@ -115,6 +117,7 @@ def audit_run(
         raise InputError(f"{run_dir}: holds no published release with swaps")
     if not config.audit.models:
         raise ConfigError("audit.models: is empty; name a model in the section audit (--conf FILE)")
+    check_names(config.audit)
     choice = published.details["choice"]
     session = spark or get_session(config.spark)
     sealed = store.local_path("sealed") if store.is_local else None
@@ -139,7 +142,7 @@ def audit_run(
     rewrites = rewrite(
         swaps, chunks, context.table("mentions"), releases, config.swapping, config.entities
     )
-    final = final_rewrites(rewrites, choice["setting"], choice["combination"]).cache()
+    final = chosen_rewrites(rewrites, choice["setting"], choice["combination"]).cache()
     answers = config.audit.answers or store.path("sealed", "answers")
 
     def on_estimate(estimate: Any) -> None:

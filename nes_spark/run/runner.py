@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from nes_spark.audit.adversaries import check_names
 from nes_spark.config import Config
 from nes_spark.errors import (
     ConfigError,
@@ -81,6 +82,7 @@ def run(config: Config, spark: SparkSession | None = None, force: bool = False) 
     from nes_spark.run.findings import check_tasks
 
     check_tasks(config)
+    check_names(config.audit)
     with open_run(config, spark) as context, Progress(len(STAGES) + 1) as progress:
         _run_stages(context, progress, force)
         with translated("stage release"):
