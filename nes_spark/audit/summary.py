@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nes_spark.audit.adversaries import SWAP_AWARE
 from nes_spark.audit.statistics import (
     DrawAccuracy,
     DropInterval,
@@ -258,7 +259,7 @@ def audit_metrics(
                 found[f"{name}/{side}_{outcome}"] = float(count)
     if partners is not None:
         for key, value in asdict(partners).items():
-            found[f"audit/swap-aware/{key}"] = value
+            found[f"audit/{SWAP_AWARE}/{key}"] = value
     return {
         name: float(value)
         for name, value in found.items()

@@ -639,9 +639,8 @@ class AuditConfig(Section):
     @model_validator(mode="after")
     def _consistent(self) -> AuditConfig:
         names = [m.name for m in self.models]
-        reserved = sorted(set(names) & {"linkage", "linkage-self", "style", "words", "words-self"})
-        if len(set(names)) < len(names) or reserved:
-            raise ValueError(f"models: every name must be its own and not {reserved or names}")
+        if len(set(names)) < len(names):
+            raise ValueError(f"models: every name must be its own and not {names}")
         if self.partitions > self.max_in_flight:
             raise ValueError(
                 f"partitions ({self.partitions}) must not be more than max_in_flight "

@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nes_spark.audit.adversaries import SWAP_AWARE, words_of_adversaries
 from nes_spark.report.data import MAX_EXAMPLES, ReportData
 
 if TYPE_CHECKING:
@@ -30,15 +31,6 @@ STATUS_WORDS = {
     "alone_in_component": "No other chunk is similar enough: it is alone in its component.",
     "no_valid_partner": "No chunk of its component makes a valid exchange with it.",
     "low_concentration": "Its component is too mixed to exchange names within it.",
-}
-
-#: The adversaries that need no network (:mod:`nes_spark.audit.stages`).
-ADVERSARY_WORDS = {
-    "linkage": "knows the names in all other chunks of every source",
-    "linkage-self": "knows the names in all chunks, the one in question included",
-    "words": "knows all words of all other chunks of every source",
-    "words-self": "knows all words of all chunks, the one in question included",
-    "style": "looks at words only, with names taken away",
 }
 
 REASON_WORDS = {
@@ -338,6 +330,7 @@ def _render(data: ReportData, drawings: dict[str, Drawing]) -> str:
     frontier = space[space["on_frontier"]].sort_values(["DR", "DU"]).to_dict("records")
     rows = space.to_dict("records")
     choice = data.choice
+    adversaries = words_of_adversaries()
     words = {
         "line": "the frontier release that lies lowest against a straight line of risk and utility",
         "max_utility": "the frontier release with most utility among those with low enough risk",
@@ -366,7 +359,8 @@ def _render(data: ReportData, drawings: dict[str, Drawing]) -> str:
         total_seconds=sum(data.seconds.values()),
         category_words=CATEGORY_WORDS,
         status_words=STATUS_WORDS,
-        adversary_words=ADVERSARY_WORDS,
+        adversary_words=adversaries,
+        partner_words=adversaries[SWAP_AWARE],
         reason_words=REASON_WORDS,
         stage_words=STAGE_WORDS,
         rule_words=words.get(choice.rule, plain(choice.rule)),

@@ -103,10 +103,12 @@ def _choice(config: Config) -> Iterator[str]:
 
 
 def _adversaries(config: Config) -> Iterator[str]:
-    known = ["linkage", "linkage-self", "style", "words", "words-self"]
-    for name in config.audit.gate_models:
-        if name not in known:
-            yield unknown("audit.gate_models", "adversary", name, known)
+    from nes_spark.audit.adversaries import check_names
+
+    try:
+        check_names(config.audit)
+    except ConfigError as error:
+        yield str(error)
 
 
 def _tasks(config: Config) -> Iterator[str]:

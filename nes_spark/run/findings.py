@@ -10,6 +10,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from nes_spark.audit.adversaries import (
+    LINKAGE,
+    PARTNERS_TABLE,
+    PREDICTIONS_TABLE,
+    View,
+    attacks_of,
+)
 from nes_spark.releases.choice import Choice
 from nes_spark.run.pipeline import sampling_tables
 
@@ -155,57 +162,37 @@ def audit_release(context: Context, choice: Choice, key: str, again: bool = Fals
     """
     from pyspark.sql import functions as F
 
-    from nes_spark.audit.stages import (
-        final_rewrites,
-        linkage_attack,
-        summarize_audit,
-        summarize_partner_guesses,
-    )
+    from nes_spark.audit.attack_stages import attack
+    from nes_spark.audit.stages import summarize_audit, summarize_partner_guesses
     from nes_spark.audit.summary import gate_accuracy
-    from nes_spark.audit.text_stages import text_attack
-    from nes_spark.audit.unswap_stages import swap_aware_attack
+    from nes_spark.releases.publish_stages import chosen_rewrites
 
     config, store = context.config, context.store
     if not config.audit.linkage or not choice.swapped:
         return Audit([], None, None)
-    wanted = ["predictions", *(["partner_guesses"] if config.audit.swap_aware else [])]
-    wanted = [name for name in wanted if again or not store.is_current(name, key)]
-    cells = context.table("cells")
-    hidden = tuple(config.releases.must_change)
-    attacked = final_rewrites(
+    tables = [t for t in (PREDICTIONS_TABLE, PARTNERS_TABLE) if attacks_of(config.audit, t)]
+    attacked = chosen_rewrites(
         context.table("rewrites"), choice.setting, choice.combination.name, choice.n_swaps
     ).cache()
-    if "predictions" in wanted:
-        known = _reference(context)
-        predictions = linkage_attack(cells, attacked, config.audit, hidden, known.get("cells"))
+    components = context.table("assignments").where(F.col("setting") == choice.setting)
+    for table in tables:
+        if not again and store.is_current(table, key):
+            continue
         with ExitStack() as until:
-            if config.audit.text:
-                texts = (known["chunks"], known["mentions"]) if known else None
-                predictions = predictions.unionByName(
-                    text_attack(
-                        context.table("chunks"),
-                        context.table("mentions"),
-                        attacked,
-                        config.audit,
-                        texts,
-                        until,
-                    )
-                )
-            store.write_table("predictions", predictions, key)
-    if "partner_guesses" in wanted:
-        components = (
-            context.table("assignments")
-            .where(F.col("setting") == choice.setting)
-            .select("chunk_id", "component")
-        )
-        swapped = list(choice.combination)
-        with ExitStack() as until:
-            guesses = swap_aware_attack(
-                cells, attacked, swapped, config.audit, components, hidden, until
+            view = View(
+                context.table("cells"),
+                context.table("chunks"),
+                context.table("mentions"),
+                attacked,
+                tuple(choice.combination),
+                tuple(config.releases.must_change),
+                _reference(context),
+                components.select("chunk_id", "component"),
+                until,
             )
-            store.write_table("partner_guesses", guesses, key)
+            store.write_table(table, attack(view, config.audit, table), key)
     partners = None
-    if config.audit.swap_aware:
+    if PARTNERS_TABLE in tables:
         partners = summarize_partner_guesses(context.table("partner_guesses"))
     attacked.unpersist()
     results = summarize_audit(context.table("predictions"), config.audit)
@@ -369,7 +356,7 @@ def _attacks(context: Context, choice: Choice, candidates: pd.DataFrame, key: st
     mine = space[space["n_swaps"] > 0]
     linkage = (
         context.table("attacks")
-        .where((F.col("model") == "linkage") & (F.col("setting") == choice.setting))
+        .where((F.col("model") == LINKAGE) & (F.col("setting") == choice.setting))
         .drop("setting", "model", "draws")
         .toPandas()
     )

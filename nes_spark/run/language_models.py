@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from nes_spark.audit.adversaries import check_names
 from nes_spark.config import Config
 from nes_spark.errors import ConfigError, InputError
 from nes_spark.run.findings import LANGUAGE_MODELS
@@ -68,7 +69,8 @@ def audit_run(
     from pyspark.sql import functions as F
 
     from nes_spark.audit.llm_stages import run_language_model_audit
-    from nes_spark.audit.stages import final_rewrites, summarize_audit
+    from nes_spark.audit.stages import summarize_audit
+    from nes_spark.releases.publish_stages import chosen_rewrites
     from nes_spark.run.context import Context
     from nes_spark.run.pipeline import sampling_tables
     from nes_spark.session import get_session
@@ -81,6 +83,7 @@ def audit_run(
         raise InputError(f"{run_dir}: holds no published release with swaps")
     if not config.audit.models:
         raise ConfigError("audit.models: is empty; name a model in the section audit (--conf FILE)")
+    check_names(config.audit)
     session = spark or get_session(config.spark)
     sealed = store.local_path("sealed") if store.is_local else None
     context = Context(session, config, store, load_secret(config.seed, sealed), "")
@@ -104,7 +107,7 @@ def audit_run(
     rewrites = rewrite(
         swaps, chunks, context.table("mentions"), releases, config.swapping, config.entities
     )
-    final = final_rewrites(rewrites, choice.setting, choice.combination.name).cache()
+    final = chosen_rewrites(rewrites, choice.setting, choice.combination.name).cache()
     answers = config.audit.answers or store.path("sealed", "answers")
 
     def on_estimate(estimate: Any) -> None:

@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 SECTIONS = ("choice", "gates", "ledger", "audit", "utility", "report", "tracking")
 #: The same for what the adversaries find: another gate lets their guesses stand.
 ATTACKED = ("choice", "releases", "audit")
+#: Adversaries are looked up by name, so that no import leads to what they are made of.
+ATTACKS = "nes_spark.audit.attack_stages"
 #: Where a release is put together before it is published.
 ASIDE = "release.tmp"
 
@@ -59,11 +61,12 @@ def _keys(context: Context) -> tuple[str, str]:
     reference = context.config.audit.reference
     known = input_fingerprint(context.spark, [reference]) if reference else ""
 
-    def key(code: str, sections: Sequence[str]) -> str:
-        return combine(code_digest(code), context.config.fingerprint(*sections), known, *contents)
+    def key(code: Sequence[str], sections: Sequence[str]) -> str:
+        return combine(code_digest(*code), context.config.fingerprint(*sections), known, *contents)
 
-    attacks = "nes_spark.run.findings:audit_release"
-    return key("nes_spark.run.release", SECTIONS), key(attacks, ATTACKED)
+    return key(("nes_spark.run.release", ATTACKS), SECTIONS), key(
+        ("nes_spark.run.findings:audit_release", ATTACKS), ATTACKED
+    )
 
 
 def explain_no_swaps(context: Context) -> str:

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nes_spark.audit.adversaries import LINKAGE
 from nes_spark.releases.space import statuses_of
 from nes_spark.run.outcome import Outcome, release_sections
 from nes_spark.schemas import TABLES
@@ -211,7 +212,7 @@ def _identified(context: Context, assembled: DataFrame) -> list[Identified]:
 
     rows = (
         context.table("predictions")
-        .where("side = 'post' AND correct AND model = 'linkage'")
+        .where((F.col("side") == "post") & F.col("correct") & (F.col("model") == LINKAGE))
         .groupBy("chunk_id", "answer")
         .agg(F.count(F.lit(1)).alias("times"), F.max_by("evidence", "draw").alias("evidence"))
         .join(assembled.select("chunk_id", "release_document_id", "position"), "chunk_id")
