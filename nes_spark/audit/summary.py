@@ -18,6 +18,7 @@ from nes_spark.audit.statistics import (
     mcnemar,
     warnings_for,
 )
+from nes_spark.plain import plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,17 +71,7 @@ class AdversaryResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON; what is not finite becomes None."""
-        return _plain(asdict(self))
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+        return plain(asdict(self), missing=True)
 
 
 @dataclass(frozen=True)
@@ -228,7 +219,7 @@ class PartnerResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
-        return _plain(asdict(self))
+        return plain(asdict(self), missing=True)
 
 
 def audit_metrics(

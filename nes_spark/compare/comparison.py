@@ -10,6 +10,7 @@ from typing import Any
 
 from nes_spark.compare.drift import Drift, drift_between
 from nes_spark.errors import InputError, parameter_error
+from nes_spark.report.terminal import text_table
 from nes_spark.run.published import PublishedRun
 
 #: Components that the figure shows.
@@ -313,14 +314,7 @@ def table_of(runs: Sequence[RunSummary]) -> str:
         )
         for run in runs
     ]
-    widths = [max(len(line[i]) for line in [head, *rows]) for i in range(len(head))]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if i in (0, 3) else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in [head, *rows]
-    )
+    return text_table(head, rows, right={1, 2, 4, 5, 6, 7, 8})
 
 
 def compare_runs(directories: Sequence[str | Path], folder: str | Path, track: bool = False) -> str:

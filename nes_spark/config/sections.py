@@ -17,6 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from nes_spark.config.faults import describe_fault, set_dotted
 
+#: Category names stand in tables, file names, metrics and, joined with "+", in combinations.
+CATEGORY_NAME = re.compile(r"[^\W\d_][\w -]{0,39}")
 DEFAULT_CATEGORIES = ("Organization", "Person", "Event", "Product", "Location", "Date")
 
 
@@ -213,6 +215,19 @@ class EntitiesConfig(Section):
                         re.compile(entry.removeprefix("re:") if entry.startswith("re:") else "")
                     except re.error as error:
                         raise ValueError(f"{entry!r} is no regular expression: {error}") from None
+        return value
+
+    @field_validator("categories")
+    @classmethod
+    def _names(cls, value: list[str]) -> list[str]:
+        for name in value:
+            if not CATEGORY_NAME.fullmatch(name):
+                raise ValueError(
+                    f"{name!r} cannot be a category: names begin with a letter and have letters, "
+                    "digits, blanks, hyphens and underscores, 40 at most"
+                )
+        if len(set(value)) < len(value):
+            raise ValueError(f"no category may be named twice, got {value}")
         return value
 
     @model_validator(mode="after")

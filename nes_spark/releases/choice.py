@@ -77,7 +77,7 @@ class Choice:
             & (candidates["population"] == self.population)
             & (candidates["combination"] == self.combination.name)
             & (candidates["n_swaps"] == self.n_swaps)
-            & (candidates["draw"].fillna(0) == self.draw)
+            & ((candidates["draw"] == self.draw) | (candidates["draw"].isna() & (self.draw == 0)))
         )
 
     def to_dict(self) -> dict[str, Any]:

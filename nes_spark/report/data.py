@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
+from nes_spark.plain import plain
 from nes_spark.releases.choice import Choice
 from nes_spark.releases.publishing import Gate
 
@@ -220,8 +221,8 @@ class ReportData:
 
     def to_json(self) -> str:
         """Return everything as JSON, for :meth:`from_json`."""
-        content = {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
-        return json.dumps(content | {"choice": _plain(self.choice.to_dict())})
+        content = {f.name: _stored(getattr(self, f.name)) for f in fields(self)}
+        return json.dumps(content | {"choice": _stored(self.choice.to_dict())})
 
     @classmethod
     def from_json(cls, content: str) -> ReportData:
@@ -250,23 +251,23 @@ class ReportData:
 _TABLE = "table of the report"
 
 
-def _plain(value: Any) -> Any:
-    """Turn tables, dataclasses and NumPy values into what JSON knows; NaN becomes null."""
-    import numpy as np
+def _stored(value: Any) -> Any:
+    """Turn tables and dataclasses into what JSON knows; NaN becomes null."""
     import pandas as pd
 
     if isinstance(value, pd.DataFrame):
-        rows = [[_plain(cell) for cell in row] for row in value.itertuples(index=False, name=None)]
-        return {_TABLE: {"columns": list(value.columns), "rows": rows}}
+        rows = [
+            [None if pd.api.types.is_scalar(cell) and pd.isna(cell) else cell for cell in row]
+            for row in value.itertuples(index=False, name=None)
+        ]
+        return {_TABLE: {"columns": list(value.columns), "rows": plain(rows, missing=True)}}
     if is_dataclass(value) and not isinstance(value, type):
-        return {name: _plain(part) for name, part in asdict(value).items()}
+        return _stored(asdict(value))
     if isinstance(value, Mapping):
-        return {str(name): _plain(part) for name, part in value.items()}
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return [_plain(part) for part in value]
-    if pd.isna(value):
-        return None
-    return value.item() if hasattr(value, "item") else value
+        return {str(name): _stored(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_stored(part) for part in value]
+    return plain(value, missing=True)
 
 
 def _restored(value: Any) -> Any:

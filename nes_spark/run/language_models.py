@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from nes_spark.audit.adversaries import check_names
 from nes_spark.config import Config
 from nes_spark.errors import ConfigError, InputError
+from nes_spark.report.terminal import text_table
 from nes_spark.run.findings import LANGUAGE_MODELS
 from nes_spark.run.published import PublishedRun
 from nes_spark.store import combine
@@ -193,10 +194,9 @@ def _track(
             tracked.folder(Path(folder), "audit")
 
 
-def table_of(results: list[AdversaryResult]) -> str:
+def results_table(results: list[AdversaryResult]) -> str:
     """Return accuracies before and after, with their spread over draws, as a plain table."""
-    head = ("model", "chunks", "before", "after", "drop (95 %)", "McNemar exact p")
-    rows = [head]
+    rows = []
     for r in results:
         spread = [f" ({side.sd:.3f})" if side.sd is not None else "" for side in (r.pre, r.post)]
         rows.append(
@@ -209,8 +209,5 @@ def table_of(results: list[AdversaryResult]) -> str:
                 f"{r.mcnemar.exact_p_value:.2g}",
             )
         )
-    widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    )
+    head = ("model", "chunks", "before", "after", "drop (95 %)", "McNemar exact p")
+    return text_table(head, rows)

@@ -354,7 +354,7 @@ def test_a_killed_run_does_not_stay_open_in_mlflow(finished):
 
 @pytest.mark.slow
 def test_language_models_audit_the_release(finished, spark, monkeypatch):
-    from nes_spark.run.language_models import audit_run, table_of
+    from nes_spark.run.language_models import audit_run, results_table
     from nes_spark.run.published import configuration_of
     from tests.audit.server import ModelServer
 
@@ -380,7 +380,7 @@ def test_language_models_audit_the_release(finished, spark, monkeypatch):
         assert len(server.requests) == asked, "an answer was paid for twice"
     assert found.model == "loopback"
     assert found.draws == 2
-    assert "loopback" in table_of([found])
+    assert "loopback" in results_table([found])
     record = json.loads(Path(result.directory, "release", "release.json").read_text())
     assert [r["model"] for r in record["audit"]["language_models"]] == ["loopback"]
     page = Path(result.directory, "report", "index.html").read_text()

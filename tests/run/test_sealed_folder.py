@@ -72,7 +72,7 @@ class Run:
         shutil.rmtree(elsewhere)
 
     def _audit(self, spark) -> None:
-        from nes_spark.run.language_models import audit_run, table_of
+        from nes_spark.run.language_models import audit_run, results_table
         from nes_spark.run.published import configuration_of
 
         with ModelServer() as server:
@@ -89,7 +89,9 @@ class Run:
                 "audit.prompt": "Whose call is this? Reply ONLY with a name.\n\n{text}",
             }
             config = configuration_of(self.run, None, overrides)
-            self.said.append(table_of(audit_run(self.run, config, spark, tell=self.said.append)))
+            self.said.append(
+                results_table(audit_run(self.run, config, spark, tell=self.said.append))
+            )
 
     def ledger(self) -> list[dict]:
         return list(read_ledger(self.run / "sealed" / "ledger", LedgerConfig()))
