@@ -20,6 +20,7 @@ from nes_spark.errors import (
 )
 from nes_spark.failures import translated
 from nes_spark.logs import LOGGER, Progress
+from nes_spark.mixture.families import check_families
 from nes_spark.run.context import Context, open_run
 from nes_spark.run.pipeline import INPUT, STAGES, Stage
 from nes_spark.run.release import explain_no_swaps, publish
@@ -83,6 +84,7 @@ def run(config: Config, spark: SparkSession | None = None, force: bool = False) 
 
     check_tasks(config)
     check_names(config.audit)
+    check_families(config.mixture.family)
     with open_run(config, spark) as context, Progress(len(STAGES) + 1) as progress:
         _run_stages(context, progress, force)
         with translated("stage release"):
