@@ -279,17 +279,14 @@ class EmbeddingConfig(Section):
         return self
 
 
-Family = Literal["pkb", "spcauchy", "vmf"]
-
-
 class MixtureConfig(Section):
     """Mixtures on the sphere (paper, section 2.2). Lists span a grid of settings."""
 
-    family: list[Family] = Field(
+    family: list[str] = Field(
         default=["spcauchy"],
         min_length=1,
-        description="on real calls pkb, with its heavier tails, closes on repeated chunks ('Thank "
-        "you.') far more often",
+        description="pkb, spcauchy or vmf; on real calls pkb, with its heavier tails, closes on "
+        "repeated chunks ('Thank you.') far more often",
     )
     n_components: list[int] = Field(default_factory=lambda: [10], min_length=1)
     min_weight: list[float] = Field(default_factory=lambda: [1e-3], min_length=1)

@@ -90,6 +90,15 @@ def _consistency(config: Config) -> Iterator[str]:
             yield unknown("entities.consistent_categories", "category", name, known)
 
 
+def _families(config: Config) -> Iterator[str]:
+    from nes_spark.mixture.families import check_families
+
+    try:
+        check_families(config.mixture.family)
+    except ConfigError as error:
+        yield str(error)
+
+
 def _choice(config: Config) -> Iterator[str]:
     from nes_spark.mixture.stages import settings_of  # imports Spark's client
 
@@ -128,5 +137,5 @@ def _tasks(config: Config) -> Iterator[str]:
 
 #: All checks, in the order in which their faults are listed.
 CHECKS: list[Check] = [
-    _input, _covariates, _identifiers, _accepted, _consistency, _choice, _adversaries, _tasks,
+    _input, _covariates, _identifiers, _accepted, _consistency, _families, _choice, _adversaries, _tasks,
 ]  # fmt: skip
