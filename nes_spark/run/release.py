@@ -9,8 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -274,7 +272,7 @@ def publish(context: Context, progress: Progress, changed: bool) -> RunResult:
     passed = all(gate.passed for gate in gates)
 
     store.remove("release.tmp")
-    store.make_folder("release.tmp")
+    store.make_folder("release.tmp", mode=0o700)
     with progress.part("release", "texts", "write the released chunks"):
         files = write_release(assembled, figures["documents"], store.path("release.tmp"))
     record = {
@@ -319,11 +317,11 @@ def publish(context: Context, progress: Progress, changed: bool) -> RunResult:
     run_id = None
     with (
         progress.part("release", "report", "gather, draw, track"),
-        TemporaryDirectory(prefix="nes-spark-") as temporary,
+        store.temporary() as temporary,
     ):
         data = report_data(context, outcome, rewritten, assembled)
         store.write_bytes(data.to_json().encode(), *REPORT_DATA, mode=0o600)
-        folder = Path(temporary) / "report"
+        folder = temporary / "report"
         write_report(store, data, folder)
         if config.tracking.enabled:
             run_id = track(context, outcome, folder)
@@ -340,7 +338,7 @@ def publish(context: Context, progress: Progress, changed: bool) -> RunResult:
     with progress.part("release", "ledger", "seal the key"):
         rows = ledger_rows(assembled, chunks)
         write_ledger(store, rows, config.ledger, choice=choice, seed=context.secret)
-    store.move("release.tmp", "release")
+    store.move("release.tmp", "release", mode=0o755)
     rewritten.unpersist()
     assembled.unpersist()
     details = {
