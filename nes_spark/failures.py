@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from nes_spark import errors
 from nes_spark.errors import InfrastructureError, NesError
+from nes_spark.session import spark_log
 
 #: Packages whose errors mean that something outside this program failed.
 OUTSIDE = (
@@ -87,7 +88,9 @@ def translate(error: BaseException, what: str) -> NesError | None:
             return InfrastructureError(f"{what}: {advice}")
     kinds = [k for k in _RAISED.findall(text) if not k.startswith("Py4J")]
     kind = kinds[-1] if kinds else type(error).__name__
-    return InfrastructureError(f"{what}: {origin} failed with {kind}; its log has the details")
+    log = spark_log() if origin in ("pyspark", "py4j") else None
+    where = "its log" if log is None else str(log)
+    return InfrastructureError(f"{what}: {origin} failed with {kind}; {where} has the details")
 
 
 def _own(text: str) -> NesError | None:

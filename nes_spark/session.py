@@ -1,16 +1,27 @@
-"""The Spark session: one place that knows how to start it and what every job relies on."""
+"""The Spark session: one place that knows how to start it and what every job relies on.
+
+A session that we start keeps its working files in a folder of its owner only (see
+:mod:`nes_spark.scratch`) and writes its log to a file: Spark's messages quote values of rows.
+"""
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import os
 import re
 import shutil
 import socket
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from nes_spark import scratch
 from nes_spark.errors import InfrastructureError
+from nes_spark.logs import LOGGER
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -84,7 +95,60 @@ def _require_server(remote: str) -> None:
         ) from None
 
 
-def get_session(config: SparkConfig | None = None, app_name: str = "nes_spark") -> SparkSession:
+@dataclass
+class _Started:
+    """The session of this process that we started, and where it works."""
+
+    session: Any
+    folders: list[Path]
+    log: Path
+    close: Callable[[], None] | None = None
+
+    def end(self) -> None:
+        """Stop the session and its Java process, then remove the working files."""
+        global _started
+        if _started is self:
+            _started = None
+        atexit.unregister(self.end)
+        context = self.session._sc
+        gateway = context._gateway
+        with contextlib.suppress(Exception):  # it may be gone already
+            self.session.stop()
+        process = getattr(gateway, "proc", None)
+        if process is not None:  # None where spark-submit started it
+            with contextlib.suppress(Exception):
+                gateway.shutdown()
+            with contextlib.suppress(OSError):
+                process.stdin.close()  # Java ends when it can read no more
+            try:
+                process.wait(60)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+            kind = type(context)  # it keeps the way to the process for the next session
+            for name, value in list(vars(kind).items()):
+                if value is gateway or value is gateway.jvm:
+                    setattr(kind, name, None)
+        for folder in self.folders:
+            scratch.remove_tree(folder)
+        if self.close is not None:
+            self.close()
+
+
+_started: _Started | None = None
+
+
+def spark_log() -> Path | None:
+    """Where the session that we started writes its log; None for one that others started."""
+    return None if _started is None else _started.log
+
+
+def get_session(
+    config: SparkConfig | None = None,
+    app_name: str = "nes_spark",
+    work: Path | None = None,
+    log: Path | None = None,
+) -> SparkSession:
     """Return the active Spark session, or start one.
 
     Parameters
@@ -94,6 +158,12 @@ def get_session(config: SparkConfig | None = None, app_name: str = "nes_spark") 
         active (spark-submit, a notebook, Spark Connect) is used as it is.
     app_name : str, optional
         Name shown in the Spark UI.
+    work : pathlib.Path, optional
+        Folder for the working files of a session that is started here; it must be empty and for its
+        owner only. By default one below the system's temporary folder, which is removed when Python
+        ends.
+    log : pathlib.Path, optional
+        File for Spark's own messages; by default in ``work``.
 
     Returns
     -------
@@ -104,6 +174,7 @@ def get_session(config: SparkConfig | None = None, app_name: str = "nes_spark") 
     InfrastructureError
         When Java is missing or older than 17, or Spark does not start.
     """
+    global _started
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     for name, value in ENVIRONMENT.items():
@@ -127,10 +198,14 @@ def get_session(config: SparkConfig | None = None, app_name: str = "nes_spark") 
     submitted = "PYSPARK_GATEWAY_PORT" in os.environ
     if remote:
         builder = builder.remote(remote)
-    elif master:
+    elif not master and submitted:
+        from pyspark import SparkConf
+
+        master = SparkConf().get("spark.master", None)
+    else:
+        master = master or os.environ.get("MASTER", "local[*]")
         builder = builder.master(master)
-    elif not submitted:
-        builder = builder.master(os.environ.get("MASTER", "local[*]"))
+    local = not remote and (master or "").startswith("local")
     settings = {
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
@@ -142,7 +217,7 @@ def get_session(config: SparkConfig | None = None, app_name: str = "nes_spark") 
         "spark.sql.parquet.compression.codec": "snappy",
     }
     if not submitted and not remote:
-        if not master or master.startswith("local"):
+        if local:
             os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         settings |= {
             "spark.driver.memory": config.driver_memory if config else "2g",
@@ -151,11 +226,11 @@ def get_session(config: SparkConfig | None = None, app_name: str = "nes_spark") 
             # Plans are kept as text, a thousand of them by default, and fill the driver's heap.
             "spark.sql.ui.retainedExecutions": "20",
             # Without memory some thread of Spark dies and its Python side waits forever.
-            "spark.driver.extraJavaOptions": "-XX:+ExitOnOutOfMemoryError",
+            JAVA_OPTIONS: "-XX:+ExitOnOutOfMemoryError",
             "spark.driver.host": "localhost",
             "spark.driver.bindAddress": "127.0.0.1",
         }
-        if not master or master.startswith("local"):
+        if local:
             settings["spark.sql.shuffle.partitions"] = str(2 * (os.cpu_count() or 1))
             # 64 MB of texts, Spark's default, are minutes in Python: too few tasks for even work.
             settings["spark.sql.adaptive.advisoryPartitionSizeInBytes"] = "16m"
@@ -167,16 +242,142 @@ def get_session(config: SparkConfig | None = None, app_name: str = "nes_spark") 
             settings[f"spark.executorEnv.{name}"] = value
     if config and config.shuffle_partitions:
         settings["spark.sql.shuffle.partitions"] = str(config.shuffle_partitions)
+    java = settings.get(JAVA_OPTIONS)
     if config:
         settings |= config.settings
+    if remote or (submitted and not local):
+        # The cluster's manager sets the folders of its processes; see warn_about_encryption.
+        return _start(builder, settings, None)
+    close = None
+    if work is None or "," in str(work):  # Spark takes a comma for the start of another folder
+        work, close = scratch.temporary_work()
+    log = log or work / "spark.log"
+    folders = _local_folders(settings, submitted, work)
+    temporary = scratch.private_folder(work / "tmp")
+    mine = {"spark.local.dir": ",".join(map(str, folders))}
+    if local:
+        mine["spark.executorEnv.TMPDIR"] = str(temporary)
+    if java is not None:
+        given = settings[JAVA_OPTIONS] if settings[JAVA_OPTIONS] != java else ""
+        quoted = str(temporary).replace("\\", "\\\\").replace('"', '\\"')
+        mine[JAVA_OPTIONS] = f'{java} "-Djava.io.tmpdir={quoted}" {given}'.strip()
+    before = os.environ.get(LOCAL_DIRS)
+    if not submitted:
+        os.environ[LOCAL_DIRS] = mine["spark.local.dir"]  # it has the last word in a local session
+    try:
+        with contextlib.nullcontext() if submitted else _errors_to(log):
+            session = _start(builder, settings | mine, log)
+    except BaseException:
+        for folder in folders:
+            scratch.remove_tree(folder)
+        if close is not None:
+            close()
+        raise
+    finally:
+        if before is None:
+            os.environ.pop(LOCAL_DIRS, None)
+        else:
+            os.environ[LOCAL_DIRS] = before
+    if session._sc._conf.get("spark.local.dir") == mine["spark.local.dir"]:  # not another's context
+        _started = _Started(session, folders, log, close)
+        atexit.register(_started.end)
+    elif close is not None:
+        close()
+    return session
+
+
+JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+LOCAL_DIRS = "SPARK_LOCAL_DIRS"
+
+
+def _local_folders(settings: dict[str, str], submitted: bool, work: Path) -> list[Path]:
+    """Make the folders of working files: in ``work``, or on the disks that the user named."""
+    named = settings.get("spark.local.dir") or ("" if submitted else os.environ.get(LOCAL_DIRS, ""))
+    disks = [disk.strip() for disk in named.split(",") if disk.strip()]
+    folders = [scratch.below(disk, work) for disk in disks] or [work / "spark"]
+    for folder in folders:
+        scratch.remove_tree(folder)  # of a run that was killed
+        scratch.private_folder(folder)
+    return folders
+
+
+def _start(builder: Any, settings: dict[str, str], log: Path | None) -> SparkSession:
     for name, value in settings.items():
         builder = builder.config(name, value)
     try:
-        session = builder.getOrCreate()
+        session: SparkSession = builder.getOrCreate()
     except Exception as error:
         first = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise InfrastructureError(f"Spark did not start: {first}") from error
+        said = log.read_text(errors="replace") if log is not None and log.is_file() else ""
+        cause = re.search(r"^(?:Error|Invalid|Exception|Caused by)\b.*$", said, re.MULTILINE)
+        raise InfrastructureError(
+            f"Spark did not start: {cause.group() if cause else first}"
+        ) from error
     return session
+
+
+@contextlib.contextmanager
+def _errors_to(file: Path) -> Iterator[None]:
+    """Let processes that start meanwhile write their standard error to a file of the owner only."""
+    sys.stderr.flush()
+    target = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
+    saved = os.dup(2)
+    try:
+        os.dup2(target, 2)
+        yield
+    finally:
+        sys.stderr.flush()
+        os.dup2(saved, 2)
+        os.close(saved)
+        os.close(target)
+
+
+@contextlib.contextmanager
+def run_session(
+    config: SparkConfig, work: Path | None, log: Path | None, given: SparkSession | None = None
+) -> Iterator[SparkSession]:
+    """Give a session for one run; one that is started for it ends with it.
+
+    Parameters
+    ----------
+    config : SparkConfig
+        As for :func:`get_session`.
+    work, log : pathlib.Path or None
+        As for :func:`get_session`. The log stays when the run fails.
+    given : pyspark.sql.SparkSession, optional
+        A session to use; it and one that is active already are left running, with their working
+        files where whoever started them wanted them.
+
+    Yields
+    ------
+    pyspark.sql.SparkSession
+    """
+    before = _started
+    session = given if given is not None else get_session(config, work=work, log=log)
+    mine = _started if _started is not before else None
+    try:
+        warn_about_encryption(session)
+        yield session
+    except BaseException:
+        if mine is not None:
+            mine.end()
+        raise
+    if mine is not None:
+        mine.end()
+        mine.log.unlink(missing_ok=True)
+
+
+def warn_about_encryption(session: SparkSession) -> bool:
+    """Warn where a cluster's processes keep their working files open; True where that is so."""
+    master = session.conf.get("spark.master", "") or ""
+    encrypted = session.conf.get("spark.io.encryption.enabled", "false") or "false"
+    if master.startswith("local") or encrypted.lower() == "true":
+        return False
+    LOGGER.warning(
+        "spark.io.encryption.enabled is off: the cluster's local folders hold texts in the open; "
+        "set it to true (conf/cluster.yaml shows how) unless those disks are encrypted"
+    )
+    return True
 
 
 def shuffle_partitions(frame: DataFrame) -> int:

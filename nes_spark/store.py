@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyarrow import fs as pafs
 
+from nes_spark import scratch
 from nes_spark.errors import InfrastructureError
 from nes_spark.schemas import TABLES
 from nes_spark.versions import code_version
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 
 MANIFEST = "_manifest.json"
 FORMAT = 1
+#: Folder in which a release is put together before it is moved to its place.
+UNFINISHED = "release.tmp"
+_HALF = ".tmp-"
 
 
 def combine(*parts: str) -> str:
@@ -141,7 +145,7 @@ class Store:
         try:
             self._fs.create_dir(posixpath.dirname(target), recursive=True)
             if self.is_local:
-                handle, temporary = tempfile.mkstemp(dir=posixpath.dirname(target), prefix=".tmp-")
+                handle, temporary = tempfile.mkstemp(dir=posixpath.dirname(target), prefix=_HALF)
                 try:
                     with os.fdopen(handle, "wb") as stream:
                         stream.write(content)
@@ -191,9 +195,10 @@ class Store:
         elif info.type == pafs.FileType.File:
             self._fs.delete_file(target)
 
-    def move(self, source: str, target: str) -> None:
+    def move(self, source: str, target: str, mode: int | None = None) -> None:
         """Replace folder ``target`` by folder ``source`` (both below the run folder).
 
+        On a local disk the folder gets ``mode`` where one is given.
         On a local disk the gap between removing the old and naming the new is two renames long; a
         crash in it leaves the old folder under ``<target>.old``, which :meth:`recover` puts back.
         """
@@ -202,6 +207,8 @@ class Store:
         paths = [posixpath.join(self._path, p) for p in (source, target, old)]
         if self._fs.get_file_info(paths[1]).type != pafs.FileType.NotFound:
             self._fs.move(paths[1], paths[2])
+        if self.is_local and mode is not None:
+            os.chmod(paths[0], mode)
         self._fs.move(paths[0], paths[1])
         self.remove(old)
 
@@ -237,6 +244,42 @@ class Store:
                     "another --output"
                 ) from None
             yield
+
+    @contextlib.contextmanager
+    def work(self) -> Iterator[Path | None]:
+        """Give an empty folder for working files, owner only; use it with the lock held.
+
+        It is gone when the block ends. What a run that was killed has left is removed first:
+        working files, half-written small files and a release that was being put together.
+
+        Yields
+        ------
+        pathlib.Path or None
+            None for a remote run folder, which cannot hold the files of a process.
+        """
+        if not self.is_local:
+            self.remove(UNFINISHED)
+            yield None
+            return
+        root = self.local_path()
+        folder = root / scratch.WORK
+        scratch.remove_tree(folder)
+        for half in root.rglob(f"{_HALF}*"):
+            half.unlink(missing_ok=True)
+        scratch.remove_tree(root / UNFINISHED)
+        try:
+            yield scratch.private_folder(folder)
+        finally:
+            scratch.remove_tree(folder)
+            scratch.remove_tree(root / UNFINISHED)
+
+    @contextlib.contextmanager
+    def temporary(self) -> Iterator[Path]:
+        """Give a temporary folder on the local disk: among the working files of the run if open."""
+        inside = self.local_path(scratch.WORK) if self.is_local else None
+        place = inside if inside is not None and inside.is_dir() else None
+        with tempfile.TemporaryDirectory(prefix="nes-spark-", dir=place) as folder:
+            yield Path(folder)
 
     def exists(self, *parts: str) -> bool:
         """Whether a file or folder is there."""
@@ -385,9 +428,9 @@ class Store:
         ``fill`` may return details that are kept in the manifest.
         """
         self._discard(name)
-        with tempfile.TemporaryDirectory(prefix="nes-spark-") as temporary:
-            details = fill(Path(temporary)) or {}
-            files = sorted(p for p in Path(temporary).rglob("*") if p.is_file())
+        with self.temporary() as temporary:
+            details = fill(temporary) or {}
+            files = sorted(p for p in temporary.rglob("*") if p.is_file())
             digest = hashlib.sha256()
             for file in files:
                 digest.update(file.relative_to(temporary).as_posix().encode())
@@ -399,7 +442,7 @@ class Store:
                     shutil.copytree(temporary, target, dirs_exist_ok=True)
                 else:
                     pafs.copy_files(
-                        temporary,
+                        str(temporary),
                         target,
                         source_filesystem=pafs.LocalFileSystem(),
                         destination_filesystem=self._fs,

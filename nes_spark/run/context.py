@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from nes_spark.mixture import MixtureModel
 
 ALL_PERIODS = "all"
+#: Spark's own messages, which quote values of rows; kept only when a run fails.
+SPARK_LOG = ("stages", "spark.log")
 
 
 @dataclass
@@ -102,7 +104,8 @@ def open_run(config: Config, spark: SparkSession | None = None) -> Iterator[Cont
     config : Config
         ``input.path`` must be set.
     spark : pyspark.sql.SparkSession, optional
-        A session to use; one is started otherwise.
+        A session to use. Otherwise the active one is used or, where there is none, one is started
+        and stopped at the end.
 
     Yields
     ------
@@ -110,14 +113,15 @@ def open_run(config: Config, spark: SparkSession | None = None) -> Iterator[Cont
         For stages; the folder is locked while it is open.
     """
     assert config.input.path  # looked at by check_config
-    from nes_spark.session import get_session
+    from nes_spark.session import run_session
     from nes_spark.swapping import load_secret
 
-    session = spark or get_session(config.spark)
     store = Store(posixpath.join(config.output.directory, config.period or ALL_PERIODS))
     with translated("run"):
         store.prepare()
-    with translated("run"), store.lock():
+    with translated("run"), store.lock(), store.work() as work:
         secret = load_secret(config.seed, store.local_path("sealed") if store.is_local else None)
-        paths = [p for p in (config.input.path, config.input.metadata_table) if p]
-        yield Context(session, config, store, secret, input_fingerprint(session, paths))
+        log = store.local_path(*SPARK_LOG) if store.is_local else None
+        with run_session(config.spark, work, log, spark) as session:
+            paths = [p for p in (config.input.path, config.input.metadata_table) if p]
+            yield Context(session, config, store, secret, input_fingerprint(session, paths))

@@ -9,8 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from nes_spark.errors import GateRefused
@@ -368,7 +366,7 @@ def record_release(publication: Publication) -> None:
     context, progress = publication.context, publication.progress
     config, store = context.config, context.store
     store.remove(ASIDE)
-    store.make_folder(ASIDE)
+    store.make_folder(ASIDE, mode=0o700)
     with progress.part("release", "texts", "write the released chunks"):
         publication.files = write_release(
             publication.assembled, publication.figures["documents"], store.path(ASIDE)
@@ -396,13 +394,13 @@ def record_release(publication: Publication) -> None:
     )
     with (
         progress.part("release", "report", "gather, draw, track"),
-        TemporaryDirectory(prefix="nes-spark-") as temporary,
+        store.temporary() as temporary,
     ):
         data = report_data(
             context, publication.outcome, publication.rewritten, publication.assembled
         )
         store.write_bytes(data.to_json().encode(), *REPORT_DATA, mode=0o600)
-        folder = Path(temporary) / "report"
+        folder = temporary / "report"
         write_report(store, data, folder)
         if config.tracking.enabled:
             publication.run_id = track(
@@ -467,7 +465,7 @@ def move_release(publication: Publication, started: float) -> RunResult:
     """Put the release in its place and commit the publication."""
     context, record = publication.context, publication.record
     store, config = context.store, context.config
-    store.move(ASIDE, "release")
+    store.move(ASIDE, "release", mode=0o755)
     seconds = publication.outcome.seconds
     details = {
         "figures": publication.figures,

@@ -59,7 +59,7 @@ def run(config: Config, spark: SparkSession | None = None, force: bool = False) 
     config : Config
         From :func:`nes_spark.load_config`; ``input.path`` must be set.
     spark : pyspark.sql.SparkSession, optional
-        A session to use; one is started (and left running) otherwise.
+        A session to use, or the active one; otherwise one is started, and stopped at the end.
     force : bool, optional
         Run every stage although its output is up to date.
 
