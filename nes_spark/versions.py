@@ -31,8 +31,8 @@ GROUND = frozenset(
     {
         "config", "errors", "failures", "logs", "plain", "schemas", "scratch", "session", "store",
         "tracking", "versions",
-    }  # fmt: skip
-)
+    }
+)  # fmt: skip
 PACKAGE = ROOT.name
 
 
