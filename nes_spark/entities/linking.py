@@ -267,8 +267,3 @@ def bracketed_acronym(text: str, end: int) -> str:
     """
     match = _BRACKET.match(text, end)
     return match.group(1) if match else ""
-
-
-def majority_category(counts: dict[str, int]) -> str:
-    """Return the category with the most mentions, the alphabetically first one on a tie."""
-    return min(counts, key=lambda category: (-counts[category], category))
