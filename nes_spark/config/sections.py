@@ -64,7 +64,6 @@ class InputConfig(Section):
         description="format text: CSV, JSON Lines or Parquet with one row a file; its column "
         "'file' holds the file's path inside the folder",
     )
-    encoding: Literal["utf-8"] = "utf-8"
     max_characters: int = Field(2_000_000, ge=1, description="a longer document is quarantined")
     min_characters: int = Field(1, ge=1, description="a shorter presentation is quarantined")
 
