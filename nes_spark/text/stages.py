@@ -28,7 +28,7 @@ from nes_spark.config import (
     PresentationConfig,
 )
 from nes_spark.errors import InputError
-from nes_spark.schemas import DOCUMENTS, LEAKS, OWN_NAMES, QUARANTINE
+from nes_spark.schemas import DOCUMENTS, LEAKS, OWN_NAMES, QUARANTINE, fields_of
 from nes_spark.text.identifiers import Matcher
 from nes_spark.text.leaks import (
     OTHER_DOCUMENT,
@@ -536,20 +536,10 @@ def _document_row(document: Document) -> dict[str, Any]:
 
 def _frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
     """A frame whose columns stay objects: pandas would turn nulls among integers into floats."""
-    names = [f.split()[0].strip("`") for f in _split_ddl(_RECORDS)]
+    names = [name for name, _ in fields_of(_RECORDS)]
     return pd.DataFrame(
         {n: pd.Series([r.get(n) for r in rows], dtype=object) for n in names}, columns=names
     )
-
-
-def _split_ddl(ddl: str) -> list[str]:
-    parts, depth, start = [], 0, 0
-    for i, c in enumerate(ddl):
-        depth += (c == "<") - (c == ">")
-        if c == "," and depth == 0:
-            parts.append(ddl[start:i].strip())
-            start = i + 1
-    return [*parts, ddl[start:].strip()]
 
 
 def _prepare(

@@ -282,27 +282,6 @@ def test_densities_looked_up_are_those_assigned(spark, embeddings, in_memory):
     assert looked_up.where("log_density <> before or log_density is null").count() == 0
 
 
-def test_component_table(spark, in_memory):
-    name = "pkb-K3-eps0.05"
-    model = in_memory[name]
-    rows = [(name, f"c{i}", 0, float(i)) for i in range(3)] + [(name, "c3", 1, 1.0)]
-    assignments = spark.createDataFrame(rows, ASSIGNMENTS.ddl.replace("`order`", "order"))
-    chunks = spark.createDataFrame(
-        [("c0", "d0"), ("c1", "d0"), ("c2", "d1"), ("c3", "d1")],
-        "chunk_id string, document_id string",
-    )
-    found = {
-        r["component"]: r
-        for r in stages.summarize_components(assignments, chunks, {name: model}, 2).collect()
-    }
-    assert len(found) == model.n_components
-    assert found[0]["typical"] == ["c2", "c1"]
-    assert (found[0]["n_chunks"], found[0]["n_documents"], found[0]["can_swap"]) == (3, 2, True)
-    assert (found[1]["n_documents"], found[1]["can_swap"]) == (1, False)
-    assert (found[2]["n_chunks"], found[2]["can_swap"], found[2]["typical"]) == (0, False, [])
-    assert found[0]["weight"] == model.weights[0]
-
-
 @pytest.mark.slow
 def test_degenerate_vectors_on_spark(spark, small_blocks):
     """All points equal, fewer distinct points than components, a component on one point."""
