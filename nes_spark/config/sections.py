@@ -358,6 +358,9 @@ class ConstraintsConfig(Section):
     min_cosine: float | None = Field(
         None, ge=-1, le=1, description="smallest cosine of the two chunks' vectors"
     )
+    not_swapped_before: bool = Field(
+        False, description="a chunk that an earlier round or layer swapped is not swapped again"
+    )
 
 
 class ReleasesConfig(Section):
