@@ -217,6 +217,12 @@ SWAPS = Table(
     ("setting", "combination", "draw", "order"),
 )
 
+#: Replacements in one text.
+EDITS = (
+    "array<struct<start:int,end:int,old:string,new:string,category:string,"
+    "old_entity:string,new_entity:string>>"
+)
+
 REWRITES = Table(
     "rewrites",
     "A swapped chunk as it is after a swap of a candidate, and all edits up to then. Sealed.",
@@ -231,8 +237,7 @@ REWRITES = Table(
         Column("cell", "map<string,string>", "post-swap cell of the chunk (z-tilde)"),
         Column(
             "edits",
-            "array<struct<start:int,end:int,old:string,new:string,category:string,"
-            "old_entity:string,new_entity:string>>",
+            EDITS,
             "all replacements from chunks.text to text, in order; offsets in chunks.text",
         ),
     ),
