@@ -295,6 +295,12 @@ SWAPS = Table(
     ("setting", "combination", "draw", "order"),
 )
 
+#: Replacements in one text.
+EDITS = (
+    "array<struct<start:int,end:int,old:string,new:string,category:string,"
+    "old_entity:string,new_entity:string>>"
+)
+
 REWRITES = Table(
     "rewrites",
     "A swapped chunk as it is after a swap of a candidate, and all edits up to then. Sealed.",

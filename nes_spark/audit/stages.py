@@ -29,6 +29,7 @@ from nes_spark.schemas import ATTACKS, EDITS, PREDICTIONS
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+
 # -- what the adversaries are shown ------------------------------------------------------------
 
 
