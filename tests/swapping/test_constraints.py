@@ -206,7 +206,7 @@ def test_the_adversary_compares_the_pairs_that_the_sampler_may_draw():
     swap = ["Organization", "Location"]
     rest = [k for k in NAMES if k not in swap]
     outside = [hash(tuple(tuple(e[k]) for k in rest)) for e in entities]
-    rules = [*constraints_of(), MaxCountDifference(1)]
+    rules = [*constraints_of(), MaxCountDifference(0)]
     population = Population(
         [c["metadata"] for c in CELLS],
         outside,
