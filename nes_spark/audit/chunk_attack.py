@@ -89,7 +89,10 @@ class _View:
         sums.sort_indices()
         importance = features.idf(features.holders(sums), m)
         vectors = features.weighted(sums, importance)
-        total = np.asarray(sums[owner[_rows_of(counts)], counts.indices]).ravel()
+        # Every term of a chunk is one of its candidate: find its place among the sums.
+        wide = np.int64(counts.shape[1])
+        held = _rows_of(sums) * wide + sums.indices
+        total = sums.data[np.searchsorted(held, owner[_rows_of(counts)] * wide + counts.indices)]
         rest = total - counts.data
         weight = importance[counts.indices]
         whole = (1 + np.log(total)) * weight

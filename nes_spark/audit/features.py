@@ -104,7 +104,7 @@ class Tokens:
 
     def take(self, places: np.ndarray, rows: np.ndarray, n: int) -> Tokens:
         """Return chosen places as other texts, a gap after each run of a text."""
-        ends = np.flatnonzero(np.append(np.diff(rows) != 0, True)) + 1
+        ends = np.flatnonzero(np.diff(rows, append=-1)) + 1
         return Tokens(
             self.forms,
             np.insert(self.ids[places], ends, _GAP),
