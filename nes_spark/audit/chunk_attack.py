@@ -10,7 +10,8 @@ chunk holds: with `V` the weighted vector of the true candidate, `V'` the one wi
           {\sqrt{\lVert V \rVert^2 - \sum_j (V_j^2 - V_j'^2)}}
 
 with `j` over the terms of the original chunk, exactly. Document frequencies stay those of all
-chunks.
+chunks. Only the true candidate lacks a chunk then, so its vector is a little shorter than the
+others' and its cosine a little larger: where nothing else tells candidates apart, that does.
 """
 
 from __future__ import annotations

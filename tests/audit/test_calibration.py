@@ -69,17 +69,17 @@ def test_texts_tell_which_view_misleads():
     """Pseudo-queries trust view 0, which is noise in the asked texts; these find out alone."""
     rng = np.random.default_rng(6)
     m = 80
-    known = np.stack([4 * np.eye(m), 1.5 * np.eye(m)]) + rng.normal(size=(2, m, m))
-    asked = np.stack([np.zeros((m, m)), 2.5 * np.eye(m)]) + rng.normal(size=(2, m, m))
+    known = np.stack([4 * np.eye(m), np.eye(m)]) + rng.normal(size=(2, m, m))
+    asked = np.stack([np.zeros((m, m)), 4 * np.eye(m)]) + rng.normal(size=(2, m, m))
     labelled = [(np.stack([calibration.standardised(k) for k in known]), np.arange(m))]
     layers = np.stack([calibration.standardised(a) for a in asked])
     before = calibration.fit_weights([(*labelled[0], 1.0)])
     after = calibration.self_trained(layers, labelled, 1)
     assert before[0] > before[1]
-    assert after[0] < 0.5 * after[1]
+    assert after[0] < after[1]
     right = calibration.utilities(after, layers).argmax(axis=1) == np.arange(m)
     naive = calibration.utilities(before, layers).argmax(axis=1) == np.arange(m)
-    assert right.mean() > naive.mean() + 0.2
+    assert right.mean() > naive.mean() + 0.3
 
 
 def test_confidence_is_what_was_asked_for():
