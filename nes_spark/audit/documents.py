@@ -209,7 +209,9 @@ class DocumentAttack:
         tokens = features.Tokens.of(list(asked.values()))
         cosines = _Cosines.of(self._counts(tokens, views), self._background(views))
         pseudo = self._pseudo_queries(self._length(tokens), views)
-        sample = cosines.layers(views, smallest_hashes(list(asked), _SELF_TRAINED))
+        sampled = smallest_hashes(list(asked), _SELF_TRAINED)
+        sample = cosines.layers(views, sampled)
+        room = -(-capacity * len(sampled) // n)
 
         weights: dict[tuple[View, ...], np.ndarray] = {}
         found = {}
@@ -218,7 +220,7 @@ class DocumentAttack:
             labelled = [(layers[places], labels) for layers, labels in pseudo]
             if attacker.views not in weights:
                 weights[attacker.views] = (
-                    calibration.self_trained(sample[places], labelled, capacity)
+                    calibration.self_trained(sample[places], labelled, room)
                     if len(places) > 1
                     else calibration.fit_weights([(*part, 1.0) for part in labelled])
                 )
