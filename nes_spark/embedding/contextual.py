@@ -82,9 +82,9 @@ class OnnxTransformer:
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
         options.log_severity_level = 3
-        # The runtime keeps its buffers: Spark's workers hand every large block back to the system at
-        # once (MALLOC_TRIM_THRESHOLD_), which costs more than the arithmetic. Patterns are kept for
-        # each shape, of which there are many here.
+        # The runtime keeps its buffers: under the small MALLOC_TRIM_THRESHOLD_ of this package's
+        # Spark sessions, giving them back after every operator costs more than the
+        # arithmetic itself. Patterns would be kept for each shape, of which there are many here.
         options.enable_cpu_mem_arena = True
         options.enable_mem_pattern = False
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")

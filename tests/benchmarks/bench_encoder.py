@@ -35,8 +35,16 @@ SAMPLE = 300
 CORES = 2
 
 
-def prepared(calls: Path, folder: Path) -> tuple[Any, list[str], list[str], list[list[str]]]:
-    """Return a Spark session, chunk texts, documents of the chunks, and documents' sentences."""
+def prepared(
+    calls: Path, folder: Path, limit: int | None
+) -> tuple[Any, list[str], list[str], list[list[str]]]:
+    """Return a Spark session, chunk texts, documents of the chunks, and documents' sentences.
+
+    At most about ``limit`` chunks, evenly spread over the corpus, and as large a share of the
+    documents.
+    """
+    from pyspark.sql import functions as F
+
     from nes_spark.config import load_config
     from nes_spark.embedding import spec_for
     from nes_spark.session import get_session
@@ -52,10 +60,14 @@ def prepared(calls: Path, folder: Path) -> tuple[Any, list[str], list[str], list
     chunks = chunk_documents(
         documents, config.chunking, config.identifiers, spec_for(config.embedding)
     )
-    chunks.repartition(4 * CORES).write.parquet(f"{folder}/chunks")
+    chunks = chunks.cache()
+    step = max(1, chunks.count() // limit) if limit else 1
+    names = [r[0] for r in chunks.select("chunk_id").orderBy("chunk_id").collect()][::step]
+    chosen = chunks.where(F.col("chunk_id").isin(names)) if step > 1 else chunks
+    chosen.repartition(4 * CORES).write.parquet(f"{folder}/chunks")
     rows = spark.read.parquet(f"{folder}/chunks").orderBy("chunk_id").collect()
     texts = [d["text"] for d in documents.orderBy("document_id").select("text").collect()]
-    sentences = [[text[a:b] for a, b in split_sentences(text)] for text in texts]
+    sentences = [[text[a:b] for a, b in split_sentences(text)] for text in texts[::step]]
     return spark, [r["text"] for r in rows], [r["document_id"] for r in rows], sentences
 
 
@@ -202,6 +214,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--rounds", type=int, default=3, help="measurements of each speed")
     parts = ("speed", "agreement", "static")
     parser.add_argument("--only", nargs="*", choices=parts, default=parts, help="default: all")
+    parser.add_argument("--chunks", type=int, help="about so many chunks only; default: all")
     parser.add_argument("--seeds", type=int, default=3, help="mixtures of each embedder")
     args = parser.parse_args(argv)
     if not args.calls.exists():
@@ -212,7 +225,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         tempfile.TemporaryDirectory() as name,
     ):
         folder = Path(name)
-        spark, texts, owners, sentences = prepared(args.calls, folder)
+        spark, texts, owners, sentences = prepared(args.calls, folder, args.chunks)
         words = sum(len(t.split()) for t in texts) / len(texts)
         loads = ", ".join(f"{x:.1f}" for x in os.getloadavg())
         print(
