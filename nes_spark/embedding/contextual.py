@@ -209,7 +209,7 @@ class WindowPooling:
                 table[row, : lengths[row]] = windows[w][1]
             states = self._forward.states(table, lengths)
             for row, w in enumerate(numbers):
-                sums[w] = states[row, : lengths[row]].astype(np.float64).sum(axis=0)
+                sums[w] = states[row, : lengths[row]].sum(axis=0, dtype=np.float64)
         means = np.zeros((len(texts), self.dimension))
         total = np.zeros(len(texts))
         for w, (owner, ids) in enumerate(windows):  # windows of a text in their order
