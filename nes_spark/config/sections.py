@@ -244,7 +244,8 @@ class EmbeddingConfig(Section):
 
     model: str = Field(
         "bundled",
-        description="'bundled', 'lsa', 'openai:<model>' or 'sentence-transformers:<name or path>'",
+        description="'bundled', 'contextual', 'lsa', 'openai:<model>' or "
+        "'sentence-transformers:<name or path>'",
     )
     dimension: int | None = Field(None, ge=2, description="for lsa and openai: vector length")
     base_url: str | None = Field(None, description="OpenAI-compatible endpoint")
@@ -260,11 +261,11 @@ class EmbeddingConfig(Section):
     @classmethod
     def _model(cls, value: str) -> str:
         kind, _, rest = value.partition(":")
-        if value not in ("bundled", "lsa") and (
+        if value not in ("bundled", "contextual", "lsa") and (
             kind not in ("openai", "sentence-transformers") or not rest
         ):
             raise ValueError(
-                "must be 'bundled', 'lsa', 'openai:<model>' or "
+                "must be 'bundled', 'contextual', 'lsa', 'openai:<model>' or "
                 f"'sentence-transformers:<name or path>', got {value!r}"
             )
         return value
