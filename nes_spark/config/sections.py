@@ -79,6 +79,10 @@ class PresentationConfig(Section):
     )
 
 
+#: The kind of the value that must stay secret, where no declared kind covers its column.
+METADATA_KIND = "metadata"
+
+
 class IdentifierKind(Section):
     """One kind of direct identifier and what replaces it."""
 
@@ -121,6 +125,16 @@ class IdentifiersConfig(Section):
         "use", description="aliases found by frames such as 'we at X' or 'welcome to the X call'"
     )
     allow: list[str] = Field(default_factory=list, description="forms that are never suppressed")
+
+    @field_validator("kinds")
+    @classmethod
+    def _reserved(cls, value: dict[str, IdentifierKind]) -> dict[str, IdentifierKind]:
+        if METADATA_KIND in value:
+            raise ValueError(
+                f"{METADATA_KIND!r} stands for the value that must stay secret; give this kind "
+                "another name"
+            )
+        return value
 
 
 class ChunkingConfig(Section):
