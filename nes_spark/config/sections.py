@@ -87,9 +87,9 @@ class IdentifierKind(Section):
     """One kind of direct identifier and what replaces it."""
 
     placeholder: str = Field(description="e.g. '[Company Name]'; '#' is numbered per document")
-    rule: Literal["company", "person", "ticker", "url", "email", "phone", "literal", "pattern"] = (
-        "literal"
-    )
+    rule: Literal[
+        "company", "person", "ticker", "url", "email", "phone", "security", "literal", "pattern"
+    ] = "literal"
     pattern: str | None = Field(None, description="regular expression for rule 'pattern'")
 
     @model_validator(mode="after")
@@ -113,7 +113,12 @@ def default_kinds() -> dict[str, IdentifierKind]:
         "url": IdentifierKind(placeholder="[URL]", rule="url"),
         "email": IdentifierKind(placeholder="[Email]", rule="email"),
         "phone": IdentifierKind(placeholder="[Phone]", rule="phone"),
+        "security": IdentifierKind(placeholder="[Security Number]", rule="security"),
     }
+
+
+#: Countries whose national phone numbers are found without being told.
+PHONE_REGIONS = ("US", "GB", "DE", "FR", "IT", "ES", "BR", "MX", "IN", "JP", "CN", "AU")
 
 
 class IdentifiersConfig(Section):
@@ -125,6 +130,24 @@ class IdentifiersConfig(Section):
         "use", description="aliases found by frames such as 'we at X' or 'welcome to the X call'"
     )
     allow: list[str] = Field(default_factory=list, description="forms that are never suppressed")
+    phone_regions: list[str] = Field(
+        default_factory=lambda: list(PHONE_REGIONS),
+        description="ISO codes of the countries whose national phone numbers count; international "
+        "ones (+44 ...) always do",
+    )
+
+    @field_validator("phone_regions")
+    @classmethod
+    def _regions(cls, value: list[str]) -> list[str]:
+        from phonenumbers import SUPPORTED_REGIONS
+
+        unknown = [region for region in value if region not in SUPPORTED_REGIONS]
+        if unknown:
+            raise ValueError(
+                f"no country has the code {', '.join(map(repr, unknown))}; use two capital letters "
+                "of ISO 3166, for example 'GB'"
+            )
+        return value
 
     @field_validator("kinds")
     @classmethod

@@ -202,6 +202,6 @@ def secret_identifiers(
         :data:`~nes_spark.config.sections.METADATA_KIND`, which is found by whole forms and which
         ``allow`` does not touch.
     """
-    if Matcher(known, config.kinds, config.allow).covers(value):
+    if Matcher.of(known, config).covers(value):
         return []
     return [Identifier(METADATA_KIND, value, title_placeholder(column))]

@@ -11,15 +11,16 @@ text and does not depend on the number of identifiers.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from nes_spark.config import IdentifierKind
-from nes_spark.config.sections import METADATA_KIND, default_kinds
+from nes_spark.config import IdentifierKind, IdentifiersConfig
+from nes_spark.config.sections import METADATA_KIND, PHONE_REGIONS, default_kinds
 from nes_spark.errors import ConfigError
-from nes_spark.text.addresses import FINDERS
+from nes_spark.text.addresses import email_spans, url_spans
 from nes_spark.text.forms import (
     ANY,
     CAPITAL,
@@ -43,6 +44,7 @@ from nes_spark.text.forms import (
     whole_forms,
 )
 from nes_spark.text.normalizing import latin_looks, normalize, readings
+from nes_spark.text.numbers import phone_spans, security_spans
 from nes_spark.text.vocabulary import ACRONYMS, COMMON_WORDS, NICKNAMES
 
 _WORDS = re.compile(f"({WORD.pattern})")
@@ -72,7 +74,7 @@ class Match(NamedTuple):
         The identifier; for addresses and numbers the text found.
     rule : str
         How it was recognised: ``name``, ``part`` (head of a company name, last or first name),
-        ``ticker``, ``url``, ``email``, ``phone``, ``literal``, ``pattern``.
+        ``ticker``, ``url``, ``email``, ``phone``, ``security``, ``literal``, ``pattern``.
     """
 
     start: int
@@ -108,7 +110,7 @@ def _attribute(item: Any, name: str) -> str:
 
 
 #: Rules of kinds that are found without being listed.
-SHAPES = ("url", "email", "phone", "pattern")
+SHAPES = ("url", "email", "phone", "security", "pattern")
 
 
 class _Words:
@@ -138,6 +140,13 @@ class Matcher:
         Configured kinds; the default ones when omitted.
     allow : iterable of str
         Forms that are never matched.
+    phone_regions : iterable of str
+        ISO codes of the countries whose national phone numbers count.
+
+    Raises
+    ------
+    ConfigError
+        When an identifier has a kind that is not declared.
     """
 
     def __init__(
@@ -145,7 +154,14 @@ class Matcher:
         identifiers: Iterable[Any],
         kinds: Mapping[str, IdentifierKind] | None = None,
         allow: Iterable[str] = (),
+        phone_regions: Iterable[str] = PHONE_REGIONS,
     ) -> None:
+        self._finders: dict[str, Callable[[str], Iterable[tuple[int, int]]]] = {
+            "url": url_spans,
+            "email": email_spans,
+            "phone": partial(phone_spans, regions=tuple(phone_regions)),
+            "security": security_spans,
+        }
         self.kinds = dict(kinds) if kinds is not None else default_kinds()
         self.items = [
             Identifier(_attribute(i, "kind"), _attribute(i, "value"), _attribute(i, "placeholder"))
@@ -184,6 +200,11 @@ class Matcher:
         self._placeholder = re.compile(
             "|".join(re.escape(p).replace(r"\#", r"\d+") for p in shown) or r"(?!)"
         )
+
+    @classmethod
+    def of(cls, identifiers: Iterable[Any] | None, config: IdentifiersConfig) -> Matcher:
+        """Return the matcher of a document's identifiers under a configuration."""
+        return cls(identifiers or (), config.kinds, config.allow, config.phone_regions)
 
     def rule_of(self, kind: str) -> str:
         """Return the rule of a kind; ``metadata`` for the value that must stay secret."""
@@ -239,7 +260,7 @@ class Matcher:
             looks = latin_looks(plain.text)
             for name, rule in self.rules.items():
                 if rule != "pattern":
-                    spans = (plain.span(*span) for span in FINDERS[rule](looks))
+                    spans = (plain.span(*span) for span in self._finders[rule](looks))
                     found += self._spans(name, text, spans)
             for match in self._names(plain.text):
                 start, end = plain.span(match.start, match.end)
