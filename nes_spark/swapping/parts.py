@@ -148,11 +148,10 @@ def counterpart(
 def _person(form: str, ours: Sequence[str], theirs: Sequence[str], titled: bool) -> str:
     full = next((f for f in ours if " " in f), "")
     new = next((f for f in theirs if " " in f), theirs[0])
-    words = form.split()
-    if len(words) > 1:
-        return new
-    if full:
-        if form.casefold() == given_name(full).casefold():
-            return given_name(new)
+    if full and form.casefold() == given_name(full).casefold():
+        return given_name(new)
+    if full and form.casefold() in (surname(full).casefold(), full.split()[-1].casefold()):
         return surname(new)
-    return surname(new) if titled else new
+    if " " in form:
+        return new
+    return surname(new) if full or titled else new

@@ -24,7 +24,7 @@ from nes_spark.entities.mentions import Mention, placeholder_spans
 from nes_spark.errors import LedgerError
 from nes_spark.swapping.exchange import Exchange
 from nes_spark.swapping.parts import counterpart, presentable
-from nes_spark.swapping.short_forms import Key, find_left, holds, is_short_form
+from nes_spark.swapping.short_forms import Key, find_left, holds, short_entities
 from nes_spark.swapping.spans import after_title, settle_stop, title_before, whole_name
 from nes_spark.swapping.wording import (
     Form,
@@ -165,6 +165,32 @@ def replacements_for(
     }
 
 
+def with_short_forms(
+    mentions: Iterable[Mention], replacements: Mapping[Key, Replacement]
+) -> dict[Key, Replacement]:
+    """Return replacements with those of entities that are only short forms of replaced names.
+
+    "Lindqvist" that the recogniser took for an entity of its own goes where "Maria Lindqvist" goes.
+    :func:`rewrite_text` does so by itself; the table after swapping (z-tilde) follows from what is
+    returned here. Where it took her for an organisation, the text changes too but no category that
+    was not swapped does in the table.
+
+    Parameters
+    ----------
+    mentions : iterable of Mention
+        Of one chunk, disjoint.
+    replacements : mapping
+        (category, entity) -> :class:`Replacement`.
+    """
+    mentions = list(mentions)
+    names = {key: found for key, found in forms_of(mentions).items() if key in replacements}
+    short = short_entities(mentions, names)
+    return {
+        **replacements,
+        **{key: replacements[whole] for key, whole in short.items() if key[0] == whole[0]},
+    }
+
+
 def rewrite_text(
     text: str,
     mentions: Iterable[Mention],
@@ -182,13 +208,15 @@ def rewrite_text(
     mentions : iterable of Mention
         Its mentions, with ``surface == text[start:end]``; overlaps are resolved first.
     replacements : mapping
-        (category, entity) -> :class:`Replacement`. All mentions of the entity change, short forms
-        too: the longest form is replaced by the longest of the new entity, the next by the next, as
-        far as it has so many. Possessive and plural endings are kept.
+        (category, entity) -> :class:`Replacement`. All mentions of the entity change, whole, and so
+        do its forms that no mention covers and entities that are only short forms of it. The
+        longest form is replaced by the longest of the new entity, a shorter one by a shorter one
+        (:func:`~nes_spark.swapping.parts.counterpart`). Possessive and plural endings are kept.
     must_change : mapping of str to str, optional
         Category -> placeholder, for example ``{"Event": "[Event]"}``; possessives are kept.
     mend_articles : bool
-        Whether a directly preceding a or an follows the first sound of what comes in.
+        Whether a directly preceding a or an follows the first sound of what comes in, and "the" is
+        put before a name that needs it and taken from before one that has none.
 
     Returns
     -------
@@ -314,22 +342,22 @@ def _targets(
     gone = {
         key: found for key, found in forms.items() if key[0] in must_change or key in replacements
     }
+    short = short_entities(mentions, gone)
     targets: list[_Target] = []
     kept: list[Mention] = []
     for mention in mentions:
         key = (mention.category, entity_of(mention))
-        short = None if key in gone else is_short_form(mention, gone)
-        if key not in gone and short is None:
+        whole = short.get(key, key)
+        if whole not in gone:
             kept.append(mention)
             targets.append(_Target(mention.start, mention.end, (mention,)))
             continue
-        known = surfaces[key] if short is None else [*surfaces[key], *surfaces[short], short[1]]
-        form = _base(mention.surface, {key[1], *known})
-        key = short or key
-        shift = after_title(form.base) if key[0] == "Person" else 0
+        form = _base(mention.surface, {key[1], whole[1], *surfaces[key], *surfaces[whole]})
+        shift = after_title(form.base) if whole[0] == "Person" else 0
         start = mention.start + shift
         form = replace(form, base=form.base[shift:])
-        targets.append(_replaced(text, start, mention.end, key, form, forms, replacements, must_change))
+        target = _replaced(text, start, mention.end, whole, form, forms, replacements, must_change)
+        targets.append(target._replace(key=key) if key[0] == whole[0] else target)
     spans = [(m.start, m.end) for m in mentions]
     spans += [whole_name(text, m.start, m.end, m.category) for m in kept] if gone else []
     for left in find_left(text, gone, spans, holds(text, kept) if gone else ()):

@@ -42,9 +42,13 @@ _ALIASES = {
 _NAMES = ("Organization", "Person", "Product", "Event")
 #: Categories without proper names.
 _NO_NAMES = ("Date", "Quantity")
+#: What a person does at a sentence's start, so that an ordinary word there is a surname.
 _VERB = re.compile(
-    r"\s+(?:also|and|then|who|was|is|has|had|did|does|said|says|told|wrote|took|made|gave|went|came|"
-    r"will|would|could|never|later|[a-z]{2,}ed|[a-z]{2,}es)\b"
+    r"(?:['’]s\b|\s+(?:also|and|then|who|never|later|again|was|is|has|had|did|does|will|would|could|"
+    r"should|must|may|might|says?|said|tells|told|wrote|took|made|gave|went|came|rang|met|knew|left|"
+    r"lost|won|paid|sold|kept|held|sent|got|felt|found|thought|brought|sought|bought|led|ran|saw|"
+    r"heard|spoke|sat|stood|began|argues|claims|contends|submits|states|denies|relies|alleges|"
+    r"appeals|testifies|maintains|[a-z]{2,}ed)\b)"
 )
 _BARRED = re.compile(
     r"(?:\b(?:a|an|the|this|that|these|those|our|your|their|his|her|its|my|each|every|any|no|some)|"
@@ -239,7 +243,7 @@ class Names:
             hit = self._word(text, match.start(), match.group())
             if hit is not None and not _touches(hit.start, hit.end, blocked):
                 found.append(hit)
-        return sorted(found, key=lambda f: f.start)
+        return _merged(text, sorted(found, key=lambda f: f.start))
 
     def _word(self, text: str, start: int, token: str) -> Left | None:
         for part in _endings(token):
@@ -257,6 +261,23 @@ class Names:
                 if token.startswith(part) and _names_here(text, start, start + len(part), key[0]):
                     return Left(start, start + len(part), key, word)
         return None
+
+
+def _merged(text: str, found: Sequence[Left]) -> list[Left]:
+    """Join neighbours that are words of one name: "Pellucid" and "Arden" of "Pellucid-Arden"."""
+    out: list[Left] = []
+    for left in found:
+        last = out[-1] if out else None
+        if (
+            last is not None
+            and last.key == left.key
+            and not (last.glued or left.glued)
+            and text[last.end : left.start] in ("-", "‑", " ", " & ", "&", "/")
+        ):
+            out[-1] = Left(last.start, left.end, left.key, text[last.start : left.end])
+        else:
+            out.append(left)
+    return out
 
 
 def _touches(start: int, end: int, spans: Sequence[tuple[int, int]]) -> bool:
@@ -298,12 +319,13 @@ def is_short_form(mention: Mention, names: Mapping[Key, Collection[str]]) -> Key
     Returns
     -------
     (str, str) or None
-        The first such name: one of the mention's category, else one of a person or organisation.
-        Places are never short forms: "Europe" is not "Western Europe".
+        The first such name: one of the mention's category, else one of a person or organisation,
+        which a recogniser takes for one another; then the same name counts too. Places are never
+        short forms: "Europe" is not "Western Europe".
     """
     if mention.category not in _NAMES:
         return None
-    words = [fold(w) for w in words_of(_bare(mention.surface))]
+    words = {fold(w) for w in words_of(_bare(mention.surface))}
     if not words:
         return None
     for same in (True, False):
@@ -311,16 +333,44 @@ def is_short_form(mention: Mention, names: Mapping[Key, Collection[str]]) -> Key
             category = key[0]
             if (category == mention.category) != same or category not in _NAMES:
                 continue
-            if not same and (
-                "Event" in (category, mention.category) or category == "Product" or len(words) > 1
-            ):
+            if not same and ("Event" in (category, mention.category) or category == "Product"):
                 continue
             for form in (*forms, key[1]):
-                whole = [fold(w) for w in words_of(_bare(form))]
+                whole = {fold(w) for w in words_of(_bare(form))}
                 telling = {fold(w) for w in distinctive_words(_bare(form), category)}
-                if len(words) < len(whole) and set(words) <= set(whole) and telling & set(words):
-                    return key
+                if words < whole or (words == whole and not same):
+                    if telling & words:
+                        return key
     return None
+
+
+def short_entities(
+    mentions: Iterable[Mention], names: Mapping[Key, Collection[str]]
+) -> dict[Key, Key]:
+    """Return the entities of a chunk that are nothing but short forms of exchanged names.
+
+    Parameters
+    ----------
+    mentions : iterable of Mention
+        Of one chunk.
+    names : mapping
+        (category, entity) -> forms of the names that are exchanged.
+
+    Returns
+    -------
+    dict
+        (category, entity) of the short form -> (category, entity) of the name.
+    """
+    found: dict[Key, set[Key | None]] = {}
+    for mention in mentions:
+        key = (mention.category, mention.entity or mention.surface)
+        if key not in names:
+            found.setdefault(key, set()).add(is_short_form(mention, names))
+    return {
+        key: whole
+        for key, wholes in found.items()
+        if len(wholes) == 1 and (whole := next(iter(wholes))) is not None
+    }
 
 
 def find_left(
@@ -433,7 +483,8 @@ def given_away(
         }
     if not forms:
         return []
-    kept = [m for m in others if is_short_form(m, forms) is None]
+    short = short_entities(others, forms)
+    kept = [m for m in others if (m.category, m.entity or m.surface) not in short]
     held = incoming | holds(text_before, kept)
     lower = {fold(w) for w in words_of(text_before) if w.islower() and len(w) > 2}
     names = Names(forms, held, lower | set(ordinary or ()))

@@ -32,10 +32,12 @@ MOST_WORDS = 3
 _LEGAL = (
     r"(?:[Ii]ncorporated|[Ii]nc|[Cc]orporation|[Cc]orp|[Cc]ompany|Co(?!\. KG)|Ltd|[Ll]imited|LTD|INC|CORP|LLC|"
     r"L\.L\.C|LLP|L\.L\.P|LP|L\.P|PLC|plc|GmbH|mbH|AG|A\.G|SE|SA|S\.A|SpA|S\.p\.A|S\.r\.l|SRL|NV|"
-    r"N\.V|BV|B\.V|AB|ASA|AS|A/S|ApS|Oyj|Oy|Co\. KG(?:aA)?|KGaA|KG|SAS|SARL|Pty|Pte|PT|SL|S\.L)"
+    r"N\.V|BV|B\.V|AB|ASA|AS|A/S|ApS|Oyj|Oy|Co\. KG(?:aA)?|KGaA|KG|SAS|SARL|Pty|Pte|PT|SL|S\.L|"
+    r"a\.s|s\.r\.o|d\.o\.o)"
 )
 _LEGAL_AFTER = re.compile(rf",?[ \t\n]+(?:(?:&|and)[ \t\n]+)?{_LEGAL}\b(?!['’&-])")
 _LEGAL_END = re.compile(rf"(?:^|[\s,]){_LEGAL}\.?$")
+_DOTTED_END = re.compile(r"(?:^|[\s,])(?:[Ii]nc|[Cc]orp|Co|Ltd|LTD|INC|CORP|Cos|Bros)\.?$")
 _HYPHEN_AFTER = re.compile(r"[-‑](?=[A-Z0-9])\w+|- ?\d\w*\b(?!%)")
 _HYPHEN_BEFORE = re.compile(r"(?<![\w'’-])(?:[A-Z]\w*[-‑]|[A-Z]{1,3}- )$")
 _WEB_AFTER = re.compile(r"\.(?:com|net|org|io|ai|co\.uk|co|de|fr)\b(?!\.\w)", re.IGNORECASE)
@@ -43,6 +45,9 @@ _AND_AFTER = re.compile(r" ?& ?[A-Z][\w'’]*")
 _AND_BEFORE = re.compile(r"(?<![\w'’-])[A-Z]\w* ?& ?$")
 _NEXT = re.compile(r"[ \t]([A-Z][\w&]*(?:[-‑][A-Z]\w*)*)(?!\.\w)(?=$|[^\w'’-])")
 _LAST = re.compile(r"(?<![\w'’.&/-])([A-Z][\w&]*(?:[-‑]\w+)*)[ \t]$")
+_PARTICLES = re.compile(
+    r"(?<![\w'’.-])(?:(?:[Vv]an|[Vv]on|[Dd]e|der|den|[Dd]el|della|[Dd]i|[Dd]a|[Dd]u|la|le|ter|ten|bin) )+$"
+)
 _SUFFIX = re.compile(r",? (?:Jr|Sr|II|III|IV)\b")
 #: Words that make a place another one: "North America" is not America.
 _COMPASS = re.compile(
@@ -58,8 +63,8 @@ _TITLE_WORDS = "|".join(sorted(TITLES, key=lambda title: (-len(title), title)))
 _TITLE = rf"(?:(?:Chief )?(?:{_TITLE_WORDS})\b\.?[ \t\n]+)"
 _TITLES_BEFORE = re.compile(rf"(?<![\w'’-]){_TITLE}+$")
 _TITLES_FIRST = re.compile(rf"{_TITLE}+(?=\S)")
-_INITIALS = re.compile(r"(?:^|[\s(])(?:[A-Z]\.)+[A-Z]\.?$")
-_SHORT = re.compile(r"(?:^|[\s,])(?:Jr|Sr|Bros|Cos|Esq|Dr|St|Mt|Ft|No|Univ|Dept|Assn|Intl|Mfg)\.?$")
+_INITIALS = re.compile(r"(?:^|[\s(])(?:[^\W\d_]\.)+[^\W\d_]\.?$")
+_SHORT = re.compile(r"(?:^|[\s,])(?:Jr|Sr|Esq|Dr|St|Mt|Ft|No|Univ|Dept|Assn|Intl|Mfg)\.?$")
 _CLOSED = re.compile(r"""["'”’)\]]*(\s+|$)""")
 _WORD_NEXT = re.compile(r"""["'“‘(\[]*([^\W_][\w'’-]*)""")
 
@@ -213,7 +218,7 @@ def whole_name(
     while changed:
         before = start
         patterns = [_HYPHEN_BEFORE]
-        patterns += [_AND_BEFORE] if company else []
+        patterns += [_AND_BEFORE] if company else [_PARTICLES] if category == "Person" else []
         patterns += [_COMPASS] if category in ("Location", "Organization") else []
         for pattern in patterns:
             match = pattern.search(text, max(floor, start - 60), start)
@@ -231,7 +236,7 @@ def whole_name(
 
 def is_abbreviation(name: str) -> bool:
     """Return whether a full stop behind a name would be its own ("Orion Ltd", "U.S", "Moss Jr")."""
-    return any(p.search(name) is not None for p in (_LEGAL_END, _INITIALS, _SHORT))
+    return any(p.search(name) is not None for p in (_DOTTED_END, _INITIALS, _SHORT))
 
 
 def ends_sentence(text: str, end: int, name: str) -> bool:

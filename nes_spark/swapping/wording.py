@@ -268,6 +268,10 @@ _AFTER_NOUN = word_set(
     "whose will with within without won would wrote yesterday yet you"
 )
 _NO_VERB = word_set("based owned listed related backed led wide bred made funded sized born")
+_NO_ADVERB = word_set(
+    "family supply assembly monopoly anomaly homily butterfly weekly monthly quarterly yearly "
+    "friendly likely elderly costly lively lovely lonely orderly timely"
+)
 THE = re.compile(r"(?<![\w'’.&-])(the|The|THE)(\s+)$")
 
 
@@ -327,8 +331,10 @@ def is_noun(text: str, end: int) -> bool:
         return not re.match(r"-\w", text[end : end + 2])
     if match is not None and match.start(1) == 0:
         return False
-    if word.casefold() in _AFTER_NOUN or word.endswith("ly"):
+    if word.casefold() in _AFTER_NOUN:
         return True
+    if word.endswith("ly"):
+        return len(word) > 5 and word not in _NO_ADVERB
     return word.endswith("ed") and word not in _NO_VERB and len(word) > 4
 
 
