@@ -25,6 +25,7 @@ from nes_spark.swapping.rewriting import (
     replacements_for,
     resolve_overlaps,
     rewrite_text,
+    with_short_forms,
 )
 from nes_spark.swapping.seeds import Secret
 
@@ -131,6 +132,7 @@ def rewrite_rows(
                 # What a chunk took is never exchanged again, so the swaps of later rounds add to
                 # those of earlier ones, and all edits are of the original text.
                 replacements |= replacements_for(plan, step["side"], partner)
+                settled = with_short_forms(mentions, replacements)
                 done = rewrite_text(
                     row["text"],
                     mentions,
@@ -147,7 +149,7 @@ def rewrite_rows(
                         "text": done.text,
                         "cell": list(
                             cell_after(
-                                mentions, replacements, must_change, categories, recoding
+                                mentions, settled, must_change, categories, recoding
                             ).items()
                         ),
                         "edits": _edits(done.edits),
