@@ -74,39 +74,12 @@ _PERIOD = re.compile(
 )
 _PARTS = re.compile(r"[-/–&+.]+")
 _NUMBER = re.compile(r"['’]?\d[\d.,:/-]*")
-_PREFIXES = (
-    "agri anti arch auto bi bio cardio centi co counter cross cyber de di dis eco electro ex extra "
-    "fore geo giga hydro hyper im immuno in infra inter intra ir iso macro mega meta micro mid "
-    "milli mini mis mono multi nano neo neuro non omni out over para peri petro pharma photo poly "
-    "post pre pro proto pseudo psycho radio re retro self semi socio sub super tele thermo trans tri "
-    "ultra un under uni up vice vitreo"
-).split()
+_LISTS = read_lists(_DATA)
+_PREFIXES = tuple(_LISTS["PREFIXES"])
 #: Endings of derived words and what takes their place in the word they come from.
-_SUFFIXES = tuple(
-    tuple(rule.split("="))
-    for rule in (
-        "s= es= ies=y ed= ed=e ied=y ing= ing=e er= er=e ers= ers=e or=e ors=e ly= ily=y ness= iness=y "
-        "able= able=e ably=able ability=able ible= ful= fully= less= wise= like= ship= ward= wards= "
-        "ization=ize isation=ize ization=al ization= ize= ise=ize ized=ize ised=ize izing=ize "
-        "ising=ize izes=ize ive=ion ative=ation al= ally= ic=y ically=ic ism= ist= ists=ist ment= "
-        "ments= ation=ate ations=ate ation=e ative=e ion=e ions=e ity= ity=e ish= y= isms="
-    ).split()
-)
+_ENDINGS = tuple(tuple(rule.split("=")) for rule in _LISTS["ENDINGS"])
 #: British spellings and the American ones that the dictionary has.
-_SPELLINGS = (
-    ("our", "or"),
-    ("is", "iz"),
-    ("ys", "yz"),
-    ("tre", "ter"),
-    ("ll", "l"),
-    ("ae", "e"),
-    ("oe", "e"),
-    ("ogue", "og"),
-    ("mme", "m"),
-    ("gement", "gment"),
-    ("ence", "ense"),
-    ("rey", "ry"),
-)
+_SPELLINGS = tuple(tuple(rule.split("=")) for rule in _LISTS["SPELLINGS"])
 
 
 @dataclass(frozen=True)
@@ -143,18 +116,18 @@ class GeneralEnglish:
 
         path = Path(hunspell.__file__).parent / "data" / "en" / "en_US"
         self._lookup = hunspell.Dictionary.from_files(str(path)).lookup
-        lists = read_lists(_DATA)
         words = read_lists(WORDS)
         jargon = json.loads(_LEXICON.read_text(encoding="utf-8"))["jargon"]
-        self._words = frozenset(lists["WORDS"])
-        self._units = frozenset(lists["UNITS"])
-        self._currencies = frozenset(lists["CURRENCIES"])
+        self._words = frozenset(_LISTS["WORDS"])
+        self._units = frozenset(_LISTS["UNITS"])
+        self._currencies = frozenset(_LISTS["CURRENCIES"])
         self._months = frozenset(words["MONTHS"])
         self._function = (
             frozenset(w.lower() for w in words["FUNCTION"]) | FUNCTION_WORDS | SENTENCE_WORDS
         )
-        self._titles = frozenset(words["TITLES"]) | frozenset(lists["CUSTOM CAPITALS"])
-        self.jargon = frozenset(jargon) | frozenset(lists["ABBREVIATIONS"]) | ACRONYMS
+        self._titles = frozenset(words["TITLES"]) | frozenset(_LISTS["CUSTOM CAPITALS"])
+        self._abbreviations = frozenset(_LISTS["ABBREVIATIONS"])
+        self.jargon = frozenset(jargon) | self._abbreviations | ACRONYMS
         self._jargon_folded = frozenset(j.casefold() for j in self.jargon)
         self.word = lru_cache(maxsize=200_000)(self._word)
         self.derived = lru_cache(maxsize=200_000)(self._derived)
@@ -191,7 +164,7 @@ class GeneralEnglish:
             return all(p.isdigit() or len(p) < 2 or self.derived(p) for p in parts)
         stems = [word]
         stems += [
-            word[: -len(s)] + o for s, o in _SUFFIXES if word.endswith(s) and len(word) > len(s) + 2
+            word[: -len(s)] + o for s, o in _ENDINGS if word.endswith(s) and len(word) > len(s) + 2
         ]
         for stem in stems:
             if stem != word and self._has(stem):
@@ -207,13 +180,25 @@ class GeneralEnglish:
         )
 
     def abbreviation(self, word: str) -> bool:
-        """Whether a form is an abbreviation, a term or a unit of general use, also in the plural."""
+        """Whether a form is an abbreviation or a term of general use, also in the plural."""
         folded = word.casefold()
         return (
             folded in self._jargon_folded
             or (folded.endswith("s") and folded[:-1].rstrip("'’") in self._jargon_folded)
             or word in self._currencies
             or word in self._months
+        )
+
+    def proper(self, word: str) -> bool:
+        """Whether a listed term is a name all the same by its capital ("Colombian")."""
+        return (
+            len(word) > 3
+            and word[0].isupper()
+            and word[1:].islower()
+            and word not in self._months
+            and word not in self._abbreviations
+            and self._lookup(word)
+            and not self.word(word)
         )
 
     def function(self, word: str) -> bool:
@@ -230,7 +215,7 @@ class GeneralEnglish:
             return True
         letters = re.sub(r"[\d.,:/$€£%+'’-]+", " ", word).split()
         if word[0].isdigit() and all(
-            x.lower() in self._units or self.word(x) and len(x) > 2 for x in letters
+            x.lower() in self._units or (len(x) > 2 and self.word(x)) for x in letters
         ):
             return True
         head = re.match(r"[A-Za-z]+", word)
@@ -260,7 +245,11 @@ class _Token:
 
 @dataclass(frozen=True)
 class _Doubt:
-    """What only the rest of the document can decide; ``kind``: initial, word, phrase, lower."""
+    """What only the rest of the document can decide.
+
+    ``kind``: ``lower``; ``word`` and ``phrase``, inside a sentence; ``initial``, at its beginning;
+    ``lead``, the same before a further capitalised word.
+    """
 
     candidate: Candidate
     kind: str
@@ -322,13 +311,29 @@ def candidates_of(
     }
     settled = []
     for certain, doubtful in zip(sure, doubts, strict=True):
-        kept = list(certain)
+        kept = {c.start: c for c in certain}
         for doubt in doubtful:
             reason = _resolve(doubt, names, inside, lower, english)
             if reason:
-                kept.append(replace(doubt.candidate, reason=reason))
-        settled.append(sorted(kept, key=lambda c: c.start))
+                kept[doubt.candidate.start] = replace(doubt.candidate, reason=reason)
+        for doubt in doubtful:
+            first = doubt.candidate
+            if doubt.kind == "lead" and first.surface.lower() not in lower:
+                _prepend(first, kept)
+        settled.append(sorted(kept.values(), key=lambda c: c.start))
     return settled
+
+
+def _prepend(first: Candidate, kept: dict[int, Candidate]) -> None:
+    """Make the first word of a sentence part of the name that follows it, if one does."""
+    following = kept.pop(first.end + 1, None)
+    if following is None:
+        return
+    surface = f"{first.surface} {following.surface}"
+    reason = "phrase" if following.reason == "word" else following.reason
+    kept[first.start] = Candidate(
+        first.start, following.end, surface, form_key(surface, NAME), reason
+    )
 
 
 def _resolve(
@@ -348,7 +353,7 @@ def _resolve(
         return "rare" if len(word) > 3 and not english.derived(word) else ""
     if candidate.form in names and not usual:
         return "known"
-    if kind == "initial":
+    if kind in ("initial", "lead"):
         return "word" if candidate.form in inside else ""
     if kind == "phrase":
         return "phrase"
@@ -366,12 +371,11 @@ def _scan(
         if not token.free or _broken(text, tokens, i):
             i += 1
             continue
-        if token.word.islower():
-            if token.word.isalpha() or "-" in token.word or "'" in token.word:
-                if not english.word(token.word) and not english.abbreviation(token.word):
-                    doubts.append(_Doubt(_candidate(text, token.start, token.end, "rare"), "lower"))
-                i += 1
-                continue
+        if token.word.islower() and not any(c.isdigit() for c in token.word):
+            if not english.word(token.word) and not english.abbreviation(token.word):
+                doubts.append(_Doubt(_candidate(text, token.start, token.end, "rare"), "lower"))
+            i += 1
+            continue
         j = i + 1
         if _namelike(token.word):
             while (
@@ -397,7 +401,7 @@ def _judge(
     sure: list[Candidate],
     doubts: list[_Doubt],
 ) -> None:
-    """Cut a run of capitalised words down to what may be a name, and sort it by how sure that is."""
+    """Cut a run of capitalised words down to what may be a name; sort it by how sure it is."""
     run = list(run)
     reasons = [_reason(t.word, english) for t in run]
     while run and not reasons[-1] and _outer(run[-1].word, english):
@@ -414,7 +418,8 @@ def _judge(
         return
     if run[0].initial and not reasons[0]:
         # a capital at the beginning of a sentence: the word is judged by itself
-        doubts.append(_Doubt(_candidate(text, run[0].start, run[0].end, "word"), "initial"))
+        kind = "lead" if len(run) > 1 else "initial"
+        doubts.append(_Doubt(_candidate(text, run[0].start, run[0].end, "word"), kind))
         if len(run) > 1:
             inner = [replace(run[1], initial=False), *run[2:]]
             _judge(text, inner, english, sure, doubts)
@@ -438,7 +443,7 @@ def _reason(word: str, english: GeneralEnglish) -> str:
     if digits and english.quantity(word):
         return ""
     if english.abbreviation(word):
-        return "capital" if _demonym(word, english) else ""
+        return "capital" if english.proper(word) else ""
     if english.word(word):
         return ""
     parts = [p for p in _PARTS.split(word) if p]
@@ -466,11 +471,6 @@ def _reason(word: str, english: GeneralEnglish) -> str:
     return "capital" if word[0].isupper() else "mixed"
 
 
-def _demonym(word: str, english: GeneralEnglish) -> bool:
-    """Whether a listed term is a name by its capital all the same ("Colombian")."""
-    return word[0].isupper() and word[1:].islower() and len(word) > 3 and not english.word(word)
-
-
 def _outer(word: str, english: GeneralEnglish) -> bool:
     """Whether a general word at the edge of a capitalised run is not part of a name."""
     return (
@@ -484,10 +484,11 @@ def _outer(word: str, english: GeneralEnglish) -> bool:
 
 
 def _terms(word: str, english: GeneralEnglish) -> bool:
-    """Whether a word is put together of abbreviations, numbers and single letters ("IFRS-16")."""
+    """Whether a word is made of abbreviations, letters, numbers ("IFRS-16", "U.S.-based")."""
     parts = [p for p in _PARTS.split(word) if p]
     return len(parts) > 1 and all(
-        len(p) < 2 or p.isdigit() or english.abbreviation(p) for p in parts
+        len(p) < 2 or p.isdigit() or english.abbreviation(p) or (p.islower() and english.derived(p))
+        for p in parts
     )
 
 
