@@ -217,6 +217,19 @@ MENTIONS = Table(
     ("chunk_id", "start"),
 )
 
+SWEPT = Table(
+    "swept",
+    "One form that the recogniser missed and that looks like a name. Secret, as the texts are.",
+    (
+        Column("form", "string", "what spelling variants share: no case, article or possessive"),
+        Column("reason", "string", "the strongest of nes_spark.entities.sweep.REASONS"),
+        Column("documents", "bigint", "distinct metadata whose documents use the form"),
+        Column("occurrences", "bigint", "places in the chunks"),
+        Column("treated", "boolean", "whether these places are mentions of category Name"),
+    ),
+    ("form",),
+)
+
 CELLS = Table(
     "cells",
     "One row a chunk: its cell in the entity combination table.",
@@ -510,6 +523,7 @@ TABLES: dict[str, Table] = {
         CHUNKS,
         LEAKS,
         MENTIONS,
+        SWEPT,
         CELLS,
         OWN_NAMES,
         EMBEDDINGS,

@@ -214,6 +214,25 @@ class EntitiesConfig(Section):
         "'recoding'",
     )
     batch_size: int = Field(64, ge=1, description="texts per batch of the recogniser")
+    sweep: Literal["off", "report", "treat"] = Field(
+        "report",
+        description="what the recogniser missed but looks like a name: not looked for, listed in "
+        "table swept, or listed and made mentions of category Name",
+    )
+    sweep_share: float = Field(
+        0.1,
+        ge=0,
+        le=1,
+        description="abbreviations, codes and capitalised words that more than this share of the "
+        "secrets' documents use are no names",
+    )
+    sweep_never: list[str] = Field(
+        default_factory=list, description="forms that the sweep leaves alone, in any case"
+    )
+    sweep_always: list[str] = Field(
+        default_factory=list,
+        description="forms that the sweep takes for names wherever they stand, in any case",
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -273,6 +292,9 @@ class EntitiesConfig(Section):
                 _known_category(field, category, self.categories)
         for category in self.labels.values():
             _known_category("labels", category, self.categories)
+        folded = {form.strip().casefold() for form in self.sweep_never}
+        if both := sorted(f for f in self.sweep_always if f.strip().casefold() in folded):
+            raise ValueError(f"'sweep_always' and 'sweep_never' both name {', '.join(both)}")
         return self
 
 
