@@ -150,8 +150,7 @@ def test_the_example_for_clusters_encrypts():
 
 # -- a session of its own ------------------------------------------------------------------------
 
-CHILD = (
-    """
+CHILD = """
 import sys, time
 from nes_spark.config import SparkConfig
 from nes_spark.session import run_session, spark_log
@@ -169,9 +168,7 @@ for again in range(int(sys.argv[2])):
             print(rows.mapInPandas(same, "t string").persist().count(), spark_log(), flush=True)
             if again == 0 and sys.argv[3] == "wait":
                 time.sleep(600)
-"""
-    % NAME
-)
+""".replace("NAME", NAME)
 
 
 def holding(folder: Path) -> list[str]:

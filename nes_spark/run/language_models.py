@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from nes_spark.config import Config, build_config, load_config
 from nes_spark.errors import ConfigError, InputError
+from nes_spark.failures import translated
 from nes_spark.run.findings import LANGUAGE_MODELS
-from nes_spark.store import Store, combine
+from nes_spark.store import Manifest, Store, combine
 from nes_spark.versions import code_version
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from nes_spark.audit.summary import AdversaryResult
+    from nes_spark.run.context import Context
 
 
 def configuration_of(
@@ -96,18 +98,14 @@ def audit_run(
     InputError
         When nothing was published, or the release holds no swap.
     ConfigError
-        When no model is configured or a key is missing.
+        When no model is configured, or a key or the seed of the run is missing.
     BudgetExceeded
         When the price is above ``audit.budget``.
     """
-    from nes_spark.audit.llm_stages import run_language_model_audit
-    from nes_spark.audit.stages import final_rewrites, summarize_audit
-    from nes_spark.run.context import Context
-    from nes_spark.run.pipeline import sampling_tables
+    from nes_spark.run.context import SPARK_LOG, Context
     from nes_spark.run.release import PUBLICATION
-    from nes_spark.session import get_session
-    from nes_spark.swapping import load_secret
-    from nes_spark.swapping.stages import rewrite, sample_candidates
+    from nes_spark.session import run_session
+    from nes_spark.swapping import secret_of_release
 
     store = Store(run_dir)
     published = store.manifest(PUBLICATION)
@@ -115,10 +113,35 @@ def audit_run(
         raise InputError(f"{run_dir}: holds no published release with swaps")
     if not config.audit.models:
         raise ConfigError("audit.models: is empty; name a model in the section audit (--conf FILE)")
-    choice = published.details["choice"]
-    session = spark or get_session(config.spark)
     sealed = store.local_path("sealed") if store.is_local else None
-    context = Context(session, config, store, load_secret(config.seed, sealed), "")
+    drawn = (store.read_json("release", "release.json") or {}).get("seed_fingerprint")
+    secret = secret_of_release(config.seed, sealed, drawn)
+    log = store.local_path(*SPARK_LOG) if store.is_local else None
+    with (
+        translated("audit"),
+        store.lock(),
+        store.work() as work,
+        run_session(config.spark, work, log, spark) as session,
+    ):
+        context = Context(session, config, store, secret, "")
+        return _ask(context, published, dry_run, wait, tell)
+
+
+def _ask(
+    context: Context,
+    published: Manifest,
+    dry_run: bool,
+    wait: bool,
+    tell: Callable[[str], None],
+) -> list[AdversaryResult]:
+    """Draw the release again, put the questions, record the answers."""
+    from nes_spark.audit.llm_stages import run_language_model_audit
+    from nes_spark.audit.stages import final_rewrites, summarize_audit
+    from nes_spark.run.pipeline import sampling_tables
+    from nes_spark.swapping.stages import rewrite, sample_candidates
+
+    config, store = context.config, context.store
+    choice = published.details["choice"]
     releases = config.releases.model_copy(
         update={
             "combinations": [choice["combination"].split("+")],

@@ -20,6 +20,7 @@ from nes_spark.swapping.seeds import (
     derive_seed,
     generate_secret,
     load_secret,
+    secret_of_release,
     seed_fingerprint,
 )
 
@@ -40,5 +41,6 @@ __all__ = [
     "rewrite_pair",
     "rewrite_text",
     "sample_swaps",
+    "secret_of_release",
     "seed_fingerprint",
 ]
