@@ -206,13 +206,14 @@ def audit(
     run_dir: str, conf: str | None, settings: tuple[str, ...], dry_run: bool, no_wait: bool
 ) -> None:
     """Ask language models whose text each swapped chunk of RUN_DIR is, before and after."""
-    from nes_spark.run.language_models import audit_run, configuration_of, table_of
+    from nes_spark.run.language_models import audit_run, results_table
+    from nes_spark.run.published import configuration_of
 
     logs.configure()
     config = configuration_of(run_dir, conf, parse_settings(settings))
     results = audit_run(run_dir, config, dry_run=dry_run, wait=not no_wait, tell=click.echo)
     if results:
-        click.echo(table_of(results))
+        click.echo(results_table(results))
 
 
 @main.command()

@@ -1,45 +1,83 @@
-"""The three layers: only stages and the modules around them may import Spark."""
+"""The house: rooms import from rooms below them only, there is no circle, kernels know no Spark."""
 
-import ast
 from pathlib import Path
 
+import pytest
+
 import nes_spark
+from tests.layering import by_room, circles, graph, imports, module_name
 
 ROOT = Path(nes_spark.__file__).parent
-OUTER = {
-    "session.py",
-    "store.py",
-    "pipeline.py",
-    "runner.py",
-    "publication.py",
-    "auditing.py",
-    "examination.py",
-    "reporting.py",
-    "cli.py",
-    "doctor.py",
-}
+#: Rooms from the ground up; a room imports from rooms of earlier lines, or of its own line's left.
+ORDER = (
+    "errors", "plain", "versions", "logs", "failures", "schemas", "tracking", "session", "store",
+    "config",
+    "embedding", "text", "entities", "mixture", "swapping", "risk", "utility", "releases", "audit",
+    "demo", "report", "building", "run", "compare",
+    "doctor", "face", "cli",
+)  # fmt: skip
+#: Doors and ground: what may lie at the top of the package.
+TOP = {
+    "__init__", "cli", "doctor", "errors", "failures", "logs", "plain", "schemas", "session",
+    "store", "tracking", "versions",
+}  # fmt: skip
+#: Modules that may import Spark although they are no stages: how a session and a run are opened.
+SPARK = {"session.py", "store.py", "doctor.py"}
 
 
-def imports(path: Path):
-    """Yield (module, whether only for type checking) for every import of a file."""
-    tree = ast.parse(path.read_text())
-    guarded = {
-        id(inner)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
-        for inner in ast.walk(node)
+@pytest.fixture(scope="module")
+def edges():
+    return graph(ROOT)
+
+
+def test_every_room_has_its_place(edges):
+    rooms = {name.split(".")[1] for name in edges if "." in name} | {"face"}
+    assert rooms == set(ORDER)
+
+
+def test_doors_and_ground_alone_lie_at_the_top():
+    assert {path.stem for path in ROOT.glob("*.py")} == TOP
+
+
+def test_no_circle(edges):
+    assert circles(edges) == []
+
+
+def test_nothing_looks_upwards(edges):
+    rank = {name: i for i, name in enumerate(ORDER)}
+    wrong = {
+        f"{lower} -> {upper}": found
+        for (lower, upper), found in by_room(edges).items()
+        if rank[lower] <= rank[upper]
     }
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield alias.name, id(node) in guarded
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module, id(node) in guarded
+    assert not wrong
+
+
+def test_circles_are_found():
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == [["a", "b", "c"]]
+
+
+def test_imports_inside_functions_and_of_modules_are_seen(tmp_path):
+    package = tmp_path / "nes_spark"
+    (package / "text").mkdir(parents=True)
+    for name in ("__init__", "text/__init__", "text/a", "text/b"):
+        (package / f"{name}.py").write_text("")
+    (package / "text" / "a.py").write_text("def f():\n    from nes_spark.text import b\n")
+    (package / "text" / "b.py").write_text(
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import nes_spark.text.a\n"
+    )
+    found = graph(package)
+    assert found["nes_spark.text.a"] == {"nes_spark.text.b"}
+    assert found["nes_spark.text.b"] == set()
 
 
 def kernels():
+    """Every module of the method: all but stages, and what stands above and below it."""
     for path in sorted(ROOT.rglob("*.py")):
-        if not path.name.endswith("stages.py") and path.relative_to(ROOT).as_posix() not in OUTER:
+        place = path.relative_to(ROOT)
+        if place.parts[0] in ("run", "compare") or place.as_posix() in SPARK:
+            continue
+        if not path.name.endswith("stages.py"):
             yield path
 
 
@@ -50,10 +88,10 @@ def test_there_are_kernels_and_stages():
 
 def test_kernels_never_import_spark():
     found = [
-        f"{path.relative_to(ROOT)}: {module}"
+        f"{module_name(ROOT, path)}: {found.module}"
         for path in kernels()
-        for module, guarded in imports(path)
-        if module.split(".")[0] == "pyspark" and not guarded
+        for found in imports(path.read_text())
+        if found.module.split(".")[0] == "pyspark" and not found.checking
     ]
     assert not found
 

@@ -288,7 +288,8 @@ def run_language_model_audit(
     documents, chunks : pyspark.sql.DataFrame
         Tables DOCUMENTS and CHUNKS.
     rewrites : pyspark.sql.DataFrame
-        Output of :func:`nes_spark.audit.stages.final_rewrites`: the release, in all draws.
+        Output of :func:`nes_spark.releases.publish_stages.chosen_rewrites`: the release, in
+        all draws.
     config : AuditConfig
         Models, prompt, labels, bounds.
     store_path : str

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from nes_spark.audit import linkage, ranking
+from nes_spark.audit.adversaries import LINKAGE, SELF
 from nes_spark.audit.mapping_stages import STRINGS, hold, map_rows, of_few_labels
 from nes_spark.audit.summary import (
     AdversaryResult,
@@ -33,54 +34,8 @@ _EDITS = (
     "old_entity:string,new_entity:string>>"
 )
 
-LINKAGE = "linkage"
-#: Suffix of the variant that knows the chunk itself too.
-SELF = "-self"
-
 
 # -- what the adversaries are shown ------------------------------------------------------------
-
-
-def final_rewrites(
-    rewrites: DataFrame,
-    setting: str,
-    combination: str,
-    n_swaps: int | None = None,
-    draws: int | None = None,
-) -> DataFrame:
-    """Return the last text of every swapped chunk of one release, in each draw.
-
-    Parameters
-    ----------
-    rewrites : pyspark.sql.DataFrame
-        Table REWRITES.
-    setting, combination : str
-        The release.
-    n_swaps : int, optional
-        Swaps of the release; all when not given.
-    draws : int, optional
-        Only draws below this number.
-
-    Returns
-    -------
-    pyspark.sql.DataFrame
-        ``draw, chunk_id, partner_id, order, text, edits``; one row a draw and chunk. Of several
-        swaps of a chunk the last one has all edits.
-    """
-    from pyspark.sql import Window
-    from pyspark.sql import functions as F
-
-    chosen = rewrites.where((F.col("setting") == setting) & (F.col("combination") == combination))
-    if n_swaps is not None:
-        chosen = chosen.where(F.col("order") <= n_swaps)
-    if draws is not None:
-        chosen = chosen.where(F.col("draw") < draws)
-    last = Window.partitionBy("draw", "chunk_id").orderBy(F.col("order").desc())
-    return (
-        chosen.withColumn("_last", F.row_number().over(last))
-        .where("_last = 1")
-        .select("draw", "chunk_id", "partner_id", "order", "text", "edits")
-    )
 
 
 #: For sums on a grid of 10^-12 over more rows than a bigint has room for.
@@ -373,7 +328,7 @@ def linkage_attack(
     cells : pyspark.sql.DataFrame
         Table CELLS of the corpus.
     rewrites : pyspark.sql.DataFrame
-        Output of :func:`final_rewrites`.
+        Output of :func:`nes_spark.releases.publish_stages.chosen_rewrites`.
     config : AuditConfig
         ``smoothing``, ``pair_weight``, ``max_candidates_per_entity``.
     hidden : sequence of str

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nes_spark.audit.adversaries import SWAP_AWARE
 from nes_spark.audit.statistics import (
     DrawAccuracy,
     DropInterval,
@@ -17,6 +18,7 @@ from nes_spark.audit.statistics import (
     mcnemar,
     warnings_for,
 )
+from nes_spark.plain import plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,17 +71,7 @@ class AdversaryResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON; what is not finite becomes None."""
-        return _plain(asdict(self))
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+        return plain(asdict(self), missing=True)
 
 
 @dataclass(frozen=True)
@@ -227,7 +219,7 @@ class PartnerResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
-        return _plain(asdict(self))
+        return plain(asdict(self), missing=True)
 
 
 def audit_metrics(
@@ -258,7 +250,7 @@ def audit_metrics(
                 found[f"{name}/{side}_{outcome}"] = float(count)
     if partners is not None:
         for key, value in asdict(partners).items():
-            found[f"audit/swap-aware/{key}"] = value
+            found[f"audit/{SWAP_AWARE}/{key}"] = value
     return {
         name: float(value)
         for name, value in found.items()

@@ -16,8 +16,8 @@ import numpy as np
 import pyarrow as pa
 
 from nes_spark.audit import ranking, text
+from nes_spark.audit.adversaries import SELF, STYLE, WORDS
 from nes_spark.audit.mapping_stages import ddl_of, hold, map_batches, map_rows, of_few_labels
-from nes_spark.audit.stages import SELF
 from nes_spark.config import AuditConfig
 from nes_spark.errors import InputError
 from nes_spark.schemas import PREDICTIONS
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from pyspark.sql import DataFrame
 
-STYLE = "style"
-WORDS = "words"
 #: Chunks of one document that go to one task.
 _BLOCK = 1000
 #: Words that one task holds of candidates, and of targets.
@@ -103,7 +101,7 @@ def text_attack(
     chunks, mentions : pyspark.sql.DataFrame
         Tables CHUNKS and MENTIONS of the corpus.
     rewrites : pyspark.sql.DataFrame
-        Output of :func:`final_rewrites`.
+        Output of :func:`nes_spark.releases.publish_stages.chosen_rewrites`.
     config : AuditConfig
         ``max_candidates_per_entity`` bounds words as it does entities.
     knowledge : (DataFrame, DataFrame), optional

@@ -19,14 +19,10 @@ from typing import Any
 import click
 
 from nes_spark.config import IdentifiersConfig
-from nes_spark.text.identifiers import (
-    Match,
-    Matcher,
-    _name_words,
-    known_identifiers,
-    number_matches,
-    replace_matches,
-)
+from nes_spark.text.forms import name_words
+from nes_spark.text.identifiers import known_identifiers
+from nes_spark.text.matching import Match, Matcher
+from nes_spark.text.numbering import number_matches, replace_matches
 from nes_spark.text.presentation import Presentation, Turn, find_presentation
 
 
@@ -113,7 +109,7 @@ def _forms(call: Call) -> Iterator[tuple[str, str]]:
     for domain in call.gold["url_domains"]:
         yield "domain", domain
     for ident in call.gold["executive_speaker_ids"]:
-        words = _name_words(call.speakers.get(ident, ""))
+        words = name_words(call.speakers.get(ident, ""))
         if not words or words[0].lower() == "speaker":
             continue
         yield "executive", " ".join(words)

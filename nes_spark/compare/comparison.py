@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from nes_spark.compare.drift import Drift, drift_between
 from nes_spark.errors import InputError, parameter_error
-
-if TYPE_CHECKING:
-    from nes_spark.compare.drift import Drift
+from nes_spark.report.terminal import text_table
+from nes_spark.run.published import PublishedRun
 
 #: Components that the figure shows.
 MAX_COMPONENTS = 20
@@ -217,46 +217,14 @@ def _drift_figures(steps: Sequence[tuple[tuple[str, str], Drift]]) -> list[Any]:
     return drawn
 
 
-def read_run(directory: str | Path) -> RunSummary:
-    """Read the summary of a finished run.
-
-    Parameters
-    ----------
-    directory : str or pathlib.Path
-        A run folder ``OUT/PERIOD``.
-
-    Returns
-    -------
-    RunSummary
-
-    Raises
-    ------
-    InputError
-        When the folder holds no published run.
-    """
-    from nes_spark.run.release import PUBLICATION
-    from nes_spark.store import Store
-
-    found = Store(str(directory)).manifest(PUBLICATION)
-    if found is None:
-        raise InputError(
-            f"{directory}: no published run here; give folders such as out/2020Q3, where "
-            "'nes-spark run' wrote a release"
-        )
-    details: Mapping[str, Any] = found.details
-    return summary_of(details)
-
-
 def _track(
-    directory: str | Path, runs: Sequence[RunSummary], drifts: Sequence[Drift], folder: Path
+    run: PublishedRun, runs: Sequence[RunSummary], drifts: Sequence[Drift], folder: Path
 ) -> str | None:
     """Record a comparison as an MLflow run of its own, where the last run was recorded."""
-    from nes_spark.run.language_models import configuration_of
     from nes_spark.run.mlflow_run import tracker_of
-    from nes_spark.store import Store
     from nes_spark.tracking import tracked_series
 
-    config = configuration_of(directory)
+    config = run.config
     if not config.tracking.enabled:
         return None
     series: dict[str, list[float | None]] = {
@@ -284,49 +252,47 @@ def _track(
     series["drift/weights"] = [None, *(drift.weight_shift for drift in drifts)]
     tags = {"kind": "comparison", "runs": ", ".join(run.label for run in runs)}
     tags |= {f"run.{i}": run.mlflow_run_id for i, run in enumerate(runs) if run.mlflow_run_id}
-    tracker = tracker_of(config, Store(str(directory)))
+    tracker = tracker_of(config, run.store)
     with tracker.run(f"compare {runs[0].label} to {runs[-1].label}", tags) as tracked:
         tracked_series(tracked, series)
         tracked.folder(folder, "comparison")
         return tracked.run_id
 
 
-def summary_of(details: Mapping[str, Any]) -> RunSummary:
-    """Turn the details that a publication keeps into a :class:`RunSummary`."""
-    figures, choice = details["figures"], details["choice"]
+def summary_of(run: PublishedRun) -> RunSummary:
+    """Return what is compared of a published run."""
+    details, choice = run.details, run.choice
+    figures = details["figures"]
     chunks = int(figures["chunks"])
-    audit = details.get("audit") or []
-    results = audit.get("results", []) if isinstance(audit, Mapping) else audit
     return RunSummary(
-        name=str(details.get("name") or "run"),
-        period=details.get("period"),
-        words=int(figures.get("words", 0)),
-        quarantined=sum(figures.get("quarantined", {}).values()),
-        components=int(choice.get("components", 0)),
+        name=details["name"],
+        period=details["period"],
+        words=int(figures["words"]),
+        quarantined=sum(figures["quarantined"].values()),
+        components=choice.components,
         entities={
-            category: int(counts.get("entities", 0))
-            for category, counts in figures["categories"].items()
+            category: int(counts["entities"]) for category, counts in figures["categories"].items()
         },
-        mlflow_run_id=details.get("mlflow_run_id"),
+        mlflow_run_id=run.mlflow_run_id,
         published=all(bool(gate["passed"]) for gate in details["gates"]),
         documents=int(figures["documents"]),
         chunks=chunks,
-        combination=str(choice["combination"]),
-        n_swaps=int(choice["n_swaps"]),
-        r=float(choice["r"]),
-        DR=float(choice["DR"]),
-        DU=float(choice["DU"]),
-        DR_se=choice.get("DR_se"),
-        DU_se=choice.get("DU_se"),
-        setting=str(choice["setting"]),
-        configuration=str(details.get("configuration", "")),
+        combination=choice.combination.name,
+        n_swaps=choice.n_swaps,
+        r=choice.r,
+        DR=choice.DR,
+        DU=choice.DU,
+        DR_se=choice.DR_se,
+        DU_se=choice.DU_se,
+        setting=choice.setting,
+        configuration=details["configuration"],
         categories={
             category: counts["chunks"] / chunks if chunks else 0.0
             for category, counts in figures["categories"].items()
         },
         audit={
             str(result["model"]): (result["pre"]["mean"], result["post"]["mean"])
-            for result in results
+            for result in details["audit"]["results"]
         },
     )
 
@@ -348,14 +314,7 @@ def table_of(runs: Sequence[RunSummary]) -> str:
         )
         for run in runs
     ]
-    widths = [max(len(line[i]) for line in [head, *rows]) for i in range(len(head))]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if i in (0, 3) else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in [head, *rows]
-    )
+    return text_table(head, rows, right={1, 2, 4, 5, 6, 7, 8})
 
 
 def compare_runs(directories: Sequence[str | Path], folder: str | Path, track: bool = False) -> str:
@@ -378,17 +337,12 @@ def compare_runs(directories: Sequence[str | Path], folder: str | Path, track: b
     """
     if len(directories) < 2:
         raise InputError("compare: give at least two run folders")
-    runs = [read_run(directory) for directory in directories]
-    from nes_spark.compare.drift import drift_between
-    from nes_spark.store import Store
-
-    drifts = [
-        drift_between(Store(str(a)), Store(str(b)), (first.setting, second.setting))
-        for (a, b), (first, second) in zip(pairwise(directories), pairwise(runs), strict=True)
-    ]
+    opened = [PublishedRun(directory) for directory in directories]
+    runs = [summary_of(run) for run in opened]
+    drifts = [drift_between(a, b) for a, b in pairwise(opened)]
     page = build_comparison(runs, folder, drifts)
     lines = [table_of(runs), "", f"Page: {page}"]
-    run_id = _track(directories[-1], runs, drifts, Path(folder)) if track else None
+    run_id = _track(opened[-1], runs, drifts, Path(folder)) if track else None
     if run_id is not None:
         lines.append(f"MLflow run: {run_id}")
     return "\n".join(lines)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from nes_spark.mixture import MixtureModel
+    from nes_spark.run.published import PublishedRun
     from nes_spark.store import Store
 
 
@@ -149,30 +150,25 @@ def component_drift(before: MixtureModel, after: MixtureModel) -> list[Component
     return sorted(found, key=lambda c: -max(c.weight_before, c.weight_after))
 
 
-def drift_between(before: Store, after: Store, settings: tuple[str, str]) -> Drift:
-    """Compare the texts of two finished runs.
+def drift_between(before: PublishedRun, after: PublishedRun) -> Drift:
+    """Compare the texts of two finished runs, each in the mixture setting of its release.
 
     Parameters
     ----------
-    before, after : Store
-        Run folders; their tables ``mentions`` are read as counts, without Spark.
-    settings : tuple of str
-        The mixture setting of each run's release.
+    before, after : PublishedRun
+        Their tables ``mentions`` are read as counts, without Spark.
     """
-    from nes_spark.run.context import read_models
-
-    counts = [_counts(store) for store in (before, after)]
+    counts = [_counts(run.store) for run in (before, after)]
     categories = sorted(counts[0].keys() | counts[1].keys())
     vocabulary = {
         c: vocabulary_drift(counts[0].get(c, {}), counts[1].get(c, {})) for c in categories
     }
     components: list[ComponentDrift] = []
-    embedders = [store.manifest("embedder") for store in (before, after)]
+    embedders = [run.store.manifest("embedder") for run in (before, after)]
     ids = [e.details.get("model_id") if e else None for e in embedders]
     fitted = any(e is not None and e.details.get("model") == "lsa" for e in embedders)
     if ids[0] == ids[1] and not fitted:
-        models = [read_models(s)[name] for s, name in zip((before, after), settings, strict=True)]
-        components = component_drift(*models)
+        components = component_drift(*(run.models()[run.choice.setting] for run in (before, after)))
     shift = None
     if components:
         shift = sum(abs(c.weight_before - c.weight_after) for c in components) / 2

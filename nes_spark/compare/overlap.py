@@ -6,14 +6,11 @@ them may show the original. This counts such chunks, and says why swaps were not
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from nes_spark.errors import InputError
-from nes_spark.store import Store
+from nes_spark.run.published import PublishedRun
 
 
 @dataclass(frozen=True)
@@ -83,7 +80,7 @@ def overlap_of(earlier: str | Path, later: str | Path) -> Overlap:
     -----
     Needs memory for one digest a chunk, and no Spark.
     """
-    first, second = _Published(earlier), _Published(later)
+    first, second = PublishedRun(earlier), PublishedRun(later)
     texts = [published.digests() for published in (first, second)]
     shared = {c for c, digest in texts[0].items() if texts[1].get(c) == digest}
     released = [published.changed() for published in (first, second)]
@@ -103,7 +100,7 @@ def overlap_of(earlier: str | Path, later: str | Path) -> Overlap:
             repeated += 1
         elif pair in pairs[1]:
             reasons["other entities"] += 1
-        elif first.choice["combination"] != second.choice["combination"]:
+        elif first.choice.combination != second.choice.combination:
             reasons["other categories"] += 1
         elif components.get(a) != components.get(b):
             reasons["other components"] += 1
@@ -115,52 +112,3 @@ def overlap_of(earlier: str | Path, later: str | Path) -> Overlap:
         len(shared), len(same), len(swapped), len(swapped & set(same)),
         len(pairs[0]), possible, repeated, dict(reasons),
     )  # fmt: skip
-
-
-class _Published:
-    """The published release of a run folder."""
-
-    def __init__(self, directory: str | Path) -> None:
-        self.store = Store(directory)
-        found = self.store.manifest("publication")
-        if found is None:
-            raise InputError(
-                f"{directory}: no published run here; give folders such as out/2020Q3, where "
-                "'nes-spark run' wrote a release"
-            )
-        self.choice: dict[str, Any] = found.details["choice"]
-
-    def digests(self) -> dict[str, bytes]:
-        return {c: _digest(text) for c, text in self.store.rows("chunks", ["chunk_id", "text"])}
-
-    def _mine(self, name: str, columns: list[str]) -> list[tuple[Any, ...]]:
-        """Rows of the chosen release, in the order of its swaps."""
-        keys = ["setting", "combination", "draw", "order"]
-        wanted = (self.choice["setting"], self.choice["combination"], self.choice.get("draw", 0))
-        rows = [
-            row
-            for row in self.store.rows(name, keys + columns)
-            if row[:3] == wanted and row[3] <= self.choice["n_swaps"]
-        ]
-        return [row[4:] for row in sorted(rows, key=lambda row: row[3])]
-
-    def changed(self) -> dict[str, bytes]:
-        """Digest of the text after swapping, of swapped chunks."""
-        return {c: _digest(text) for c, text in self._mine("rewrites", ["chunk_id", "text"])}
-
-    def swaps(self) -> dict[tuple[str, str], str]:
-        """Pair of chunks -> what was exchanged."""
-        rows = self._mine("swaps", ["chunk_a", "chunk_b", "exchanged"])
-        return {
-            (a, b): repr(sorted(tuple(sorted(e.items())) for e in exchanged))
-            for a, b, exchanged in rows
-        }
-
-    def components(self) -> dict[str, int]:
-        """Component of each chunk in the chosen setting."""
-        rows = self.store.rows("assignments", ["setting", "chunk_id", "component"])
-        return {c: k for setting, c, k in rows if setting == self.choice["setting"]}
-
-
-def _digest(text: str) -> bytes:
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -17,6 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from nes_spark.config.faults import describe_fault, set_dotted
 
+#: Category names stand in tables, file names, metrics and, joined with "+", in combinations.
+CATEGORY_NAME = re.compile(r"[^\W\d_][\w -]{0,39}")
 DEFAULT_CATEGORIES = ("Organization", "Person", "Event", "Product", "Location", "Date")
 
 
@@ -215,6 +217,19 @@ class EntitiesConfig(Section):
                         raise ValueError(f"{entry!r} is no regular expression: {error}") from None
         return value
 
+    @field_validator("categories")
+    @classmethod
+    def _names(cls, value: list[str]) -> list[str]:
+        for name in value:
+            if not CATEGORY_NAME.fullmatch(name):
+                raise ValueError(
+                    f"{name!r} cannot be a category: names begin with a letter and have letters, "
+                    "digits, blanks, hyphens and underscores, 40 at most"
+                )
+        if len(set(value)) < len(value):
+            raise ValueError(f"no category may be named twice, got {value}")
+        return value
+
     @model_validator(mode="after")
     def _known(self) -> EntitiesConfig:
         for field in ("deny", "allow", "recoding"):
@@ -264,17 +279,14 @@ class EmbeddingConfig(Section):
         return self
 
 
-Family = Literal["pkb", "spcauchy", "vmf"]
-
-
 class MixtureConfig(Section):
     """Mixtures on the sphere (paper, section 2.2). Lists span a grid of settings."""
 
-    family: list[Family] = Field(
+    family: list[str] = Field(
         default=["spcauchy"],
         min_length=1,
-        description="on real calls pkb, with its heavier tails, closes on repeated chunks ('Thank "
-        "you.') far more often",
+        description="pkb, spcauchy or vmf; on real calls pkb, with its heavier tails, closes on "
+        "repeated chunks ('Thank you.') far more often",
     )
     n_components: list[int] = Field(default_factory=lambda: [10], min_length=1)
     min_weight: list[float] = Field(default_factory=lambda: [1e-3], min_length=1)
@@ -639,9 +651,8 @@ class AuditConfig(Section):
     @model_validator(mode="after")
     def _consistent(self) -> AuditConfig:
         names = [m.name for m in self.models]
-        reserved = sorted(set(names) & {"linkage", "linkage-self", "style", "words", "words-self"})
-        if len(set(names)) < len(names) or reserved:
-            raise ValueError(f"models: every name must be its own and not {reserved or names}")
+        if len(set(names)) < len(names):
+            raise ValueError(f"models: every name must be its own and not {names}")
         if self.partitions > self.max_in_flight:
             raise ValueError(
                 f"partitions ({self.partitions}) must not be more than max_in_flight "

@@ -35,6 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nes_spark.mixture.families import Array
+from nes_spark.mixture.logs import normalise
 
 #: Largest error of the penalised log-likelihood, in nats a chunk.
 GAP = 1e-10
@@ -75,12 +76,8 @@ def whole_documents(
 def _evaluate(joint: Array, y: Array) -> tuple[Array, Array]:
     """Return responsibilities (g, K, m) and log normalisers (g, m) at prices y (g, K)."""
     b = joint - y[:, :, None]
-    top = b.max(axis=1)
-    b -= top[:, None, :]
-    np.exp(b, out=b)
-    total = b.sum(axis=1)
-    b /= total[:, None, :]
-    return b, top + np.log(total)
+    total, _ = normalise(b, axis=1)
+    return b, total
 
 
 def _solve(joint: Array, present: Array, costs: Array) -> tuple[Array, Array, Array]:

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from nes_spark.mixture.documents import penalised_responsibilities, penalised_weights
 from nes_spark.mixture.families import FAMILIES, MAX_RADIUS, Array
+from nes_spark.mixture.logs import log_sum_exp, normalise
 
-#: From this concentration on, points very near the mean get their distance computed directly.
-_SHARP = 0.999
+#: For sharp components, 1 - mu'x below this is computed directly.
 _NEAR = 1e-5
 #: Steps of momentum are at most 1 / (1 - this) times as long as plain ones.
 _MOST_MOMENTUM = 0.95
@@ -34,7 +34,7 @@ class Parameters:
     Attributes
     ----------
     family : str
-        ``"pkb"``, ``"spcauchy"`` or ``"vmf"``.
+        A name in :data:`nes_spark.mixture.families.FAMILIES`.
     log_weights : ndarray of shape (K,)
         Logs of the mixture weights, which sum to one.
     means : ndarray of shape (K, d)
@@ -58,7 +58,7 @@ class Parameters:
         log_weights = self.log_weights[which]
         return Parameters(
             self.family,
-            log_weights - _log_sum(log_weights),
+            log_weights - log_sum_exp(log_weights),
             self.means[which],
             self.concentrations[which],
         )
@@ -106,11 +106,6 @@ class Statistics:
         self.shares += other.shares
 
 
-def _log_sum(values: Array) -> float:
-    top = float(values.max())
-    return top + float(np.log(np.exp(values - top).sum()))
-
-
 def _deficits(cosine: Array, block: Array, parameters: Parameters) -> Array:
     """Turn mu'x (K, n) into 1 - mu'x in place, exact also for points next to a sharp component.
 
@@ -118,13 +113,12 @@ def _deficits(cosine: Array, block: Array, parameters: Parameters) -> Array:
     distance of 1e-8. For components that sharp, ||x - mu||^2 / 2 is formed where it is that small.
     """
     deficit = np.subtract(1.0, cosine, out=cosine)
-    if parameters.family != "vmf":
-        for k in np.flatnonzero(parameters.concentrations > _SHARP):
-            near = np.flatnonzero(deficit[k] < _NEAR)
-            for start in range(0, len(near), 1024):
-                rows = near[start : start + 1024]
-                offset = block[rows] - parameters.means[k]
-                deficit[k, rows] = 0.5 * np.einsum("ij,ij->i", offset, offset)
+    for k in np.flatnonzero(FAMILIES[parameters.family].sharp(parameters.concentrations)):
+        near = np.flatnonzero(deficit[k] < _NEAR)
+        for start in range(0, len(near), 1024):
+            rows = near[start : start + 1024]
+            offset = block[rows] - parameters.means[k]
+            deficit[k, rows] = 0.5 * np.einsum("ij,ij->i", offset, offset)
     np.maximum(deficit, 0.0, out=deficit)
     return deficit
 
@@ -182,12 +176,7 @@ def block_statistics(
         if starts is not None and price > 0.0:
             costs = price / np.maximum(np.exp(m.log_weights), _LEAST_WEIGHT)
             penalised = penalised_responsibilities(b, starts, costs)
-        top = b.max(axis=0)
-        b -= top
-        np.exp(b, out=b)
-        total = b.sum(axis=0)
-        b /= total
-        likelihood = top + np.log(total)
+        likelihood, top = normalise(b, axis=0)
         log_likelihood, cost, shares = float(likelihood.sum()), 0.0, np.zeros(size)
         if penalised is not None:
             b, value, squares = penalised
@@ -460,7 +449,7 @@ class Run:
         goal = self._memory.propose(self._coordinates(image, d))
         if goal is None or not np.isfinite(goal).all():
             return None
-        log_weights = goal[:k] - _log_sum(goal[:k])
+        log_weights = goal[:k] - log_sum_exp(goal[:k])
         position = goal[k:].reshape(k, d)
         radius = np.sqrt(np.einsum("kj,kj->k", position, position))
         # where the extrapolation left the ball, the component takes the plain step

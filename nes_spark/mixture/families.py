@@ -40,11 +40,14 @@ acceleration work on radii, where all three families look alike.
 
 from __future__ import annotations
 
-from typing import Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
+
+from nes_spark.errors import ConfigError
 
 Array = NDArray[np.float64]
 
@@ -53,11 +56,19 @@ Array = NDArray[np.float64]
 MAX_RADIUS = 1.0 - 1e-6
 
 
-class Family(Protocol):
-    """What the EM algorithm needs to know of a density family."""
+#: From this radius on, points very near the mean get their distance computed directly.
+_SHARP = 0.999
 
-    name: str
 
+class Family(ABC):
+    """What the EM algorithm needs to know of a density family.
+
+    A family is one class with a ``name``, in :data:`FAMILIES`; nothing else knows of it.
+    """
+
+    name: str = ""
+
+    @abstractmethod
     def log_density(
         self, deficit: Array, concentrations: Array, d: int
     ) -> tuple[Array, Array | None]:
@@ -72,18 +83,31 @@ class Family(Protocol):
             Dimension of the vectors.
         """
 
+    def sharp(self, concentrations: Array) -> NDArray[np.bool_]:
+        """Return for which components (K,) the density turns on the last digits of 1 - mu'x.
+
+        For them 1 - mu'x is computed without cancellation. None by default: right where
+        log f is a smooth function of mu'x, as it is not where log u tends to minus infinity.
+        """
+        return np.zeros(len(concentrations), dtype=np.bool_)
+
+    @abstractmethod
     def update(self, mass: Array, weight: Array, length: Array, d: int, max_radius: float) -> Array:
         """Return concentrations (K,) from N, W and |S|, each (K,), below the ceiling."""
 
+    @abstractmethod
     def start(self, resultant: Array, d: int, max_radius: float) -> Array:
         """Return concentrations (K,) from mean resultant lengths in [0, 1]."""
 
+    @abstractmethod
     def radius(self, concentrations: Array, d: int) -> Array:
         """Return radii in [0, 1), increasing in the concentration."""
 
+    @abstractmethod
     def from_radius(self, radius: Array, d: int) -> Array:
         """Return concentrations (K,); the inverse of :meth:`radius`."""
 
+    @abstractmethod
     def sample_cosine(
         self, n: int, concentration: float, d: int, rng: np.random.Generator
     ) -> Array:
@@ -123,14 +147,16 @@ def _root(ratio: float, mass: Array, weight: Array, length: Array, ceiling: floa
     return np.where(capped, np.minimum(ceiling, s / w), rho)
 
 
-class _Rational:
+class _Rational(Family):
     """What ``pkb`` and ``spcauchy`` share: both are powers of 1 / ||x - rho mu||^2."""
 
-    name = ""
-
     @staticmethod
+    @abstractmethod
     def _powers(d: int) -> tuple[float, float]:
-        raise NotImplementedError
+        """Return the powers of 1 - rho^2 and of 1 / u."""
+
+    def sharp(self, concentrations: Array) -> NDArray[np.bool_]:
+        return concentrations > _SHARP
 
     def log_density(
         self, deficit: Array, concentrations: Array, d: int
@@ -295,7 +321,7 @@ def _mean_cosine(kappa: Array, d: int) -> Array:
     return np.where(small, series, special.ive(nu + 1.0, k) / special.ive(nu, k))
 
 
-class VonMisesFisher:
+class VonMisesFisher(Family):
     """Von Mises-Fisher density f = exp(kappa mu'x) / H(kappa); the concentration is kappa."""
 
     name = "vmf"
@@ -372,6 +398,20 @@ class VonMisesFisher:
         return np.concatenate(kept) if kept else np.empty(0)
 
 
+#: By name. Add one of your own here.
 FAMILIES: dict[str, Family] = {
     f.name: f for f in (PoissonKernel(), SphericalCauchy(), VonMisesFisher())
 }
+
+
+def check_families(names: Iterable[str]) -> None:
+    """Refuse families that there are not.
+
+    Raises
+    ------
+    ConfigError
+        Naming them and those that there are.
+    """
+    unknown = [name for name in names if name not in FAMILIES]
+    if unknown:
+        raise ConfigError(f"mixture.family: {unknown} are not known; allowed: {sorted(FAMILIES)}")

@@ -12,11 +12,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import log_softmax
 
 from nes_spark.errors import InputError, parameter_error
 from nes_spark.mixture.em import Parameters, Removal, component_log_densities
 from nes_spark.mixture.families import FAMILIES, Array
 from nes_spark.mixture.initial import generator
+from nes_spark.mixture.logs import log_sum_exp
 from nes_spark.mixture.vectors import UnitVectors
 
 _FORMAT = 1
@@ -198,9 +200,8 @@ class MixtureModel:
 
     def predict_log_posterior(self, X: ArrayLike) -> Array:
         """Return log posterior probabilities of the components, shape (n, K)."""
-        joint = self.log_density(X) + np.log(self.weights)
-        top = joint.max(axis=1, keepdims=True)
-        return joint - top - np.log(np.exp(joint - top).sum(axis=1, keepdims=True))
+        posterior: Array = log_softmax(self.log_density(X) + np.log(self.weights), axis=1)
+        return posterior
 
     def predict(self, X: ArrayLike) -> NDArray[np.intp]:
         """Return the most probable component of each vector, shape (n,), from 0."""
@@ -213,9 +214,7 @@ class MixtureModel:
             raise parameter_error("score", "X", "at least one row", 0)
         total = 0.0
         for _, block in data.blocks():
-            joint = self._joint(block)
-            top = joint.max(axis=0)
-            total += float((top + np.log(np.exp(joint - top).sum(axis=0))).sum())
+            total += float(log_sum_exp(self._joint(block)).sum())
         return total / data.n
 
     def assign(self, X: ArrayLike) -> tuple[NDArray[np.intp], Array]:

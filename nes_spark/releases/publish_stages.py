@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from nes_spark.config import IdentifiersConfig
-    from nes_spark.text.stages import LeakIndex
+    from nes_spark.text.leak_stages import LeakIndex
 
 EDITS = (
     "array<struct<start:int,end:int,old:string,new:string,category:string,"
@@ -34,19 +34,45 @@ def _udf(function: Callable[..., pd.Series], kind: str) -> Any:
 
 
 def chosen_rewrites(
-    rewrites: DataFrame, setting: str, combination: str, n_swaps: int, draw: int = 0
+    rewrites: DataFrame,
+    setting: str,
+    combination: str,
+    n_swaps: int | None = None,
+    draw: int | None = None,
+    *,
+    draws: int | None = None,
 ) -> DataFrame:
-    """Rows of ``rewrites`` that make up a release: the last text of each swapped chunk."""
+    """Return the rows of ``rewrites`` that make up a release: the last text of each swapped chunk.
+
+    Parameters
+    ----------
+    rewrites : pyspark.sql.DataFrame
+        Table REWRITES.
+    setting, combination : str
+        The release.
+    n_swaps : int, optional
+        Swaps of the release; all when not given.
+    draw : int, optional
+        The draw; each of them by itself when not given.
+    draws : int, optional
+        Only draws below this number.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        One row a draw and chunk. Of several swaps of a chunk the last one has all edits.
+    """
     from pyspark.sql import functions as F
     from pyspark.sql.window import Window
 
-    mine = rewrites.where(
-        (F.col("setting") == setting)
-        & (F.col("combination") == combination)
-        & (F.col("draw") == draw)
-        & (F.col("order") <= n_swaps)
-    )
-    last = Window.partitionBy("chunk_id").orderBy(F.col("order").desc())
+    mine = rewrites.where((F.col("setting") == setting) & (F.col("combination") == combination))
+    if n_swaps is not None:
+        mine = mine.where(F.col("order") <= n_swaps)
+    if draw is not None:
+        mine = mine.where(F.col("draw") == draw)
+    if draws is not None:
+        mine = mine.where(F.col("draw") < draws)
+    last = Window.partitionBy("draw", "chunk_id").orderBy(F.col("order").desc())
     return mine.withColumn("_rank", F.row_number().over(last)).where("_rank = 1").drop("_rank")
 
 
@@ -184,7 +210,7 @@ def identifiers_left(
     """
     from pyspark.sql import functions as F
 
-    from nes_spark.text.stages import find_leaks, find_own_leaks
+    from nes_spark.text.leak_stages import find_leaks, find_own_leaks
 
     key = ["chunk_id", "identifier_document_id", "kind", "rule"]
     swapped = assembled.where("partner_id IS NOT NULL").select("chunk_id")

@@ -5,26 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
+
+from nes_spark.plain import plain
+from nes_spark.releases.choice import Choice
+from nes_spark.releases.publishing import Gate
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-class GateLike(Protocol):
-    """A condition of publication: see :class:`nes_spark.releases.publishing.Gate`."""
-
-    @property
-    def name(self) -> str:
-        """Short name."""
-
-    @property
-    def passed(self) -> bool:
-        """Whether it holds."""
-
-    @property
-    def detail(self) -> str:
-        """One line for a person."""
 
 
 #: Pairs of chunks that a report shows at most.
@@ -139,9 +127,8 @@ class ReportData:
         (category -> mentions, entities, chunks).
     candidates : pandas.DataFrame
         Table ``candidates`` with all settings and populations.
-    choice : mapping
-        setting, population, combination (joined with "+", empty for no swaps), n_swaps, r, draws,
-        DR, DR_se, DU, DU_se (None for one draw), rule, components.
+    choice : Choice
+        The chosen release.
     categories : mapping
         Category -> S, F, C or U (paper, section 2.3), in the configured order.
     risk_fits : pandas.DataFrame
@@ -152,8 +139,8 @@ class ReportData:
         Components of the chosen setting that have chunks, by number.
     statuses : mapping
         Status -> chunks (table ``status``).
-    gates : sequence
-        Objects with name, passed, detail.
+    gates : sequence of Gate
+        What was checked.
     seconds, rows : mapping
         Output of a stage -> wall time in seconds, and rows.
     provenance : mapping
@@ -189,13 +176,13 @@ class ReportData:
     name: str
     figures: Mapping[str, Any]
     candidates: pd.DataFrame
-    choice: Mapping[str, Any]
+    choice: Choice
     categories: Mapping[str, str]
     risk_fits: pd.DataFrame
     p_hats: pd.DataFrame
     components: Sequence[ComponentRow]
     statuses: Mapping[str, int]
-    gates: Sequence[GateLike]
+    gates: Sequence[Gate]
     period: str | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
     rows: Mapping[str, int] = field(default_factory=dict)
@@ -226,15 +213,16 @@ class ReportData:
     @property
     def space(self) -> pd.DataFrame:
         """Candidates of the chosen setting and population, by combination and swaps."""
-        mine = self.candidates[
-            (self.candidates["setting"] == self.choice["setting"])
-            & (self.candidates["population"] == self.choice["population"])
-        ]
-        return mine.sort_values(["combination", "n_swaps"]).reset_index(drop=True)
+        return (
+            self.choice.space(self.candidates)
+            .sort_values(["combination", "n_swaps"])
+            .reset_index(drop=True)
+        )
 
     def to_json(self) -> str:
         """Return everything as JSON, for :meth:`from_json`."""
-        return json.dumps({f.name: _plain(getattr(self, f.name)) for f in fields(self)})
+        content = {f.name: _stored(getattr(self, f.name)) for f in fields(self)}
+        return json.dumps(content | {"choice": _stored(self.choice.to_dict())})
 
     @classmethod
     def from_json(cls, content: str) -> ReportData:
@@ -245,12 +233,11 @@ class ReportData:
         ValueError
             When it was written by a version with other fields.
         """
-        from nes_spark.releases.publishing import Gate
-
         values = json.loads(content)
         if set(values) != {f.name for f in fields(cls)}:
             raise ValueError("the report's data are of another version")
         values = {name: _restored(value) for name, value in values.items()}
+        values["choice"] = Choice.from_dict(values["choice"])
         values["gates"] = [Gate(**gate) for gate in values["gates"]]
         values["components"] = [ComponentRow(**row) for row in values["components"]]
         values["identified"] = [Identified(**row) for row in values["identified"]]
@@ -264,23 +251,23 @@ class ReportData:
 _TABLE = "table of the report"
 
 
-def _plain(value: Any) -> Any:
-    """Turn tables, dataclasses and NumPy values into what JSON knows; NaN becomes null."""
-    import numpy as np
+def _stored(value: Any) -> Any:
+    """Turn tables and dataclasses into what JSON knows; NaN becomes null."""
     import pandas as pd
 
     if isinstance(value, pd.DataFrame):
-        rows = [[_plain(cell) for cell in row] for row in value.itertuples(index=False, name=None)]
-        return {_TABLE: {"columns": list(value.columns), "rows": rows}}
+        rows = [
+            [None if pd.api.types.is_scalar(cell) and pd.isna(cell) else cell for cell in row]
+            for row in value.itertuples(index=False, name=None)
+        ]
+        return {_TABLE: {"columns": list(value.columns), "rows": plain(rows, missing=True)}}
     if is_dataclass(value) and not isinstance(value, type):
-        return {name: _plain(part) for name, part in asdict(value).items()}
+        return _stored(asdict(value))
     if isinstance(value, Mapping):
-        return {str(name): _plain(part) for name, part in value.items()}
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return [_plain(part) for part in value]
-    if pd.isna(value):
-        return None
-    return value.item() if hasattr(value, "item") else value
+        return {str(name): _stored(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_stored(part) for part in value]
+    return plain(value, missing=True)
 
 
 def _restored(value: Any) -> Any:

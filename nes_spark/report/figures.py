@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from nes_spark.releases.choice import Choice
+
 #: Colour -> CSS variable. Light values; the dark ones are in the style sheet.
 INK = "#1c2430"
 MUTED = "#5b6675"
@@ -156,16 +158,14 @@ def _legend(figure: Figure, axes: Axes, narrow: bool) -> None:
         figure.legend(handles, labels, loc="outside right upper", handletextpad=0.6)
 
 
-def risk_utility(
-    space: pd.DataFrame, choice: Mapping[str, Any], line: tuple[float, float] | None
-) -> Drawing:
+def risk_utility(space: pd.DataFrame, choice: Choice, line: tuple[float, float] | None) -> Drawing:
     """Candidates with data utility across and disclosure risk up (paper, section 2.3).
 
     Parameters
     ----------
     space : pandas.DataFrame
         Candidates of one setting and population.
-    choice : mapping
+    choice : Choice
         The chosen release: combination, n_swaps, DR, DU.
     line : tuple of float or None
         Slope and offset of the choice's line.
@@ -202,14 +202,14 @@ def risk_utility(
             linestyle="none", label="no swaps", zorder=4, clip_on=False,
         )  # fmt: skip
         axes.plot(
-            [choice["DU"]], [choice["DR"]], marker="*", markersize=19, color=INK,
+            [choice.DU], [choice.DR], marker="*", markersize=19, color=INK,
             markeredgecolor=PAPER, markeredgewidth=1.2, linestyle="none", label="chosen", zorder=6,
         )  # fmt: skip
         if line is not None:
             x0, x1 = axes.get_xlim()
             y0, y1 = axes.get_ylim()
             # The indifference line through the chosen release: parallel to the rule's line.
-            shift = float(choice["DR"]) - line[0] * float(choice["DU"])
+            shift = float(choice.DR) - line[0] * float(choice.DU)
             axes.plot(
                 [x0, x1], [shift + line[0] * x0, shift + line[0] * x1],
                 color=MUTED, linewidth=1.0, linestyle=":", label="line of the rule", zorder=1,
@@ -223,13 +223,13 @@ def risk_utility(
     return _draw(
         "risk-utility",
         f"Risk against utility of {len(space)} candidate releases; the chosen one has risk "
-        f"{choice['DR']:.3f} and utility {choice['DU']:.4f}",
+        f"{choice.DR:.3f} and utility {choice.DU:.4f}",
         paint,
         {"wide": 5.6, "narrow": 6.6},
     )
 
 
-def against_swaps(space: pd.DataFrame, choice: Mapping[str, Any]) -> Drawing:
+def against_swaps(space: pd.DataFrame, choice: Choice) -> Drawing:
     """DR and DU of every combination against the number of swaps."""
     names = [c for c in dict.fromkeys(space["combination"]) if c]
 
@@ -251,10 +251,10 @@ def against_swaps(space: pd.DataFrame, choice: Mapping[str, Any]) -> Drawing:
                     markersize=5,
                     label=pretty(name),
                 )
-            if choice["n_swaps"]:
+            if choice.n_swaps:
                 axes.plot(
-                    [choice["n_swaps"]], [choice[measure]], marker="*", markersize=16, color=INK,
-                    markeredgecolor=PAPER, linestyle="none", label="chosen", zorder=5,
+                    [choice.n_swaps], [getattr(choice, measure)], marker="*", markersize=16,
+                    color=INK, markeredgecolor=PAPER, linestyle="none", label="chosen", zorder=5,
                 )  # fmt: skip
             axes.set_title(title)
             axes.set_xlim(left=0)
@@ -352,20 +352,20 @@ def audit(results: Sequence[Mapping[str, Any]]) -> Drawing:
     )
 
 
-def attacks(candidates: pd.DataFrame, choice: Mapping[str, Any]) -> Drawing:
+def attacks(candidates: pd.DataFrame, choice: Choice) -> Drawing:
     """Measured success of the linkage adversary against the estimated risk of each candidate.
 
     Parameters
     ----------
     candidates : pandas.DataFrame
         ``combination, n_swaps, DR, corpus_accuracy``.
-    choice : mapping
+    choice : Choice
         The chosen release.
     """
     names = list(dict.fromkeys(candidates["combination"]))
     chosen = candidates[
-        (candidates["combination"] == choice["combination"])
-        & (candidates["n_swaps"] == choice["n_swaps"])
+        (candidates["combination"] == choice.combination.name)
+        & (candidates["n_swaps"] == choice.n_swaps)
     ]
 
     def paint(figure: Figure, narrow: bool) -> None:

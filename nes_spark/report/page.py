@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nes_spark.audit.adversaries import SWAP_AWARE, words_of_adversaries
 from nes_spark.report.data import MAX_EXAMPLES, ReportData
 
 if TYPE_CHECKING:
@@ -30,15 +31,6 @@ STATUS_WORDS = {
     "alone_in_component": "No other chunk is similar enough: it is alone in its component.",
     "no_valid_partner": "No chunk of its component makes a valid exchange with it.",
     "low_concentration": "Its component is too mixed to exchange names within it.",
-}
-
-#: The adversaries that need no network (:mod:`nes_spark.audit.stages`).
-ADVERSARY_WORDS = {
-    "linkage": "knows the names in all other chunks of every source",
-    "linkage-self": "knows the names in all chunks, the one in question included",
-    "words": "knows all words of all other chunks of every source",
-    "words-self": "knows all words of all chunks, the one in question included",
-    "style": "looks at words only, with names taken away",
 }
 
 REASON_WORDS = {
@@ -232,7 +224,7 @@ def _figures(data: ReportData) -> dict[str, Drawing]:
 def _risk_rows(data: ReportData) -> list[dict[str, Any]]:
     """One row a combination: what was seen, what was estimated, and p-hat at the chosen N."""
     rows = []
-    population = data.choice["population"]
+    population = data.choice.population
     for fit in data.risk_fits.to_dict("records"):
         row = {str(key): value for key, value in fit.items()}
         found = data.p_hats[
@@ -240,7 +232,7 @@ def _risk_rows(data: ReportData) -> list[dict[str, Any]]:
             & (data.p_hats["population"] == population)
         ]
         row["p"] = found.iloc[0].to_dict() if len(found) else None
-        row["chosen"] = fit["combination"] == data.choice["combination"]
+        row["chosen"] = fit["combination"] == data.choice.combination.name
         rows.append(row)
     return rows
 
@@ -285,8 +277,7 @@ def _setting_rows(data: ReportData) -> list[dict[str, Any]]:
                 "DU": lowest["DU"],
                 "combination": lowest["combination"],
                 "n_swaps": lowest["n_swaps"],
-                "chosen": setting == data.choice["setting"]
-                and population == data.choice["population"],
+                "chosen": setting == data.choice.setting and population == data.choice.population,
             }
         )
     return rows
@@ -339,6 +330,7 @@ def _render(data: ReportData, drawings: dict[str, Drawing]) -> str:
     frontier = space[space["on_frontier"]].sort_values(["DR", "DU"]).to_dict("records")
     rows = space.to_dict("records")
     choice = data.choice
+    adversaries = words_of_adversaries()
     words = {
         "line": "the frontier release that lies lowest against a straight line of risk and utility",
         "max_utility": "the frontier release with most utility among those with low enough risk",
@@ -367,10 +359,11 @@ def _render(data: ReportData, drawings: dict[str, Drawing]) -> str:
         total_seconds=sum(data.seconds.values()),
         category_words=CATEGORY_WORDS,
         status_words=STATUS_WORDS,
-        adversary_words=ADVERSARY_WORDS,
+        adversary_words=adversaries,
+        partner_words=adversaries[SWAP_AWARE],
         reason_words=REASON_WORDS,
         stage_words=STAGE_WORDS,
-        rule_words=words.get(choice["rule"], plain(str(choice["rule"]))),
+        rule_words=words.get(choice.rule, plain(choice.rule)),
         shown=SHOWN,
         exchanged=list(data.exchanged)[:MAX_EXCHANGED],
         examples=list(data.examples)[:MAX_EXAMPLES],

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from nes_spark.config import Config
-from nes_spark.errors import ConfigError, NesError
+from nes_spark.errors import NesError
 from nes_spark.failures import translated
 from nes_spark.store import Manifest, Store, input_fingerprint
 
@@ -112,8 +112,7 @@ def open_run(config: Config, spark: SparkSession | None = None) -> Iterator[Cont
     Context
         For stages; the folder is locked while it is open.
     """
-    if not config.input.path:
-        raise ConfigError("input.path: is missing; set it or give --input PATH")
+    assert config.input.path  # looked at by check_config
     from nes_spark.session import run_session
     from nes_spark.swapping import load_secret
 

@@ -6,19 +6,25 @@ and the sampler's options are tried beside the run's own. Nothing here changes w
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from nes_spark.errors import ConfigError
+from nes_spark.audit.adversaries import (
+    LINKAGE,
+    PARTNERS_TABLE,
+    PREDICTIONS_TABLE,
+    View,
+    attacks_of,
+)
+from nes_spark.releases.choice import Choice
+from nes_spark.run.pipeline import sampling_tables
 
 if TYPE_CHECKING:
     import pandas as pd
     from pyspark.sql import DataFrame
 
     from nes_spark.audit.summary import AdversaryResult, PartnerResult
-    from nes_spark.config import Config
     from nes_spark.run.context import Context
 
 #: File of a run that holds what language models answered (:mod:`nes_spark.run.language_models`).
@@ -134,23 +140,7 @@ class Findings:
         return {name: float(value) for name, value in found.items()}
 
 
-def check_tasks(config: Config) -> None:
-    """Raise ConfigError when a utility task cannot be loaded, before any work is done."""
-    from nes_spark.utility.tasks import load_task
-
-    names: dict[str, str] = {}
-    for path in config.utility.tasks:
-        name = load_task(path).name
-        if name in names:
-            raise ConfigError(
-                f"utility.tasks: {path!r} and {names[name]!r} have the same name {name!r}"
-            )
-        names[name] = path
-
-
-def audit_release(
-    context: Context, choice: Mapping[str, Any], key: str, again: bool = False
-) -> Audit:
+def audit_release(context: Context, choice: Choice, key: str, again: bool = False) -> Audit:
     """Let the adversaries that need no network attack the chosen release.
 
     Guesses that stand from a run that was killed or refused later on are used again.
@@ -159,8 +149,8 @@ def audit_release(
     ----------
     context : Context
         Of a run whose stages are finished.
-    choice : mapping
-        From :func:`nes_spark.run.release.choose_release`.
+    choice : Choice
+        The release.
     key : str
         Digest for the tables ``predictions`` and ``partner_guesses`` that this writes.
     again : bool
@@ -172,57 +162,37 @@ def audit_release(
     """
     from pyspark.sql import functions as F
 
-    from nes_spark.audit.stages import (
-        final_rewrites,
-        linkage_attack,
-        summarize_audit,
-        summarize_partner_guesses,
-    )
+    from nes_spark.audit.attack_stages import attack
+    from nes_spark.audit.stages import summarize_audit, summarize_partner_guesses
     from nes_spark.audit.summary import gate_accuracy
-    from nes_spark.audit.text_stages import text_attack
-    from nes_spark.audit.unswap_stages import swap_aware_attack
+    from nes_spark.releases.publish_stages import chosen_rewrites
 
     config, store = context.config, context.store
-    if not config.audit.linkage or not choice["combination"]:
+    if not config.audit.linkage or not choice.swapped:
         return Audit([], None, None)
-    wanted = ["predictions", *(["partner_guesses"] if config.audit.swap_aware else [])]
-    wanted = [name for name in wanted if again or not store.is_current(name, key)]
-    cells = context.table("cells")
-    hidden = tuple(config.releases.must_change)
-    attacked = final_rewrites(
-        context.table("rewrites"), choice["setting"], choice["combination"], choice["n_swaps"]
+    tables = [t for t in (PREDICTIONS_TABLE, PARTNERS_TABLE) if attacks_of(config.audit, t)]
+    attacked = chosen_rewrites(
+        context.table("rewrites"), choice.setting, choice.combination.name, choice.n_swaps
     ).cache()
-    if "predictions" in wanted:
-        known = _reference(context)
-        predictions = linkage_attack(cells, attacked, config.audit, hidden, known.get("cells"))
+    components = context.table("assignments").where(F.col("setting") == choice.setting)
+    for table in tables:
+        if not again and store.is_current(table, key):
+            continue
         with ExitStack() as until:
-            if config.audit.text:
-                texts = (known["chunks"], known["mentions"]) if known else None
-                predictions = predictions.unionByName(
-                    text_attack(
-                        context.table("chunks"),
-                        context.table("mentions"),
-                        attacked,
-                        config.audit,
-                        texts,
-                        until,
-                    )
-                )
-            store.write_table("predictions", predictions, key)
-    if "partner_guesses" in wanted:
-        components = (
-            context.table("assignments")
-            .where(F.col("setting") == choice["setting"])
-            .select("chunk_id", "component")
-        )
-        swapped = choice["combination"].split("+")
-        with ExitStack() as until:
-            guesses = swap_aware_attack(
-                cells, attacked, swapped, config.audit, components, hidden, until
+            view = View(
+                context.table("cells"),
+                context.table("chunks"),
+                context.table("mentions"),
+                attacked,
+                tuple(choice.combination),
+                tuple(config.releases.must_change),
+                _reference(context),
+                components.select("chunk_id", "component"),
+                until,
             )
-            store.write_table("partner_guesses", guesses, key)
+            store.write_table(table, attack(view, config.audit, table), key)
     partners = None
-    if config.audit.swap_aware:
+    if PARTNERS_TABLE in tables:
         partners = summarize_partner_guesses(context.table("partner_guesses"))
     attacked.unpersist()
     results = summarize_audit(context.table("predictions"), config.audit)
@@ -238,7 +208,7 @@ def _reference(context: Context) -> dict[str, DataFrame]:
 
 def examine(
     context: Context,
-    choice: Mapping[str, Any],
+    choice: Choice,
     candidates: pd.DataFrame,
     rewritten: DataFrame,
     audit: Audit,
@@ -250,7 +220,7 @@ def examine(
     ----------
     context : Context
         Of a run whose stages are finished.
-    choice : mapping
+    choice : Choice
         The chosen release.
     candidates : pandas.DataFrame
         Table ``candidates``.
@@ -274,7 +244,7 @@ def examine(
     from nes_spark.utility.stages import category_variation, task_agreement, task_predictions
 
     config = context.config
-    swapped = bool(choice["combination"])
+    swapped = choice.swapped
     order = {category: i for i, category in enumerate(config.entities.categories)}
 
     def by_category(frame: DataFrame) -> pd.DataFrame:
@@ -305,7 +275,7 @@ def examine(
         tasks = task_agreement(predictions).toPandas().sort_values("task").reset_index(drop=True)
     if config.entities.recoding:
         combinations = combinations_of(config.releases)
-        place = {"+".join(c): i for i, c in enumerate(combinations)}
+        place = {c.name: i for i, c in enumerate(combinations)}
         found = recoding_effect(context.table("cells"), combinations).toPandas()
         recoding = found.sort_values("combination", key=lambda s: s.map(place))
         recoding = recoding.reset_index(drop=True)
@@ -331,15 +301,14 @@ def examine(
     )
 
 
-def _options(context: Context, choice: Mapping[str, Any]) -> pd.DataFrame:
+def _options(context: Context, choice: Choice) -> pd.DataFrame:
     from nes_spark.releases.option_stages import AS_CONFIGURED, compare_options
-    from nes_spark.run.pipeline import sampling_tables
 
     config = context.config
     report = config.report
-    longest = max(report.option_swaps, choice["n_swaps"])
+    longest = max(report.option_swaps, choice.n_swaps)
     changes = {
-        "combinations": [choice["combination"].split("+")],
+        "combinations": [list(choice.combination)],
         "max_swaps": longest,
         "draws": report.option_draws,
     }
@@ -353,24 +322,22 @@ def _options(context: Context, choice: Mapping[str, Any]) -> pd.DataFrame:
             name: (releases.model_copy(update=changes), swapping)
             for name, (releases, swapping) in options.items()
         },
-        choice["n_swaps"],
-        choice["population"],
+        choice.n_swaps,
+        choice.population,
         {
             name: context.table(name)
             for name in ("cells", "assignments", "chunks", "mentions", "risk_fits")
         },
         config.entities,
         context.spec(),
-        choice["setting"],
-        context.models()[choice["setting"]],
+        choice.setting,
+        context.models()[choice.setting],
         context.secret,
         sampling,
     )
 
 
-def _attacks(
-    context: Context, choice: Mapping[str, Any], candidates: pd.DataFrame, key: str
-) -> pd.DataFrame:
+def _attacks(context: Context, choice: Choice, candidates: pd.DataFrame, key: str) -> pd.DataFrame:
     from pyspark.sql import functions as F
 
     from nes_spark.audit.stages import attack_candidates
@@ -385,14 +352,11 @@ def _attacks(
             until,
         )
         context.store.write_table("attacks", attacks, key)
-    mine = candidates[
-        (candidates["setting"] == choice["setting"])
-        & (candidates["population"] == choice["population"])
-        & (candidates["n_swaps"] > 0)
-    ]
+    space = choice.space(candidates)
+    mine = space[space["n_swaps"] > 0]
     linkage = (
         context.table("attacks")
-        .where((F.col("model") == "linkage") & (F.col("setting") == choice["setting"]))
+        .where((F.col("model") == LINKAGE) & (F.col("setting") == choice.setting))
         .drop("setting", "model", "draws")
         .toPandas()
     )

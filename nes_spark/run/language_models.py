@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from nes_spark.config import Config, build_config, load_config
+from nes_spark.audit.adversaries import check_names
+from nes_spark.config import Config
 from nes_spark.errors import ConfigError, InputError
 from nes_spark.failures import translated
+from nes_spark.report.terminal import text_table
 from nes_spark.run.findings import LANGUAGE_MODELS
-from nes_spark.store import Manifest, Store, combine
+from nes_spark.run.published import PublishedRun
+from nes_spark.store import combine
 from nes_spark.versions import code_version
 
 if TYPE_CHECKING:
@@ -21,42 +24,6 @@ if TYPE_CHECKING:
 
     from nes_spark.audit.summary import AdversaryResult
     from nes_spark.run.context import Context
-
-
-def configuration_of(
-    run_dir: str | Path,
-    conf: str | Path | None = None,
-    overrides: Mapping[str, Any] | None = None,
-) -> Config:
-    """Return the configuration a run was made with, with another ``audit`` section where given.
-
-    Parameters
-    ----------
-    run_dir : str or pathlib.Path
-        A run folder ``OUT/PERIOD``.
-    conf : str or pathlib.Path, optional
-        Configuration whose ``audit`` section replaces that of the run.
-    overrides : mapping, optional
-        Dotted keys below ``audit``.
-
-    Raises
-    ------
-    InputError
-        When the folder holds no finished run.
-    ConfigError
-        When the configuration has faults or a key outside ``audit`` is set.
-    """
-    content = Store(run_dir).read_json("stages", "config.json")
-    if content is None:
-        raise InputError(f"{run_dir}: holds no finished run; give a folder such as out/2020Q3")
-    if conf is not None:
-        content["audit"] = load_config(conf).audit.model_dump(mode="json")
-    for key, value in (overrides or {}).items():
-        section, _, rest = key.partition(".")
-        if section != "audit" or not rest or "." in rest:
-            raise ConfigError(f"--set {key}: only keys of the section audit can be set here")
-        content["audit"][rest] = value
-    return build_config(content, str(run_dir))
 
 
 def audit_run(
@@ -103,19 +70,18 @@ def audit_run(
         When the price is above ``audit.budget``.
     """
     from nes_spark.run.context import SPARK_LOG, Context
-    from nes_spark.run.release import PUBLICATION
     from nes_spark.session import run_session
     from nes_spark.swapping import secret_of_release
 
-    store = Store(run_dir)
-    published = store.manifest(PUBLICATION)
-    if published is None or not published.details["choice"]["combination"]:
+    published = PublishedRun(run_dir)
+    store, choice = published.store, published.choice
+    if not choice.swapped:
         raise InputError(f"{run_dir}: holds no published release with swaps")
     if not config.audit.models:
         raise ConfigError("audit.models: is empty; name a model in the section audit (--conf FILE)")
+    check_names(config.audit)
     sealed = store.local_path("sealed") if store.is_local else None
-    drawn = (store.read_json("release", "release.json") or {}).get("seed_fingerprint")
-    secret = secret_of_release(config.seed, sealed, drawn)
+    secret = secret_of_release(config.seed, sealed, published.record.get("seed_fingerprint"))
     log = store.local_path(*SPARK_LOG) if store.is_local else None
     with (
         translated("audit"),
@@ -129,27 +95,29 @@ def audit_run(
 
 def _ask(
     context: Context,
-    published: Manifest,
+    published: PublishedRun,
     dry_run: bool,
     wait: bool,
     tell: Callable[[str], None],
 ) -> list[AdversaryResult]:
     """Draw the release again, put the questions, record the answers."""
+    from pyspark.sql import functions as F
+
     from nes_spark.audit.llm_stages import run_language_model_audit
-    from nes_spark.audit.stages import final_rewrites, summarize_audit
+    from nes_spark.audit.stages import summarize_audit
+    from nes_spark.releases.publish_stages import chosen_rewrites
     from nes_spark.run.pipeline import sampling_tables
     from nes_spark.swapping.stages import rewrite, sample_candidates
 
-    config, store = context.config, context.store
-    choice = published.details["choice"]
+    config, store, choice = context.config, context.store, published.choice
     releases = config.releases.model_copy(
         update={
-            "combinations": [choice["combination"].split("+")],
+            "combinations": [list(choice.combination)],
             "draws": config.audit.draws,
-            "max_swaps": choice["n_swaps"],
+            "max_swaps": choice.n_swaps,
         }
     )
-    assignments = context.table("assignments").where(f"setting = '{choice['setting']}'")
+    assignments = context.table("assignments").where(F.col("setting") == choice.setting)
     swaps = sample_candidates(
         context.table("cells"),
         assignments,
@@ -162,7 +130,7 @@ def _ask(
     rewrites = rewrite(
         swaps, chunks, context.table("mentions"), releases, config.swapping, config.entities
     )
-    final = final_rewrites(rewrites, choice["setting"], choice["combination"]).cache()
+    final = chosen_rewrites(rewrites, choice.setting, choice.combination.name).cache()
     answers = config.audit.answers or store.path("sealed", "answers")
 
     def on_estimate(estimate: Any) -> None:
@@ -189,25 +157,25 @@ def _ask(
         final.unpersist()
         swaps.unpersist()
     record = {
-        "choice": choice,
+        "choice": choice.to_dict(),
         "draws": config.audit.draws,
         "models": [r.to_dict() for r in results],
-        "files": (store.read_json("release", "release.json") or {}).get("files"),
+        "files": published.record["files"],
     }
     store.write_json(record, *LANGUAGE_MODELS)
-    report = _add_to_release(store, record["models"])
-    _track(store, config, results, record, report)
+    report = _add_to_release(published, record["models"])
+    _track(published, config, results, record, report)
     return results
 
 
-def _add_to_release(store: Store, results: list[dict[str, Any]]) -> bytes:
+def _add_to_release(published: PublishedRun, results: list[dict[str, Any]]) -> bytes:
     """Put the answers into release.json and the report; return the report's page."""
     from nes_spark.report import ReportData
     from nes_spark.run.report_data import REPORT_DATA, write_report
 
+    store, record = published.store, published.record
     content = store.read_bytes(*REPORT_DATA)
-    record = store.read_json("release", "release.json")
-    if content is None or record is None:
+    if content is None:
         raise InputError(f"{store.root}: its report cannot be completed; run it again first")
     try:
         data = ReportData.from_json(content.decode())
@@ -224,7 +192,7 @@ def _add_to_release(store: Store, results: list[dict[str, Any]]) -> bytes:
 
 
 def _track(
-    store: Store,
+    published: PublishedRun,
     config: Config,
     results: list[AdversaryResult],
     record: dict[str, Any],
@@ -233,14 +201,12 @@ def _track(
     """Record the audit in MLflow, below the run it audits."""
     from nes_spark.audit.summary import audit_metrics
     from nes_spark.run.mlflow_run import tracker_of
-    from nes_spark.run.release import PUBLICATION
 
-    published = store.manifest(PUBLICATION)
-    if not config.tracking.enabled or published is None:
+    if not config.tracking.enabled:
         return
-    tracker = tracker_of(config, store)
+    tracker = tracker_of(config, published.store)
     tags = {"period": config.period or "all", "kind": "audit"}
-    parent = published.details["mlflow_run_id"]
+    parent = published.mlflow_run_id
     with tracker.run(f"{config.name} audit", tags, parent=parent) as tracked:
         tracked.metrics(audit_metrics(results))
         with TemporaryDirectory(prefix="nes-spark-") as folder:
@@ -250,10 +216,9 @@ def _track(
             tracked.folder(Path(folder), "audit")
 
 
-def table_of(results: list[AdversaryResult]) -> str:
+def results_table(results: list[AdversaryResult]) -> str:
     """Return accuracies before and after, with their spread over draws, as a plain table."""
-    head = ("model", "chunks", "before", "after", "drop (95 %)", "McNemar exact p")
-    rows = [head]
+    rows = []
     for r in results:
         spread = [f" ({side.sd:.3f})" if side.sd is not None else "" for side in (r.pre, r.post)]
         rows.append(
@@ -266,8 +231,5 @@ def table_of(results: list[AdversaryResult]) -> str:
                 f"{r.mcnemar.exact_p_value:.2g}",
             )
         )
-    widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    )
+    head = ("model", "chunks", "before", "after", "drop (95 %)", "McNemar exact p")
+    return text_table(head, rows)

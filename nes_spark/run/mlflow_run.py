@@ -33,8 +33,8 @@ def folder_tag(store: Store) -> str:
     return hashlib.sha256(store.root.encode()).hexdigest()[:16]
 
 
-def track(context: Context, outcome: Outcome, report: Path) -> str:
-    """Record the run in MLflow."""
+def track(context: Context, outcome: Outcome, report: Path, record: bytes | None) -> str:
+    """Record the run in MLflow, with its report and the content of release.json."""
     from nes_spark.mixture.flavor import log_model
     from nes_spark.swapping import seed_fingerprint
     from nes_spark.tracking import parameters
@@ -53,23 +53,20 @@ def track(context: Context, outcome: Outcome, report: Path) -> str:
         "configuration": config.fingerprint(*release_sections())[:12],
         "seed": seed_fingerprint(context.secret),
         "code": code_version(),
-        "combination": choice["combination"] or "none",
-        "setting": choice["setting"],
+        "combination": choice.combination.name or "none",
+        "setting": choice.setting,
         "gates": "passed" if passed else "refused",
     }
     name = f"{config.name} {config.period or ''}".strip()
-    mine = candidates[
-        (candidates["setting"] == choice["setting"])
-        & (candidates["population"] == choice["population"])
-    ]
+    mine = choice.space(candidates)
     with tracker.run(name, tags) as tracked:
         tracked.parameters(parameters(config))
         tracked.metrics(
             {
-                "release/DR": choice["DR"],
-                "release/DU": choice["DU"],
-                "release/r": choice["r"],
-                "release/swaps": choice["n_swaps"],
+                "release/DR": choice.DR,
+                "release/DU": choice.DU,
+                "release/r": choice.r,
+                "release/swaps": choice.n_swaps,
                 "corpus/documents": figures["documents"],
                 "corpus/quarantined": sum(figures["quarantined"].values()),
                 "corpus/chunks": figures["chunks"],
@@ -108,7 +105,7 @@ def track(context: Context, outcome: Outcome, report: Path) -> str:
             warnings.simplefilter("ignore")
             log_model(model, "mixture")
         _track_grid(context, tracker, tracked, candidates, fits)
-        if (record := store.read_bytes("release.tmp", "release.json")) is not None:
+        if record is not None:
             with TemporaryDirectory(prefix="nes-spark-") as temporary:
                 (Path(temporary) / "release.json").write_bytes(record)
                 tracked.folder(Path(temporary), "release")

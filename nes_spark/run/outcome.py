@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nes_spark.config import Config
+from nes_spark.releases.choice import Choice
 from nes_spark.releases.publishing import Gate
 
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ class Outcome:
         As :func:`nes_spark.run.figures_stages.corpus_figures` returns it.
     candidates : pandas.DataFrame
         Table ``candidates`` with the choice marked.
-    choice : dict
-        From :func:`nes_spark.run.release.choose_release`, with the number of components.
+    choice : Choice
+        The release.
     statuses : dict
         Status -> chunks.
     gates : list of Gate
@@ -45,7 +46,7 @@ class Outcome:
 
     figures: dict[str, Any]
     candidates: pd.DataFrame
-    choice: dict[str, Any]
+    choice: Choice
     statuses: dict[str, int]
     gates: list[Gate]
     findings: Findings
@@ -57,7 +58,7 @@ class Outcome:
     @property
     def model(self) -> MixtureModel:
         """The mixture of the chosen setting."""
-        return self.models[self.choice["setting"]]
+        return self.models[self.choice.setting]
 
 
 def release_sections() -> list[str]:

@@ -1,7 +1,8 @@
 """The order of stages: what each needs, gives and depends on. The plan can be printed.
 
-A stage is skipped when all it gives is there with today's key: code version, the configuration
-sections it names, the content of what it needs and, where it draws, the fingerprint of the seed.
+A stage is skipped when all it gives is there with today's key: the code that it is made of, the
+configuration sections it names, the content of what it needs and, where it draws, the fingerprint
+of the seed.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 from nes_spark.errors import ConfigError
 from nes_spark.run.context import Context, finished, read_models
+from nes_spark.schemas import TABLES
 from nes_spark.session import spread
 from nes_spark.store import Manifest, Store, combine
-from nes_spark.versions import code_version
+from nes_spark.versions import code_digest
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -60,6 +62,15 @@ class Stage:
     details: Callable[[Context], dict[str, Any]] | None = field(default=None, compare=False)
     also: Callable[[Context], str] | None = field(default=None, compare=False)
 
+    def code(self) -> str:
+        """Digest of the code that the output is made with, and of the schemas of its tables."""
+        made_by = [f for f in (self.run, self.fill, self.also) if f is not None]
+        tables = [TABLES[name] for name in (*self.needs, *self.gives) if name in TABLES]
+        return combine(
+            code_digest(*(f"{f.__module__}:{f.__name__}" for f in made_by)),
+            *(table.ddl for table in tables),
+        )
+
     def key(self, context: Context) -> str:
         """Digest of all that the output depends on."""
         from nes_spark.swapping import seed_fingerprint
@@ -68,7 +79,7 @@ class Stage:
         # Where the files lie does not matter, only what they hold (input_fingerprint).
         inputs = config.input.model_copy(update={"path": None, "metadata_table": None})
         config = config.model_copy(update={"input": inputs})
-        parts = [code_version(), self.name]
+        parts = [self.code(), self.name]
         if self.sections:
             parts.append(config.fingerprint(*self.sections))
         if self.draws:
@@ -122,7 +133,7 @@ class Stage:
 
 
 def _documents(context: Context) -> Outputs:
-    from nes_spark.text.stages import read_documents
+    from nes_spark.text.reading_stages import read_documents
 
     config = context.config
     documents, quarantine = read_documents(
@@ -195,7 +206,7 @@ def _embedder_digest(context: Context) -> str:
 
 def _cells(context: Context) -> Outputs:
     from nes_spark.entities.stages import build_cells
-    from nes_spark.text.stages import own_names
+    from nes_spark.text.leak_stages import own_names
 
     config, mentions = context.config, context.table("mentions")
     return {
@@ -393,122 +404,122 @@ def _candidates(context: Context) -> Outputs:
 
 STAGES: tuple[Stage, ...] = (
     Stage(
-        "documents",
-        "read, validate, cut to the presentation part",
-        (INPUT,),
-        ("documents", "quarantine"),
-        ("input", "presentation", "identifiers"),
+        name="documents",
+        what="read, validate, cut to the presentation part",
+        needs=(INPUT,),
+        gives=("documents", "quarantine"),
+        sections=("input", "presentation", "identifiers"),
         run=_documents,
     ),
     Stage(
-        "embedder",
-        "fit the embedding model where it is fitted on the corpus",
-        ("documents",),
-        ("embedder",),
-        ("embedding",),
+        name="embedder",
+        what="fit the embedding model where it is fitted on the corpus",
+        needs=("documents",),
+        gives=("embedder",),
+        sections=("embedding",),
         fill=_embedder,
     ),
     Stage(
-        "chunks",
-        "cut into semantic chunks, suppress direct identifiers",
-        ("documents", "embedder"),
-        ("chunks",),
-        ("chunking", "identifiers", "embedding"),
+        name="chunks",
+        what="cut into semantic chunks, suppress direct identifiers",
+        needs=("documents", "embedder"),
+        gives=("chunks",),
+        sections=("chunking", "identifiers", "embedding"),
         run=_chunks,
         also=_embedder_digest,
     ),
     Stage(
-        "mentions",
-        "recognise and link named entities",
-        ("chunks",),
-        ("mentions",),
-        ("entities",),
+        name="mentions",
+        what="recognise and link named entities",
+        needs=("chunks",),
+        gives=("mentions",),
+        sections=("entities",),
         run=_mentions,
         also=_recognizer_digest,
     ),
     Stage(
-        "cells",
-        "build the entity combination table; which entities name a document",
-        ("documents", "chunks", "mentions"),
-        ("cells", "own_names"),
-        ("entities", "identifiers"),
+        name="cells",
+        what="build the entity combination table; which entities name a document",
+        needs=("documents", "chunks", "mentions"),
+        gives=("cells", "own_names"),
+        sections=("entities", "identifiers"),
         run=_cells,
     ),
     Stage(
-        "embeddings",
-        "embed the chunks",
-        ("chunks", "embedder"),
-        ("embeddings",),
-        ("embedding",),
+        name="embeddings",
+        what="embed the chunks",
+        needs=("chunks", "embedder"),
+        gives=("embeddings",),
+        sections=("embedding",),
         run=_embeddings,
         also=_embedder_digest,
     ),
     Stage(
-        "mixture",
-        "fit mixtures on the sphere",
-        ("embeddings",),
-        ("mixture",),
-        ("mixture",),
+        name="mixture",
+        what="fit mixtures on the sphere",
+        needs=("embeddings",),
+        gives=("mixture",),
+        sections=("mixture",),
         fill=_mixture,
         draws=True,
         also=_warm_start_digest,
     ),
     Stage(
-        "assignments",
-        "assign chunks to components",
-        ("embeddings", "mixture"),
-        ("assignments",),
-        (),
+        name="assignments",
+        what="assign chunks to components",
+        needs=("embeddings", "mixture"),
+        gives=("assignments",),
+        sections=(),
         run=_assignments,
     ),
     Stage(
-        "swaps",
-        "draw the swaps of every candidate",
-        ("documents", "cells", "own_names", "embeddings", "mixture", "assignments"),
-        ("swaps",),
-        ("releases", "swapping"),
+        name="swaps",
+        what="draw the swaps of every candidate",
+        needs=("documents", "cells", "own_names", "embeddings", "mixture", "assignments"),
+        gives=("swaps",),
+        sections=("releases", "swapping"),
         run=_swaps,
         draws=True,
     ),
     Stage(
-        "rewrites",
-        "exchange the entities in the texts",
-        ("swaps", "chunks", "mentions"),
-        ("rewrites",),
-        ("releases", "swapping", "entities"),
+        name="rewrites",
+        what="exchange the entities in the texts",
+        needs=("swaps", "chunks", "mentions"),
+        gives=("rewrites",),
+        sections=("releases", "swapping", "entities"),
         run=_rewrites,
     ),
     Stage(
-        "post_density",
-        "embed the swapped chunks",
-        ("rewrites", "embedder", "mixture", "assignments"),
-        ("post_density",),
-        ("embedding",),
+        name="post_density",
+        what="embed the swapped chunks",
+        needs=("rewrites", "embedder", "mixture", "assignments"),
+        gives=("post_density",),
+        sections=("embedding",),
         run=_post_density,
         also=_embedder_digest,
     ),
     Stage(
-        "risk_fits",
-        "fit the Ewens-Pitman model to every table",
-        ("cells",),
-        ("risk_fits",),
-        ("releases",),
+        name="risk_fits",
+        what="fit the Ewens-Pitman model to every table",
+        needs=("cells",),
+        gives=("risk_fits",),
+        sections=("releases",),
         run=_risk_fits,
     ),
     Stage(
-        "scores",
-        "score disclosure risk and data utility",
-        ("swaps", "cells", "assignments", "post_density", "risk_fits"),
-        ("scores",),
-        ("risk",),
+        name="scores",
+        what="score disclosure risk and data utility",
+        needs=("swaps", "cells", "assignments", "post_density", "risk_fits"),
+        gives=("scores",),
+        sections=("risk",),
         run=_scores,
     ),
     Stage(
-        "candidates",
-        "average over draws, find the frontier",
-        ("scores",),
-        ("candidates",),
-        ("mixture", "risk", "choice"),
+        name="candidates",
+        what="average over draws, find the frontier",
+        needs=("scores",),
+        gives=("candidates",),
+        sections=("mixture", "risk", "choice"),
         run=_candidates,
     ),
 )

@@ -1,4 +1,4 @@
-"""The last step of a run: choose, put together, examine, audit, report, record, publish, seal.
+"""The last step of a run: choose, assemble, attack, check, record, seal, move.
 
 Order matters. The ledger is sealed before the release goes out, so that no release exists that its
 owner cannot undo; the release is moved to its place last, after the record of it was written.
@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
-from nes_spark.config import Config
-from nes_spark.errors import EstimationError, GateRefused
+from nes_spark.errors import GateRefused
 from nes_spark.logs import Progress
+from nes_spark.releases.choice import Choice
 from nes_spark.releases.publishing import Gate
 from nes_spark.releases.space import statuses_of
+from nes_spark.run.choice import choose_release
+from nes_spark.run.context import Context, finished
+from nes_spark.run.findings import Audit, Findings, audit_release, examine
+from nes_spark.run.gates import Evidence, check_gates
 from nes_spark.run.mlflow_run import track
 from nes_spark.run.outcome import Outcome, release_sections
-from nes_spark.run.pipeline import STAGES
+from nes_spark.run.pipeline import STAGES, sampling_tables
+from nes_spark.run.published import CONFIGURATION, PUBLICATION, PublishedRun
 from nes_spark.run.report_data import (
     REPORT_DATA,
     language_model_results,
@@ -29,20 +32,23 @@ from nes_spark.run.report_data import (
 )
 from nes_spark.run.result import RunResult
 from nes_spark.schemas import TABLES
+from nes_spark.store import UNFINISHED as ASIDE
 from nes_spark.store import combine, input_fingerprint
-from nes_spark.versions import code_version
+from nes_spark.versions import code_digest, code_version
 
 if TYPE_CHECKING:
+    import pandas as pd
     from pyspark.sql import DataFrame
 
-    from nes_spark.run.context import Context
-    from nes_spark.run.findings import Audit
+    from nes_spark.entities.combination import Combination
+    from nes_spark.mixture import MixtureModel
 
 #: Sections that decide what is published although no table depends on them.
 SECTIONS = ("choice", "gates", "ledger", "audit", "utility", "report", "tracking")
 #: The same for what the adversaries find: another gate lets their guesses stand.
 ATTACKED = ("choice", "releases", "audit")
-PUBLICATION = "publication"
+#: Adversaries are looked up by name, so that no import leads to what they are made of.
+ATTACKS = "nes_spark.audit.attack_stages"
 
 
 def _keys(context: Context) -> tuple[str, str]:
@@ -52,79 +58,12 @@ def _keys(context: Context) -> tuple[str, str]:
     reference = context.config.audit.reference
     known = input_fingerprint(context.spark, [reference]) if reference else ""
 
-    def key(sections: Sequence[str]) -> str:
-        return combine(code_version(), context.config.fingerprint(*sections), known, *contents)
+    def key(code: Sequence[str], sections: Sequence[str]) -> str:
+        return combine(code_digest(*code), context.config.fingerprint(*sections), known, *contents)
 
-    return key(SECTIONS), key(ATTACKED)
-
-
-def choose_release(candidates: pd.DataFrame, config: Config) -> dict[str, Any]:
-    """Choose among the candidates of one setting and population.
-
-    Parameters
-    ----------
-    candidates : pandas.DataFrame
-        Table ``candidates``.
-    config : Config
-        Its section ``choice`` names rule, setting and population; by default the first setting of
-        the grid and the first population.
-
-    Returns
-    -------
-    dict
-        The chosen row, plus ``candidates`` and ``on_frontier``: how many there were.
-
-    Raises
-    ------
-    EstimationError
-        When the setting or population has no candidates, or the rule no feasible one.
-    """
-    from nes_spark.mixture.stages import settings_of
-    from nes_spark.releases import choose
-
-    rule = config.choice
-    setting = rule.setting or settings_of(config.mixture)[0].name
-    population = config.risk.population[0] if rule.population is None else rule.population
-    mine = candidates[
-        (candidates["setting"] == setting) & (candidates["population"] == population)
-    ].reset_index(drop=True)
-    if rule.per_draw:
-        mine = mine[mine["draw"].notna() | (mine["n_swaps"] == 0)].reset_index(drop=True)
-    if mine.empty:
-        have = sorted(set(zip(candidates["setting"], candidates["population"], strict=True)))
-        raise EstimationError(
-            f"no candidate has setting {setting!r} and N = {population:g}; there are {have}",
-            "no_candidates",
-        )
-    position = choose(
-        mine,
-        rule.rule,
-        slope=rule.slope,
-        offset=rule.offset,
-        max_risk=rule.max_risk,
-        combination=rule.combination,
+    return key(("nes_spark.run.release", ATTACKS), SECTIONS), key(
+        ("nes_spark.run.findings:audit_release", ATTACKS), ATTACKED
     )
-    row = mine.iloc[position].to_dict()
-    return {
-        "setting": setting,
-        "population": float(population),
-        "combination": str(row["combination"]),
-        "n_swaps": int(row["n_swaps"]),
-        "r": float(row["r"]),
-        "draws": int(row["draws"]),
-        "draw": 0 if pd.isna(row["draw"]) else int(row["draw"]),
-        "DR": float(row["DR"]),
-        "DR_se": _number(row["DR_se"]),
-        "DU": float(row["DU"]),
-        "DU_se": _number(row["DU_se"]),
-        "rule": rule.rule,
-        "candidates": len(mine),
-        "on_frontier": int(mine["on_frontier"].sum()),
-    }
-
-
-def _number(value: Any) -> float | None:
-    return None if value is None or value != value else float(value)
 
 
 def explain_no_swaps(context: Context) -> str:
@@ -137,7 +76,7 @@ def explain_no_swaps(context: Context) -> str:
     for combination in combinations_of(context.config.releases):
         status = _status(context, setting, combination, None)
         counts = ", ".join(f"{n} chunks {name}" for name, n in status_figures(status).items())
-        parts.append(f"{'+'.join(combination)}: {counts}")
+        parts.append(f"{combination.name}: {counts}")
     return (
         "; ".join(parts)
         + ". Give more documents, fewer components (mixture.n_components) or other categories "
@@ -146,9 +85,8 @@ def explain_no_swaps(context: Context) -> str:
 
 
 def _status(
-    context: Context, setting: str, combination: tuple[str, ...], swaps: DataFrame | None
+    context: Context, setting: str, combination: Combination, swaps: DataFrame | None
 ) -> DataFrame:
-    from nes_spark.run.pipeline import sampling_tables
     from nes_spark.swapping.stages import chunk_status
 
     return chunk_status(
@@ -162,6 +100,84 @@ def _status(
     )
 
 
+@dataclass
+class Publication:
+    """A release on its way out: what each of the steps below adds to it.
+
+    Attributes
+    ----------
+    context : Context
+        Of a run whose stages are finished.
+    progress : Progress
+        Told about every part.
+    key, attack_key : str
+        Digests of what the publication, and its attacks, depend on.
+    again : bool
+        Whether to attack although the guesses of an earlier try are there.
+    candidates : pandas.DataFrame
+        Table ``candidates``, the chosen one marked.
+    choice : Choice
+        The release.
+    models : dict
+        Setting -> fitted mixture.
+    rewritten, assembled : pyspark.sql.DataFrame
+        Rows of ``rewrites`` that the release is made of; every chunk as it is released. Persisted
+        until :meth:`free`.
+    figures, statuses : dict
+        Counts of the corpus; status -> chunks.
+    audit, findings : Audit, Findings
+        What the adversaries reached; what else was found out.
+    gates : list of Gate
+        What was checked.
+    files : list of dict
+        ``file, rows, sha256`` of every file of the release.
+    record : dict
+        What release.json says.
+    outcome : Outcome
+        All that report and MLflow are made of.
+    run_id : str or None
+        The MLflow run.
+    """
+
+    context: Context
+    progress: Progress
+    key: str
+    attack_key: str
+    again: bool
+    candidates: pd.DataFrame = field(init=False)
+    choice: Choice = field(init=False)
+    models: dict[str, MixtureModel] = field(init=False)
+    rewritten: DataFrame = field(init=False)
+    assembled: DataFrame = field(init=False)
+    figures: dict[str, Any] = field(init=False)
+    statuses: dict[str, int] = field(init=False)
+    audit: Audit = field(init=False)
+    findings: Findings = field(init=False)
+    gates: list[Gate] = field(init=False)
+    files: list[dict[str, Any]] = field(init=False)
+    record: dict[str, Any] = field(init=False)
+    outcome: Outcome = field(init=False)
+    run_id: str | None = None
+    _held: list[DataFrame] = field(default_factory=list, repr=False)
+
+    def hold(self, frame: DataFrame, on_disk: bool = False) -> DataFrame:
+        """Persist a frame until :meth:`free`; on disk only where the heap is for searches."""
+        from pyspark import StorageLevel
+
+        self._held.append(frame.persist(StorageLevel.DISK_ONLY) if on_disk else frame.cache())
+        return self._held[-1]
+
+    def free(self) -> None:
+        """Drop what :meth:`hold` persisted."""
+        while self._held:
+            self._held.pop().unpersist()
+
+    @property
+    def passed(self) -> bool:
+        """Whether all gates hold."""
+        return all(gate.passed for gate in self.gates)
+
+
 def publish(context: Context, progress: Progress, changed: bool) -> RunResult:
     """Publish the chosen release unless that was done already.
 
@@ -172,7 +188,7 @@ def publish(context: Context, progress: Progress, changed: bool) -> RunResult:
     progress : Progress
         Told about this last step.
     changed : bool
-        Whether any stage ran; if not and the publication is there, nothing is done.
+        Whether to publish although the publication of this very release is there.
 
     Returns
     -------
@@ -183,185 +199,138 @@ def publish(context: Context, progress: Progress, changed: bool) -> RunResult:
     GateRefused
         When a gate does not hold; report and MLflow run are written all the same.
     """
-    from pyspark import StorageLevel
-
-    from nes_spark.releases.publish_stages import (
-        assemble,
-        chosen_rewrites,
-        ledger_rows,
-        write_release,
-    )
-    from nes_spark.run.figures_stages import component_figures, corpus_figures, status_figures
-    from nes_spark.run.findings import audit_release, examine
-    from nes_spark.swapping import seed_fingerprint
-    from nes_spark.swapping.ledger import write_ledger
-    from nes_spark.swapping.stages import apply_must_change
-
-    config, store = context.config, context.store
+    store = context.store
     progress.start("release", "choose, check, publish")
     started = time.perf_counter()
     store.recover("release")
-    key, attacked = _keys(context)
+    key, attack_key = _keys(context)
     done = store.manifest(PUBLICATION)
     if done is not None and done.key == key and not changed and store.exists("release"):
         progress.done("release", "published before (up to date)", 0.0)
-        facts = done.details
-        return RunResult(
-            store.root,
-            "unchanged",
-            facts["figures"],
-            facts["choice"],
-            [Gate(**g) for g in facts["gates"]],
-            store.path("report", "index.html"),
-            facts["mlflow_run_id"],
-            facts["seconds"],
-        )
+        return _published_before(context)
+    publication = Publication(context, progress, key, attack_key, changed)
+    try:
+        assemble_release(publication)
+        attack_release(publication)
+        check_release(publication)
+        record_release(publication)
+        seal_ledger(publication)
+    finally:
+        publication.free()
+    return move_release(publication, started)
 
-    candidates = store.read_pandas("candidates")
-    choice = choose_release(candidates, config)
-    combination = tuple(c for c in choice["combination"].split("+") if c)
-    candidates["chosen"] = (
-        (candidates["setting"] == choice["setting"])
-        & (candidates["population"] == choice["population"])
-        & (candidates["combination"] == choice["combination"])
-        & (candidates["n_swaps"] == choice["n_swaps"])
-        & (candidates["draw"].fillna(0) == choice["draw"])
+
+def _published_before(context: Context) -> RunResult:
+    """Return what was published with today's key."""
+    run = PublishedRun(context.store)
+    return RunResult(
+        context.store.root,
+        "unchanged",
+        run.details["figures"],
+        run.choice,
+        [Gate(**gate) for gate in run.details["gates"]],
+        context.store.path("report", "index.html"),
+        run.mlflow_run_id,
+        run.details["seconds"],
     )
+
+
+def assemble_release(publication: Publication) -> None:
+    """Choose, put every chunk's released text together, and account for every chunk."""
+    from nes_spark.releases.publish_stages import assemble, chosen_rewrites
+    from nes_spark.run.figures_stages import corpus_figures, status_figures
+    from nes_spark.swapping.stages import apply_must_change
+
+    context, progress = publication.context, publication.progress
+    config, store = context.config, context.store
+    candidates = store.read_pandas("candidates")
     models = context.models()
-    model = models[choice["setting"]]
-    choice["components"] = len(model.weights)
+    sizes = {name: len(model.weights) for name, model in models.items()}
+    choice = choose_release(candidates, config, sizes)
+    candidates["chosen"] = choice.marks(candidates)
+    publication.candidates, publication.models, publication.choice = candidates, models, choice
 
     chunks, documents = context.table("chunks"), context.table("documents")
-    rewritten = chosen_rewrites(
-        context.table("rewrites"),
-        choice["setting"],
-        choice["combination"],
-        choice["n_swaps"],
-        choice["draw"],
-    ).cache()
-    changed_chunks = apply_must_change(
-        chunks, context.table("mentions"), config.releases.must_change
+    publication.rewritten = publication.hold(
+        chosen_rewrites(
+            context.table("rewrites"),
+            choice.setting,
+            choice.combination.name,
+            choice.n_swaps,
+            choice.draw,
+        )
     )
-    assembled = assemble(chunks, documents, changed_chunks, rewritten, context.secret)
-    # All texts: on disk only, the heap is for the searches.
-    assembled = assembled.persist(StorageLevel.DISK_ONLY)
-    swaps = context.table("swaps").where(
-        f"setting = '{choice['setting']}' AND combination = '{choice['combination']}' "
-        f"AND draw = {choice['draw']} AND `order` <= {choice['n_swaps']}"
+    replaced = apply_must_change(chunks, context.table("mentions"), config.releases.must_change)
+    publication.assembled = publication.hold(
+        assemble(chunks, documents, replaced, publication.rewritten, context.secret), on_disk=True
     )
     with progress.part("release", "status", "account for every chunk"):
-        if combination:
-            status = _status(context, choice["setting"], combination, swaps)
-            store.write_table("status", status, key)
-            statuses = status_figures(context.table("status"))
+        if choice.swapped:
+            status = _status(
+                context, choice.setting, choice.combination, _chosen_swaps(context, choice)
+            )
+            store.write_table("status", status, publication.key)
+            publication.statuses = status_figures(context.table("status"))
         else:
-            statuses = {"unpaired": store.manifest("chunks").rows}  # type: ignore[union-attr]
-
+            publication.statuses = {"unpaired": finished(store, "chunks").rows}
         figures = corpus_figures(
             documents, context.table("quarantine"), chunks, context.table("mentions")
         )
     found = figures["categories"]
     none = {"mentions": 0, "entities": 0, "chunks": 0}
     figures["categories"] = {c: found.get(c, none) for c in config.entities.categories}
+    publication.figures = figures
+
+
+def _chosen_swaps(context: Context, choice: Choice) -> DataFrame:
+    """Rows of table ``swaps`` that the release is made of."""
+    from pyspark.sql import functions as F
+
+    return context.table("swaps").where(
+        (F.col("setting") == choice.setting)
+        & (F.col("combination") == choice.combination.name)
+        & (F.col("draw") == choice.draw)
+        & (F.col("order") <= choice.n_swaps)
+    )
+
+
+def attack_release(publication: Publication) -> None:
+    """Let the adversaries try, and take the other measures that the configuration asks for."""
+    context, progress, choice = publication.context, publication.progress, publication.choice
     with progress.part("release", "attacks", "let the adversaries try"):
-        audit = audit_release(context, choice, attacked, again=changed)
+        publication.audit = audit_release(
+            context, choice, publication.attack_key, again=publication.again
+        )
     with progress.part("release", "measures", "what else the configuration asks for"):
-        findings = examine(context, choice, candidates, rewritten, audit, key)
-    with progress.part("release", "gates", "search for identifiers, check the bounds"):
-        gates = _gates(context, choice, _leaks(context, assembled, key), model, audit)
-    passed = all(gate.passed for gate in gates)
+        publication.findings = examine(
+            context,
+            choice,
+            publication.candidates,
+            publication.rewritten,
+            publication.audit,
+            publication.key,
+        )
 
-    store.remove("release.tmp")
-    store.make_folder("release.tmp", mode=0o700)
-    with progress.part("release", "texts", "write the released chunks"):
-        files = write_release(assembled, figures["documents"], store.path("release.tmp"))
-    record = {
-        "name": config.name,
-        "period": config.period,
-        "method": "named entity swapping",
-        "categories": statuses_of(config.entities.categories, combination, config.releases),
-        "choice": {k: v for k, v in choice.items() if k not in ("candidates", "on_frontier")},
-        "candidates": {"scored": choice["candidates"], "on_frontier": choice["on_frontier"]},
-        "documents": figures["documents"],
-        "chunks": figures["chunks"],
-        "chunk_status": statuses,
-        "gates": [asdict(gate) for gate in gates],
-        "audit": findings.audit.record,
-        **findings.record,
-        "files": files,
-        "seed_fingerprint": seed_fingerprint(context.secret),
-        "configuration": config.fingerprint(*release_sections()),
-        "code": code_version(),
-    }
-    language_models = language_model_results(store, files)
-    if language_models:
-        record["audit"]["language_models"] = language_models
-    store.write_json(record, "release.tmp", "release.json")
 
-    outcome = Outcome(
-        figures,
-        candidates,
-        choice,
-        statuses,
-        gates,
-        findings,
-        {
-            stage_output: found.seconds
-            for stage_output in [*TABLES, "embedder", "mixture"]
-            if (found := store.manifest(stage_output))
-        },
-        models,
-        component_figures(context.table("assignments"), assembled, choice["setting"]),
-        language_models,
-    )
-    run_id = None
-    with (
-        progress.part("release", "report", "gather, draw, track"),
-        store.temporary() as temporary,
-    ):
-        data = report_data(context, outcome, rewritten, assembled)
-        store.write_bytes(data.to_json().encode(), *REPORT_DATA, mode=0o600)
-        folder = temporary / "report"
-        write_report(store, data, folder)
-        if config.tracking.enabled:
-            run_id = track(context, outcome, folder)
-    report = store.path("report", "index.html")
-    store.write_bytes(
-        config.model_dump_json(indent=2).encode(), "stages", "config.json", mode=0o600
-    )
-    if not passed:
-        store.remove("release.tmp")
-        rewritten.unpersist()
-        assembled.unpersist()
-        refused = "; ".join(f"{g.name}: {g.detail}" for g in gates if not g.passed)
-        raise GateRefused(f"release not published: {refused}. Report: {report}")
-    with progress.part("release", "ledger", "seal the key"):
-        rows = ledger_rows(assembled, chunks)
-        write_ledger(store, rows, config.ledger, choice=choice, seed=context.secret)
-    store.move("release.tmp", "release", mode=0o755)
-    rewritten.unpersist()
-    assembled.unpersist()
-    details = {
-        "figures": figures,
-        "choice": choice,
-        "gates": [asdict(gate) for gate in gates],
-        "mlflow_run_id": run_id,
-        "seconds": outcome.seconds,
-        "statuses": statuses,
-        "audit": record["audit"],
-        "configuration": record["configuration"],
-        "name": config.name,
-        "period": config.period,
-    }
-    store.write_artifact(PUBLICATION, key, lambda _: details)
-    progress.done(
-        "release",
-        f"{figures['chunks']:,} chunks in {len(files)} files, {len(gates)} gates passed",
-        time.perf_counter() - started,
-    )
-    return RunResult(
-        store.root, "published", figures, choice, gates, report, run_id, outcome.seconds
-    )
+def check_release(publication: Publication) -> None:
+    """Search for identifiers and ask every gate."""
+    context, choice = publication.context, publication.choice
+    with publication.progress.part("release", "gates", "search for identifiers, check the bounds"):
+        fit = None
+        if choice.swapped:
+            fits = context.store.read_pandas("risk_fits")
+            (row,) = fits[fits["combination"] == choice.combination.name].to_dict("records")
+            fit = {str(name): value for name, value in row.items()}
+        publication.gates = check_gates(
+            Evidence(
+                context.config,
+                choice,
+                _leaks(context, publication.assembled, publication.key),
+                publication.models[choice.setting],
+                fit,
+                publication.audit,
+            )
+        )
 
 
 def _leaks(context: Context, assembled: DataFrame, key: str) -> list[dict[str, Any]]:
@@ -369,7 +338,7 @@ def _leaks(context: Context, assembled: DataFrame, key: str) -> list[dict[str, A
     from pyspark.sql import functions as F
 
     from nes_spark.releases.publish_stages import identifiers_left
-    from nes_spark.text.stages import index_identifiers
+    from nes_spark.text.leak_stages import index_identifiers
 
     identifiers = context.config.identifiers
     index = index_identifiers(context.table("documents"), identifiers)
@@ -382,67 +351,147 @@ def _leaks(context: Context, assembled: DataFrame, key: str) -> list[dict[str, A
     return [row.asDict() for row in counted.orderBy("kind", "rule").collect()]
 
 
-def _gates(
-    context: Context,
-    choice: dict[str, Any],
-    leaks: list[dict[str, Any]],
-    model: Any,
-    audit: Audit,
-) -> list[Gate]:
+def record_release(publication: Publication) -> None:
+    """Write the texts aside, release.json, the report and the MLflow run.
+
+    Raises
+    ------
+    GateRefused
+        When a gate does not hold; report and MLflow run say so too.
+    """
+    from nes_spark.releases.publish_stages import write_release
+    from nes_spark.run.figures_stages import component_figures
+
+    context, progress = publication.context, publication.progress
+    config, store = context.config, context.store
+    store.remove(ASIDE)
+    store.make_folder(ASIDE, mode=0o700)
+    with progress.part("release", "texts", "write the released chunks"):
+        publication.files = write_release(
+            publication.assembled, publication.figures["documents"], store.path(ASIDE)
+        )
+    language_models = language_model_results(store, publication.files)
+    publication.record = _record(publication, language_models)
+    store.write_json(publication.record, ASIDE, "release.json")
+    publication.outcome = Outcome(
+        publication.figures,
+        publication.candidates,
+        publication.choice,
+        publication.statuses,
+        publication.gates,
+        publication.findings,
+        {
+            output: found.seconds
+            for output in [*TABLES, "embedder", "mixture"]
+            if (found := store.manifest(output))
+        },
+        publication.models,
+        component_figures(
+            context.table("assignments"), publication.assembled, publication.choice.setting
+        ),
+        language_models,
+    )
+    with (
+        progress.part("release", "report", "gather, draw, track"),
+        store.temporary() as temporary,
+    ):
+        data = report_data(
+            context, publication.outcome, publication.rewritten, publication.assembled
+        )
+        store.write_bytes(data.to_json().encode(), *REPORT_DATA, mode=0o600)
+        folder = temporary / "report"
+        write_report(store, data, folder)
+        if config.tracking.enabled:
+            publication.run_id = track(
+                context, publication.outcome, folder, store.read_bytes(ASIDE, "release.json")
+            )
+    store.write_bytes(config.model_dump_json(indent=2).encode(), *CONFIGURATION, mode=0o600)
+    if not publication.passed:
+        store.remove(ASIDE)
+        refused = "; ".join(f"{g.name}: {g.detail}" for g in publication.gates if not g.passed)
+        report = store.path("report", "index.html")
+        raise GateRefused(f"release not published: {refused}. Report: {report}")
+
+
+def _record(publication: Publication, language_models: list[dict[str, Any]]) -> dict[str, Any]:
+    """What release.json says: counts, scores and gates; nothing that tells which swap was made."""
+    from nes_spark.swapping import seed_fingerprint
+
+    context, choice, figures = publication.context, publication.choice, publication.figures
     config = context.config
-    bounds = config.gates
-    accepted = set(bounds.accept_identifiers)
-    open_leaks = [row for row in leaks if not {row["kind"], row["rule"]} & accepted]
-    listed, tolerated = (
-        ", ".join(f"{row['n']} {row['kind']} ({row['rule']})" for row in rows)
-        for rows in (open_leaks, [row for row in leaks if row not in open_leaks])
+    shown = choice.to_dict()
+    audit = publication.audit.record
+    if language_models:
+        audit["language_models"] = language_models
+    return {
+        "name": config.name,
+        "period": config.period,
+        "method": "named entity swapping",
+        "categories": statuses_of(config.entities.categories, choice.combination, config.releases),
+        "choice": {k: v for k, v in shown.items() if k not in ("candidates", "on_frontier")},
+        "candidates": {"scored": choice.candidates, "on_frontier": choice.on_frontier},
+        "documents": figures["documents"],
+        "chunks": figures["chunks"],
+        "chunk_status": publication.statuses,
+        "gates": [asdict(gate) for gate in publication.gates],
+        "audit": audit,
+        **publication.findings.record,
+        "files": publication.files,
+        "seed_fingerprint": seed_fingerprint(context.secret),
+        "configuration": config.fingerprint(*release_sections()),
+        "code": code_version(),
+    }
+
+
+def seal_ledger(publication: Publication) -> None:
+    """Write the key that undoes the release."""
+    from nes_spark.releases.publish_stages import ledger_rows
+    from nes_spark.swapping.ledger import write_ledger
+
+    context = publication.context
+    with publication.progress.part("release", "ledger", "seal the key"):
+        rows = ledger_rows(publication.assembled, context.table("chunks"))
+        write_ledger(
+            context.store,
+            rows,
+            context.config.ledger,
+            choice=publication.choice.to_dict(),
+            seed=context.secret,
+        )
+
+
+def move_release(publication: Publication, started: float) -> RunResult:
+    """Put the release in its place and commit the publication."""
+    context, record = publication.context, publication.record
+    store, config = context.store, context.config
+    store.move(ASIDE, "release", mode=0o755)
+    seconds = publication.outcome.seconds
+    details = {
+        "figures": publication.figures,
+        "choice": publication.choice.to_dict(),
+        "gates": record["gates"],
+        "mlflow_run_id": publication.run_id,
+        "seconds": seconds,
+        "statuses": publication.statuses,
+        "audit": record["audit"],
+        "configuration": record["configuration"],
+        "name": config.name,
+        "period": config.period,
+    }
+    store.write_artifact(PUBLICATION, publication.key, lambda _: details)
+    publication.progress.done(
+        "release",
+        f"{publication.figures['chunks']:,} chunks in {len(publication.files)} files, "
+        f"{len(publication.gates)} gates passed",
+        time.perf_counter() - started,
     )
-    gates = [
-        Gate(
-            "direct identifiers",
-            not open_leaks,
-            f"still found: {listed}; where: table leaks"
-            if open_leaks
-            else "none of a text's own document" + (f"; accepted: {tolerated}" if leaks else ""),
-        ),
-        Gate(
-            "mixture",
-            bool(model.converged) or config.mixture.on_no_convergence == "accept",
-            f"{choice['setting']} converged after {model.n_iter} iterations"
-            if model.converged
-            else f"{choice['setting']} did not converge in {model.n_iter} iterations; raise "
-            "mixture.max_iter or choose fewer components",
-        ),
-    ]
-    if choice["combination"]:
-        fits = context.store.read_pandas("risk_fits")
-        (fit,) = fits[fits["combination"] == choice["combination"]].to_dict("records")
-        gates.append(
-            Gate(
-                "risk fit",
-                bool(fit["converged"]),
-                f"theta = {fit['theta']:.4g}, alpha = {fit['alpha']:.4g}"
-                if fit["converged"]
-                else f"no estimate: {fit['reason']}",
-            )
-        )
-    gates.append(
-        Gate(
-            "swaps",
-            choice["n_swaps"] >= bounds.min_swaps,
-            f"{choice['n_swaps']} made, at least {bounds.min_swaps} asked for",
-        )
+    return RunResult(
+        store.root,
+        "published",
+        publication.figures,
+        publication.choice,
+        publication.gates,
+        store.path("report", "index.html"),
+        publication.run_id,
+        seconds,
     )
-    if bounds.max_linkage_accuracy is not None:
-        found = audit.accuracy
-        gates.append(
-            Gate(
-                "linkage adversary",
-                found is not None and found <= bounds.max_linkage_accuracy,
-                "no swapped chunk to attack"
-                if found is None
-                else f"names {found:.1%} of swapped chunks after, bound "
-                f"{bounds.max_linkage_accuracy:.1%}",
-            )
-        )
-    return gates

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nes_spark.audit.adversaries import LINKAGE
 from nes_spark.releases.space import statuses_of
 from nes_spark.run.outcome import Outcome, release_sections
 from nes_spark.schemas import TABLES
@@ -61,7 +62,7 @@ def report_data(
     identified: list[Identified] = []
     excerpts: dict[str, str] = {}
     if config.report.examples:
-        exchanged, examples = _examples(context, rewritten, choice["setting"])
+        exchanged, examples = _examples(context, rewritten, choice.setting)
         if findings.audit.results:
             identified = _identified(context, assembled)
         excerpts = _excerpts(context, outcome.components)
@@ -85,7 +86,6 @@ def report_data(
         for row in outcome.components.to_dict("records")
         for k in [int(row["component"])]
     ]
-    combination = tuple(c for c in choice["combination"].split("+") if c)
     line = (config.choice.slope, config.choice.offset) if config.choice.rule == "line" else None
     embedder = store.manifest("embedder")
     return ReportData(
@@ -94,7 +94,7 @@ def report_data(
         figures=outcome.figures,
         candidates=outcome.candidates,
         choice=choice,
-        categories=statuses_of(config.entities.categories, combination, config.releases),
+        categories=statuses_of(config.entities.categories, choice.combination, config.releases),
         risk_fits=fits,
         p_hats=p_hat_table(fits, config.risk.population),
         components=components,
@@ -108,7 +108,7 @@ def report_data(
             "code": code_version(),
             "recogniser": config.entities.recognizer,
             "embedding model": str((embedder.details if embedder else {}).get("model_id")),
-            "mixture": choice["setting"],
+            "mixture": choice.setting,
         },
         key_location=store.path("sealed"),
         key_encrypted=config.ledger.encrypt,
@@ -212,7 +212,7 @@ def _identified(context: Context, assembled: DataFrame) -> list[Identified]:
 
     rows = (
         context.table("predictions")
-        .where("side = 'post' AND correct AND model = 'linkage'")
+        .where((F.col("side") == "post") & F.col("correct") & (F.col("model") == LINKAGE))
         .groupBy("chunk_id", "answer")
         .agg(F.count(F.lit(1)).alias("times"), F.max_by("evidence", "draw").alias("evidence"))
         .join(assembled.select("chunk_id", "release_document_id", "position"), "chunk_id")

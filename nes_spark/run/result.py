@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from nes_spark.releases.choice import Choice
 from nes_spark.store import Store
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ class RunResult:
         ``published`` or ``unchanged`` (everything was there already).
     figures : dict
         Counts of documents, chunks and entities (:mod:`nes_spark.run.figures_stages`).
-    choice : dict
+    choice : Choice
         The chosen release: setting, population, combination, n_swaps, r, DR, DU.
     gates : list of Gate
         What was checked before publication.
@@ -38,7 +39,7 @@ class RunResult:
     directory: str
     status: str
     figures: dict[str, Any]
-    choice: dict[str, Any]
+    choice: Choice
     gates: list[Any]
     report: str
     mlflow_run_id: str | None = None
@@ -71,14 +72,13 @@ def _summary(result: RunResult) -> str:
         for category, found in figures["categories"].items()
     ]
     rows += [
-        ("components", f"{choice['components']} ({choice['setting']})"),
-        ("candidates", f"{choice['candidates']:,}, {choice['on_frontier']:,} on the frontier"),
+        ("components", f"{choice.components} ({choice.setting})"),
+        ("candidates", f"{choice.candidates:,}, {choice.on_frontier:,} on the frontier"),
         (
             "chosen release",
-            f"{choice['combination'] or 'no swaps'}, {choice['n_swaps']} swaps, "
-            f"r = {choice['r']:.4f}",
+            f"{choice.combination.name or 'no swaps'}, {choice.n_swaps} swaps, r = {choice.r:.4f}",
         ),
-        ("", f"DR = {choice['DR']:.4f}, DU = {choice['DU']:.4f}, N = {choice['population']:.0e}"),
+        ("", f"DR = {choice.DR:.4f}, DU = {choice.DU:.4f}, N = {choice.population:.0e}"),
     ]
     rows += [
         (f"gate {gate.name}", f"{'passed' if gate.passed else 'REFUSED'}: {gate.detail}")

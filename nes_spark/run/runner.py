@@ -19,6 +19,7 @@ from nes_spark.errors import (
 )
 from nes_spark.failures import translated
 from nes_spark.logs import LOGGER, Progress
+from nes_spark.run.checks import check_config
 from nes_spark.run.context import Context, open_run
 from nes_spark.run.pipeline import INPUT, STAGES, Stage
 from nes_spark.run.release import explain_no_swaps, publish
@@ -33,6 +34,7 @@ def describe_plan(config: Config) -> str:
     """Return the stages in order: what each needs, gives and which settings it depends on."""
     from nes_spark.releases import describe_space
 
+    check_config(config, planned=True)
     lines = []
     for number, stage in enumerate(STAGES, 1):
         lines.append(f"{number:2d}. {stage.name}: {stage.what}")
@@ -68,7 +70,7 @@ def run(config: Config, spark: SparkSession | None = None, force: bool = False) 
     Raises
     ------
     ConfigError
-        When no input is named, or a utility task cannot be loaded.
+        When a name in the configuration refers to nothing (:mod:`nes_spark.run.checks`).
     InputError
         When the input cannot be used, or no document was accepted.
     EstimationError
@@ -78,9 +80,7 @@ def run(config: Config, spark: SparkSession | None = None, force: bool = False) 
     InfrastructureError
         When Spark, a disk, MLflow or an endpoint failed.
     """
-    from nes_spark.run.findings import check_tasks
-
-    check_tasks(config)
+    check_config(config)
     with open_run(config, spark) as context, Progress(len(STAGES) + 1) as progress:
         _run_stages(context, progress, force)
         with translated("stage release"):
@@ -114,6 +114,7 @@ def run_stage(config: Config, name: str, spark: SparkSession | None = None) -> s
     stages = {stage.name: stage for stage in STAGES}
     if name != "release" and name not in stages:
         raise ConfigError(f"no stage {name!r}; the stages are {[*stages, 'release']}")
+    check_config(config)
     with open_run(config, spark) as context, Progress(1) as progress:
         if name == "release":
             return str(publish(context, progress, False))

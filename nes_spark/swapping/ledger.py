@@ -32,6 +32,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from nes_spark.errors import LedgerError
+from nes_spark.plain import plain
 from nes_spark.swapping.rows import restore
 from nes_spark.swapping.seeds import sealed_folder, seed_fingerprint, write_private
 
@@ -222,28 +223,15 @@ def write_ledger(
     """
     secret = (key or load_key(config)) if config.encrypt else None
     place = _place(where, create=True)
-    facts: dict[str, Any] = {"choice": _plain(dict(choice or {}))}
+    facts: dict[str, Any] = {"choice": plain(dict(choice or {}))}
     if seed is not None:
         facts["seed_fingerprint"] = seed_fingerprint(seed)
     return _write(place, (_line(row) for row in rows), facts, secret)
 
 
 def _line(row: Mapping[str, Any]) -> bytes:
-    text = json.dumps(_plain(dict(row)), ensure_ascii=False, sort_keys=True)
+    text = json.dumps(plain(dict(row)), ensure_ascii=False, sort_keys=True)
     return text.encode("utf-8", "surrogatepass") + b"\n"
-
-
-def _plain(value: Any) -> Any:
-    """Turn NumPy scalars, rows and tuples into what JSON knows."""
-    if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if hasattr(value, "asDict"):
-        return _plain(value.asDict(recursive=True))
-    if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
-    if hasattr(value, "item"):
-        return value.item()
-    return value
 
 
 def _write(

@@ -1,18 +1,12 @@
 """Reading, presentation part, sentences, semantic chunks, direct identifiers (paper, section 3.1).
 
 Importing this package does not import Spark; its Spark functions are in
-:mod:`nes_spark.text.stages`.
+the modules whose names end in ``_stages``.
 """
 
 from nes_spark.text.chunking import chunk_spans, chunk_text
-from nes_spark.text.identifiers import (
-    Identifier,
-    Match,
-    Matcher,
-    find_identifiers,
-    known_identifiers,
-    suppress,
-)
+from nes_spark.text.identifiers import find_identifiers, known_identifiers, suppress
+from nes_spark.text.matching import Identifier, Match, Matcher
 from nes_spark.text.presentation import Presentation, Turn, find_presentation, split_turns
 from nes_spark.text.sentences import split_sentences
 

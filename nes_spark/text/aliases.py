@@ -6,19 +6,17 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from nes_spark.text.identifiers import (
-    ACRONYMS,
-    COMMON_WORDS,
-    DESCRIPTORS,
-    Matcher,
-    _distinctive,
-    _name_words,
-    _places,
+from nes_spark.text.forms import (
     company_names,
+    is_distinctive,
+    name_words,
+    place_names,
     squeeze,
 )
+from nes_spark.text.matching import Matcher
 from nes_spark.text.presentation import Turn
 from nes_spark.text.sentences import word_set
+from nes_spark.text.vocabulary import ACRONYMS, COMMON_WORDS, DESCRIPTORS
 
 _CAP = r"[A-Z0-9À-ÖØ-Þ][\w&’'\-]*(?:\.(?=\w)[\w]+)*"
 _NAME = rf"(?P<name>{_CAP}(?:(?:,? (?:and|&|of|de|the|for|in))? {_CAP}){{0,6}})"
@@ -178,8 +176,8 @@ def mine_aliases(
     spellings: dict[str, Counter[str]] = {}
     # Where the call begins evidence counts in full, later frames also name other companies.
     begun = 0
-    human = {squeeze(w) for p in people for w in _name_words(p)}
-    humans = {squeeze(" ".join(_name_words(p))) for p in people}
+    human = {squeeze(w) for p in people for w in name_words(p)}
+    humans = {squeeze(" ".join(name_words(p))) for p in people}
     seen: Counter[tuple[str, int, int]] = Counter()
     for n, turn in enumerate(turns):
         if begun > _MINED_CHARACTERS:
@@ -220,7 +218,7 @@ def mine_aliases(
             continue
         known = any(m.start == 0 and m.end >= len(name) for m in covered.find(name))
         # "Bed Bath" of "Bed Bath and Beyond" is no name; "Kuehne" of "Kuehne Nagel" is.
-        piece = any(key in squeeze(c) for c in companies) and not _distinctive(name.split())
+        piece = any(key in squeeze(c) for c in companies) and not is_distinctive(name.split())
         if not known and not piece and not any(_inside(name, other) for other in found):
             found.append(name)
     return list(dict.fromkeys([*found, *_initials(whole, [*companies, *found])]))
@@ -239,7 +237,7 @@ def _plausible(name: str, key: str, human: set[str], humans: set[str]) -> bool:
         return False
     if all(w in _STOP or w in DESCRIPTORS for w in folded):
         return False
-    if key in _places():
+    if key in place_names():
         return False
     if len(words) == 1:
         if key in COMMON_WORDS or key in _STOP or name.upper() in ACRONYMS:

@@ -23,7 +23,8 @@ from nes_spark.text.chunking import (
     piece_distances,
     spans_between,
 )
-from nes_spark.text.identifiers import Match, Matcher, number_matches
+from nes_spark.text.matching import Match, Matcher
+from nes_spark.text.numbering import number_matches
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

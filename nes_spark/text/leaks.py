@@ -1,7 +1,7 @@
 """The leak search: which direct identifiers are left in released texts.
 
 Two questions, two costs. Does a text still name its *own* document? The document's forms are looked
-for with the rules of the suppression (:class:`~nes_spark.text.identifiers.Matcher`). Does it name
+for with the rules of the suppression (:class:`~nes_spark.text.matching.Matcher`). Does it name
 *another* document? Each text gives the squeezed spellings of all short runs of words that begin
 with a capital letter, each identifier gives the squeezed spellings of its forms, and equal
 spellings meet in a join: the cost is that of the texts plus that of the identifiers, never their
@@ -25,19 +25,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nes_spark.config import IdentifierKind
-from nes_spark.text.identifiers import (
-    _GAP,
-    _SENTENCE_END,
-    _SMALL,
+from nes_spark.text.forms import (
     CONTEXT,
+    GAP,
     MAX_WORDS,
+    SENTENCE_END,
+    SMALL_WORDS,
     TITLE,
     UPPER,
     WORD,
-    Matcher,
-    _cap,
     fold,
+    is_capital,
 )
+from nes_spark.text.matching import Matcher
 
 #: The rule of hits that name another document.
 OTHER_DOCUMENT = "other_document"
@@ -172,19 +172,19 @@ def candidates(text: str, matcher: Matcher) -> Iterator[Candidate]:
     for i, (word, start, _) in enumerate(words):
         while mask < len(masked) and masked[mask][1] <= start:
             mask += 1
-        if not _cap(word):
+        if not is_capital(word):
             continue
         stop = masked[mask][0] if mask < len(masked) else len(text)
         if start >= stop:
             continue
-        opens = bool(_SENTENCE_END.search(text[max(0, start - 8) : start]))
+        opens = bool(SENTENCE_END.search(text[max(0, start - 8) : start]))
         key, title, upper = "", True, True
         for j in range(i, min(i + CROSS_WORDS, len(words))):
             part, begin, end = words[j]
-            if end > stop or (j > i and not _GAP.fullmatch(text[words[j - 1][2] : begin])):
+            if end > stop or (j > i and not GAP.fullmatch(text[words[j - 1][2] : begin])):
                 break
             key += fold(part)
-            title &= _cap(part) or fold(part) in _SMALL
+            title &= is_capital(part) or fold(part) in SMALL_WORDS
             upper &= part.isupper() or part.isdigit() or part == "&"
             if len(key) >= CROSS_LENGTH:
                 yield Candidate(key, title, upper, opens and j == i)
@@ -213,7 +213,7 @@ def find_leaks_in_memory(
     kinds: Mapping[str, IdentifierKind] | None = None,
     allow: Iterable[str] = (),
 ) -> list[tuple[str, str, str, str, str, int]]:
-    """Search a small release; :func:`nes_spark.text.stages.find_leaks` does the same on Spark.
+    """Search a small release; :func:`nes_spark.text.leak_stages.find_leaks` does the same on Spark.
 
     Parameters
     ----------

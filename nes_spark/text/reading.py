@@ -1,7 +1,7 @@
 """One input record becomes a document, or a problem that says why it does not.
 
-Nothing here knows where a record came from: :mod:`nes_spark.text.stages` reads files with Spark and
-hands over one record at a time. Messages never quote text of a document.
+Nothing here knows where a record came from: :mod:`nes_spark.text.reading_stages` reads files with
+Spark and hands over one record at a time. Messages never quote text of a document.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from nes_spark.config import (
     InputConfig,
     PresentationConfig,
 )
-from nes_spark.text.identifiers import Identifier, known_identifiers
+from nes_spark.text.identifiers import known_identifiers
+from nes_spark.text.matching import Identifier
 from nes_spark.text.presentation import Turn, find_presentation, split_turns
 
 #: Reason codes of the quarantine and what each means.

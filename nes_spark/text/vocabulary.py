@@ -120,6 +120,14 @@ SENTENCE_WORDS = word_set(
     "well what when while why will with yes yet you your march june august"
 )
 
+#: Words that a sentence begins with and that are no part of a name.
+FUNCTION_WORDS = word_set(
+    "i we you he she they it the a an and but so or if our your his her their its my this that "
+    "these those thanks thank good hello hi hey yes no okay ok well now then as in on at for from "
+    "to with what when where who how why please let turning moving before after over today do did "
+    "is are was were can could would will should may might uh um congratulations great mr ms mrs dr"
+)
+
 #: What companies put behind their own name; the name is also used without it.
 DESCRIPTORS = word_set(
     "advisors aerospace agency air airlines airways america apparel applied aviation bancorp "

@@ -8,9 +8,10 @@ import pytest
 
 from nes_spark.audit.billing import BudgetExceeded
 from nes_spark.audit.llm_stages import accepted_spellings, run_language_model_audit
-from nes_spark.audit.stages import final_rewrites, summarize_audit
+from nes_spark.audit.stages import summarize_audit
 from nes_spark.config import AuditConfig, LanguageModelConfig
 from nes_spark.errors import ConfigError, InfrastructureError
+from nes_spark.releases.publish_stages import chosen_rewrites
 from nes_spark.schemas import PREDICTIONS
 from tests.audit.corpus import frames, make
 from tests.audit.server import ModelServer
@@ -43,7 +44,7 @@ def tables(spark):
         rows,
         "metadata string, identifiers array<struct<kind:string,value:string,placeholder:string>>",
     )
-    made["final"] = final_rewrites(made["rewrites"], "pkb", "Organization+Product").cache()
+    made["final"] = chosen_rewrites(made["rewrites"], "pkb", "Organization+Product").cache()
     shown = {r["text"] for r in corpus.rewrites}
     swapped = {r["chunk_id"] for r in corpus.rewrites}
     shown |= {c["text"] for c in corpus.chunks if c["chunk_id"] in swapped}

@@ -13,7 +13,6 @@ from nes_spark.audit import audit_metrics, gate_accuracy, linkage, text, text_st
 from nes_spark.audit.ranking import hashes_of, tie_keys
 from nes_spark.audit.stages import (
     attack_candidates,
-    final_rewrites,
     linkage_attack,
     read_reference,
     summarize_audit,
@@ -24,6 +23,7 @@ from nes_spark.audit.unswap import turn_of
 from nes_spark.audit.unswap_stages import swap_aware_attack
 from nes_spark.config import AuditConfig
 from nes_spark.errors import InputError
+from nes_spark.releases.publish_stages import chosen_rewrites
 from nes_spark.schemas import ATTACKS, PARTNER_GUESSES, PREDICTIONS
 from tests.audit.corpus import frames, make
 
@@ -87,7 +87,7 @@ def oracle(corpus, leave_out, config=CONFIG, hidden=()):
 
 def test_linkage_agrees_with_its_definition(spark, corpus, partitions):
     tables = frames(spark, corpus, partitions)
-    final = final_rewrites(tables["rewrites"], *RELEASE)
+    final = chosen_rewrites(tables["rewrites"], *RELEASE)
     found = linkage_attack(tables["cells"], final, CONFIG, hidden=["Date"])
     assert found.columns == PREDICTIONS.names
     collected = [r.asDict() for r in found.collect()]
@@ -107,7 +107,7 @@ def test_linkage_agrees_with_its_definition(spark, corpus, partitions):
 
 def test_an_entity_of_too_many_candidates_is_no_evidence(spark, corpus):
     tables = frames(spark, corpus)
-    final = final_rewrites(tables["rewrites"], *RELEASE)
+    final = chosen_rewrites(tables["rewrites"], *RELEASE)
     config = CONFIG.model_copy(update={"max_candidates_per_entity": 2})
     found = linkage_attack(tables["cells"], final, config).collect()
     mine = {
@@ -121,7 +121,7 @@ def test_an_entity_of_too_many_candidates_is_no_evidence(spark, corpus):
 def test_swapping_hides_the_document_from_the_linkage_adversary(spark, corpus):
     tables = frames(spark, corpus)
     predictions = linkage_attack(
-        tables["cells"], final_rewrites(tables["rewrites"], *RELEASE), CONFIG
+        tables["cells"], chosen_rewrites(tables["rewrites"], *RELEASE), CONFIG
     )
     results = {r.model: r for r in summarize_audit(predictions, CONFIG)}
     one = results["linkage"]
@@ -146,7 +146,7 @@ def test_swapping_hides_the_document_from_the_linkage_adversary(spark, corpus):
 def test_a_reference_corpus_is_what_is_known(spark, corpus):
     tables = frames(spark, corpus)
     other = frames(spark, make(documents=4, seed=9))
-    final = final_rewrites(tables["rewrites"], *RELEASE, draws=1)
+    final = chosen_rewrites(tables["rewrites"], *RELEASE, draws=1)
     found = linkage_attack(tables["cells"], final, CONFIG, knowledge=other["cells"]).collect()
     assert len(found) == 2 * 2 * 12
     unknown = [r for r in found if r["document_id"] in ("doc4", "doc5")]
@@ -172,7 +172,7 @@ def test_a_reference_corpus_is_what_is_known(spark, corpus):
 
 def test_text_attack_does_not_depend_on_partitions(spark, corpus, partitions):
     tables = frames(spark, corpus, partitions)
-    final = final_rewrites(tables["rewrites"], *RELEASE)
+    final = chosen_rewrites(tables["rewrites"], *RELEASE)
     found = text_attack(tables["chunks"], tables["mentions"], final, CONFIG)
     assert found.columns == PREDICTIONS.names
     collected = rows(found, 5)
@@ -258,7 +258,7 @@ def test_text_attack_agrees_with_its_definition(spark, corpus, monkeypatch, most
     monkeypatch.setattr(text_stages, "_SIGHTED_WORDS", 150)
     config = CONFIG.model_copy(update={"max_candidates_per_entity": most})
     tables = frames(spark, corpus)
-    final = final_rewrites(tables["rewrites"], *RELEASE)
+    final = chosen_rewrites(tables["rewrites"], *RELEASE)
     found = text_attack(tables["chunks"], tables["mentions"], final, config).collect()
     expected = text_oracle(corpus, final.collect(), most)
     got = {
@@ -272,7 +272,7 @@ def test_text_attack_agrees_with_its_definition(spark, corpus, monkeypatch, most
 
 def test_swap_aware_attack(spark, corpus, partitions):
     tables = frames(spark, corpus, partitions)
-    final = final_rewrites(tables["rewrites"], *RELEASE)
+    final = chosen_rewrites(tables["rewrites"], *RELEASE)
     guesses = swap_aware_attack(tables["cells"], final, J, CONFIG, tables["components"])
     assert guesses.columns == PARTNER_GUESSES.names
     collected = rows(guesses, 2)
@@ -293,7 +293,7 @@ def test_swap_aware_attack(spark, corpus, partitions):
 
 def test_swap_aware_attack_does_not_depend_on_its_tasks(spark, corpus, monkeypatch):
     tables = frames(spark, corpus, 2)
-    final = final_rewrites(tables["rewrites"], *RELEASE)
+    final = chosen_rewrites(tables["rewrites"], *RELEASE)
 
     def attack():
         return rows(swap_aware_attack(tables["cells"], final, J, CONFIG, tables["components"]), 2)
@@ -325,7 +325,7 @@ def test_shares_are_of_about_the_same_work(counts):
 
 def test_what_attacks_keep_on_disk_is_freed(spark, corpus):
     tables = frames(spark, corpus)
-    final = final_rewrites(tables["rewrites"], *RELEASE, draws=1)
+    final = chosen_rewrites(tables["rewrites"], *RELEASE, draws=1)
 
     def kept():
         return set(spark.sparkContext._jsc.getPersistentRDDs().keySet())
@@ -344,7 +344,7 @@ def test_what_attacks_keep_on_disk_is_freed(spark, corpus):
 
 def test_without_components_any_two_chunks_are_candidates(spark):
     tables = frames(spark, make(documents=3, chunks=4, swaps=2, draws=1))
-    final = final_rewrites(tables["rewrites"], *RELEASE)
+    final = chosen_rewrites(tables["rewrites"], *RELEASE)
     guesses = swap_aware_attack(tables["cells"], final, J, CONFIG).collect()
     # All chunks of the two other documents, but those that share an entity or all the rest.
     assert max(r["candidates"] for r in guesses) > 4
@@ -353,7 +353,7 @@ def test_without_components_any_two_chunks_are_candidates(spark):
 @pytest.mark.slow
 def test_of_a_large_component_the_swapped_and_a_lot_take_part(spark, corpus):
     tables = frames(spark, corpus)
-    final = final_rewrites(tables["rewrites"], *RELEASE, draws=1)
+    final = chosen_rewrites(tables["rewrites"], *RELEASE, draws=1)
     swapped = {r["chunk_id"] for r in final.collect()}
 
     def guesses(limit):
@@ -374,7 +374,7 @@ def test_of_a_large_component_the_swapped_and_a_lot_take_part(spark, corpus):
 
 def test_swap_aware_summary(spark, corpus):
     tables = frames(spark, corpus)
-    final = final_rewrites(tables["rewrites"], *RELEASE)
+    final = chosen_rewrites(tables["rewrites"], *RELEASE)
     config = CONFIG.model_copy(update={"swap_aware_draws": 1})
     guesses = swap_aware_attack(tables["cells"], final, J, config, tables["components"]).cache()
     result = summarize_partner_guesses(guesses)
@@ -420,7 +420,7 @@ def test_candidates_carry_their_measured_risk(spark, corpus):
     assert attacks.columns == ATTACKS.names
     found = {(r["n_swaps"], r["model"]): r for r in attacks.collect()}
     assert {n for n, _ in found} == set(range(1, 7))
-    final = final_rewrites(tables["rewrites"], *RELEASE, n_swaps=4)
+    final = chosen_rewrites(tables["rewrites"], *RELEASE, n_swaps=4)
     predictions = linkage_attack(tables["cells"], final, CONFIG)
     one = next(r for r in summarize_audit(predictions, CONFIG) if r.model == "linkage")
     row = found[4, "linkage"]
@@ -441,7 +441,7 @@ def test_later_swaps_of_a_chunk_replace_earlier_ones(spark):
         text = originals[r["chunk_id"]]["text"]
         corpus.rewrites.append({**r, "order": 3, "edits": [], "text": text})
     tables = frames(spark, corpus)
-    final = {r["chunk_id"]: r for r in final_rewrites(tables["rewrites"], *RELEASE).collect()}
+    final = {r["chunk_id"]: r for r in chosen_rewrites(tables["rewrites"], *RELEASE).collect()}
     assert len(final) == 4
     assert all(final[r["chunk_id"]]["order"] == 3 for r in first)
     attacks = {

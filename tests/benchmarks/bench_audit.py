@@ -136,8 +136,9 @@ def ask(n: int, in_flight: int, folder: str) -> tuple[float, int]:
 
 def attack_on_spark() -> None:
     """Compare the linkage attack on a corpus and on one of twice the size."""
-    from nes_spark.audit.stages import final_rewrites, linkage_attack
+    from nes_spark.audit.stages import linkage_attack
     from nes_spark.config import SparkConfig
+    from nes_spark.releases.publish_stages import chosen_rewrites
     from nes_spark.session import get_session
 
     spark = get_session(SparkConfig(master="local[2]", shuffle_partitions=4))
@@ -145,7 +146,7 @@ def attack_on_spark() -> None:
     seconds = []
     for documents in (10, 20):
         tables = frames(spark, make(documents=documents, chunks=40, swaps=30, draws=3))
-        final = final_rewrites(tables["rewrites"], "pkb", "Organization+Product").cache()
+        final = chosen_rewrites(tables["rewrites"], "pkb", "Organization+Product").cache()
         final.count()
         attack = linkage_attack(tables["cells"], final, config)
         seconds.append(best(lambda attack=attack: attack.count(), 2))

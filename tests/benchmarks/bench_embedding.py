@@ -251,7 +251,7 @@ def prepare(calls: Path) -> Chunks:
     from nes_spark.entities.stages import build_cells, recognize
     from nes_spark.session import get_session
     from nes_spark.text.chunking_stages import chunk_documents
-    from nes_spark.text.stages import read_documents
+    from nes_spark.text.reading_stages import read_documents
 
     conf = Path(__file__).parents[2] / "conf" / "earnings21.yaml"
     config = load_config(conf, {"input.path": str(calls)})

@@ -174,7 +174,7 @@ def pass_table(spark: Any, sizes: list[tuple[int, int, int]], repeats: int) -> N
         }
         with ExitStack() as stack:
             if spark is not None:
-                from nes_spark.mixture.stages import SparkVectors
+                from nes_spark.mixture.passes_stages import SparkVectors
 
                 packed = stack.enter_context(SparkVectors(spark_table(spark, n, d, k), n, d))
                 for _ in range(3):  # the JVM compiles what it runs often

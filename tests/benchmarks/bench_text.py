@@ -20,7 +20,7 @@ from nes_spark.embedding import load_embedder
 from nes_spark.entities import load_recognizer
 from nes_spark.text.chunking_stages import chunk_rows
 from nes_spark.text.reading import Document, prepare_document, read_record
-from nes_spark.text.stages import _document_row
+from nes_spark.text.reading_stages import document_row
 
 
 def main() -> None:
@@ -45,7 +45,7 @@ def main() -> None:
                 raw, config.presentation, config.identifiers, config.input.min_characters
             )
             assert isinstance(document, Document)
-            found.append(_document_row(document))
+            found.append(document_row(document))
         return found
 
     def measured(name: str, characters: int, work: Callable[[], Any]) -> Any:

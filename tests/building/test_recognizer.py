@@ -3,7 +3,7 @@ import random
 
 import pytest
 
-from nes_spark.building.annotated import Annotated, read_annotated
+from nes_spark.building.annotated import DATA, Annotated, read_annotated
 from nes_spark.building.corrections import correct, read_second_corpus, verdicts
 from nes_spark.building.names import fit, instances
 from nes_spark.building.recognizer import exchange_mentions, to_example
@@ -73,7 +73,7 @@ def test_verdicts_count_each_machine_span_once():
 
 def test_no_form_has_two_labels():
     for name in ("corrections.txt", "forms.txt", "gazetteer.txt"):
-        lists = read_lists(name)
+        lists = read_lists(DATA / name)
         lists.pop("TICKERS", None)
         lists.pop("NOT", None)
         clashes = {

@@ -2,6 +2,8 @@ import pytest
 
 from nes_spark.compare.comparison import build_comparison, compare_runs, summary_of, table_of
 from nes_spark.errors import InputError
+from nes_spark.run.published import PUBLICATION, PublishedRun
+from nes_spark.store import Store
 from tests.report.samples import report_data, summaries
 from tests.report.test_page import outline
 
@@ -41,21 +43,25 @@ def test_table_for_the_terminal_is_aligned():
     assert all(row.index("Organization+Product") == head.index("exchanged") for row in rows)
 
 
-def test_summary_of_a_publication():
+def test_summary_of_a_publication(tmp_path):
     data = report_data()
+    result = {"model": "linkage", "pre": {"mean": 0.8}, "post": {"mean": 0.4}}
     details = {
         "name": "demo",
         "period": None,
         "figures": data.figures,
-        "choice": data.choice,
+        "choice": data.choice.to_dict(),
         "gates": [{"name": "a", "passed": True, "detail": ""}],
-        "audit": None,
+        "audit": {"results": [result]},
+        "configuration": "0123",
+        "mlflow_run_id": None,
     }
-    run = summary_of(details)
+    store = Store(tmp_path)
+    store.prepare()
+    store.write_artifact(PUBLICATION, "key", lambda _: details)
+    run = summary_of(PublishedRun(store))
     assert run.label == "demo"
     assert run.published
     assert run.categories["Organization"] == pytest.approx(310 / 640)
-    assert run.audit == {}
-    result = {"model": "linkage", "pre": {"mean": 0.8}, "post": {"mean": 0.4}}
-    assert summary_of(details | {"audit": [result]}).audit == {"linkage": (0.8, 0.4)}
-    assert summary_of(details | {"audit": {"results": [result]}}).audit == {"linkage": (0.8, 0.4)}
+    assert run.audit == {"linkage": (0.8, 0.4)}
+    assert run.combination == data.choice.combination.name

@@ -26,7 +26,7 @@ DIRECT = {
 )
 def test_nothing_is_quarantined_and_no_identifier_is_left(spark, tmp_path, name, make, conf):
     from nes_spark.text.chunking_stages import chunk_documents
-    from nes_spark.text.stages import read_documents
+    from nes_spark.text.reading_stages import read_documents
 
     made = list(make())
     path = tmp_path / "texts.jsonl"

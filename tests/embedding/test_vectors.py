@@ -163,7 +163,7 @@ def test_lsa_does_not_depend_on_order_and_survives_the_disk(lsa, tmp_path):
     assert fit_lsa(CORPUS[:-1], dimension=6).digest != lsa.digest
     folder = lsa.save(tmp_path / "model")
     spec = spec_for(EmbeddingConfig(model="lsa"), fitted_path=folder)
-    assert spec.model_id == lsa.model_id
+    assert load_embedder(spec).model_id == lsa.model_id
     loaded = load_embedder(pickle.loads(pickle.dumps(spec)))
     assert loaded.model_id == lsa.model_id == f"lsa-6:{lsa.digest[:12]}"
     assert loaded.embed(SENTENCES).tobytes() == lsa.embed(SENTENCES).tobytes()

@@ -203,7 +203,7 @@ def test_a_run_folder_of_an_older_version_is_made_anew(finished, copied, spark):
 
 @pytest.mark.slow
 def test_commands_on_a_folder_of_another_version_say_so(copied):
-    from nes_spark.run.language_models import configuration_of
+    from nes_spark.run.published import configuration_of
 
     _, run = copied
     (run / "stages" / "config.json").write_text('{"mixtures": {"k": 3}}')

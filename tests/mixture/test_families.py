@@ -6,7 +6,18 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize, special, stats
 
-from nes_spark.mixture.families import FAMILIES, MAX_RADIUS, _log_h, _mean_cosine, _root
+from nes_spark.config import MixtureConfig
+from nes_spark.errors import ConfigError
+from nes_spark.mixture import fit_mixture
+from nes_spark.mixture.families import (
+    FAMILIES,
+    MAX_RADIUS,
+    VonMisesFisher,
+    _log_h,
+    _mean_cosine,
+    _root,
+    check_families,
+)
 
 NAMES = sorted(FAMILIES)
 
@@ -143,3 +154,52 @@ def test_sampled_cosines_follow_the_density(name, d, radius):
     cumulative /= cumulative[-1]
     test = stats.kstest(np.arccos(np.clip(t, -1, 1)), lambda v: np.interp(v, angle, cumulative))
     assert test.pvalue > 1e-4
+
+
+class OneConcentration(VonMisesFisher):
+    """Worked example: von Mises-Fisher components that share a concentration known beforehand."""
+
+    name = "one-concentration"
+    kappa = 40.0
+
+    def _known(self, like):
+        return np.full(np.shape(like), self.kappa)
+
+    def update(self, mass, weight, length, d, max_radius):
+        return self._known(mass)
+
+    def start(self, resultant, d, max_radius):
+        return self._known(resultant)
+
+    def from_radius(self, radius, d):
+        return self._known(radius)
+
+
+def test_a_family_of_ones_own_is_fitted(monkeypatch):
+    rng = np.random.default_rng(3)
+    truth = np.eye(8)[:2]
+    t = OneConcentration().sample_cosine(600, 40.0, 8, rng)
+    mean = truth[rng.integers(2, size=600)]
+    tangent = rng.standard_normal((600, 8))
+    tangent -= (tangent * mean).sum(axis=1, keepdims=True) * mean
+    tangent /= np.linalg.norm(tangent, axis=1, keepdims=True)
+    vectors = t[:, None] * mean + np.sqrt(1 - t**2)[:, None] * tangent
+    with pytest.raises(ConfigError, match=r"\['one-concentration'\] are not known.*'pkb'"):
+        check_families(["pkb", OneConcentration.name])
+    monkeypatch.setitem(FAMILIES, OneConcentration.name, OneConcentration())
+    check_families(MixtureConfig(family=OneConcentration.name).family)
+    model = fit_mixture(vectors, OneConcentration.name, 2, n_init=2)
+    assert model.converged
+    assert (np.diff(model.history) >= 0).all()
+    assert (model.concentrations == 40.0).all()
+    found = model.means[np.argmax(model.means @ truth.T, axis=0)]
+    assert ((found * truth).sum(axis=1) > 0.99).all()
+    # the same data and start, but with concentrations to be found: they come out near the known one
+    free = fit_mixture(vectors, "vmf", 2, n_init=2)
+    assert free.concentrations == pytest.approx([40.0, 40.0], rel=0.15)
+    assert free.log_likelihood > model.log_likelihood
+
+
+@pytest.mark.parametrize(("name", "sharp"), [("pkb", True), ("spcauchy", True), ("vmf", False)])
+def test_which_components_need_exact_distances(name, sharp):
+    assert FAMILIES[name].sharp(np.array([0.5, 0.9999])).tolist() == [False, sharp]

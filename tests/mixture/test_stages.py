@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 from nes_spark.config import MixtureConfig
 from nes_spark.errors import InputError
-from nes_spark.mixture import MixtureSetting, fit_mixture, stages
+from nes_spark.mixture import MixtureSetting, fit_mixture, packing_stages, passes_stages, stages
 from nes_spark.schemas import ASSIGNMENTS, EMBEDDINGS
 from tests.mixture.test_fit import clustered
 
@@ -52,8 +52,8 @@ def in_memory(embeddings):
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Some ten blocks in nine groups, so that there is something to add up."""
-    monkeypatch.setattr(stages, "BLOCK_BYTES", 64 * 4 * D)
-    monkeypatch.setattr(stages, "MAX_GROUPS", 6)
+    monkeypatch.setattr(packing_stages, "BLOCK_BYTES", 64 * 4 * D)
+    monkeypatch.setattr(packing_stages, "MAX_GROUPS", 6)
 
 
 def same(a, b):
@@ -100,34 +100,34 @@ def test_64_partitions_give_the_same_bits(embeddings, in_memory, small_blocks, r
 
 
 def one_pass(vectors, mixtures):
-    return stages._encode(vectors.evaluate(mixtures))
+    return passes_stages._encode(vectors.evaluate(mixtures))
 
 
 def test_a_pass_is_the_same_by_section_and_without_local_files(
     spark, embeddings, in_memory, small_blocks, monkeypatch
 ):
     mixtures = [m.parameters for m in in_memory.values()]
-    monkeypatch.setattr(stages, "SECTION", 2)
-    with stages.SparkVectors(embeddings, N, D, 3) as packed:
+    monkeypatch.setattr(passes_stages, "SECTION", 2)
+    with passes_stages.SparkVectors(embeddings, N, D, 3) as packed:
         assert packed.n_groups == 6
         expected = one_pass(packed, mixtures)
         assert packed.sent == 0  # blocks came from the local files
-        monkeypatch.setattr(stages, "DRIVER_BYTES", 0)
+        monkeypatch.setattr(passes_stages, "DRIVER_BYTES", 0)
         assert one_pass(packed, mixtures) == expected
         # an executor that lost its files: a name under which there are none
         packed.name = "lost"
         before = spark.conf.get("spark.sql.execution.arrow.maxRecordsPerBatch")
         assert one_pass(packed, mixtures) == expected
         assert packed.sent == 3
-        monkeypatch.setattr(stages, "DRIVER_BYTES", 1 << 30)
+        monkeypatch.setattr(passes_stages, "DRIVER_BYTES", 1 << 30)
         assert one_pass(packed, mixtures) == expected
         assert packed.sent == 3 + 6
         assert spark.conf.get("spark.sql.execution.arrow.maxRecordsPerBatch") == before
 
 
 def test_rows_are_packed_once_in_a_fixed_order(spark, embeddings, vectors, small_blocks):
-    one, _, _ = stages.pack(embeddings, N, D, 1)
-    five, _, _ = stages.pack(embeddings.repartition(5), N, D, 5)
+    one, _, _ = packing_stages.pack(embeddings, N, D, 1)
+    five, _, _ = packing_stages.pack(embeddings.repartition(5), N, D, 5)
     rows = [
         sorted((r["block"], r["group"], r["chunk_ids"], bytes(r["vectors"])) for r in df.collect())
         for df in (one, five)
@@ -144,7 +144,7 @@ def test_rows_are_packed_once_in_a_fixed_order(spark, embeddings, vectors, small
 
 @pytest.mark.parametrize("count", [2, 3, 4])
 def test_groups_are_spread_evenly_over_partitions(spark, embeddings, small_blocks, count):
-    packed, _, n_groups = stages.pack(embeddings, N, D, count, files=False)
+    packed, _, n_groups = packing_stages.pack(embeddings, N, D, count, files=False)
     rows = packed.select("group", F.spark_partition_id().alias("at")).distinct().collect()
     per_partition = np.bincount([r["at"] for r in rows], minlength=count)
     assert len(rows) == n_groups == 6
@@ -159,13 +159,13 @@ def test_local_files_are_gone_afterwards(spark, embeddings, small_blocks):
 
             for _ in batches:
                 pass
-            root = stages._local_root()
+            root = packing_stages.local_root()
             found = list((root / f"nes-spark-vectors-{name}").glob("*")) if root else []
             yield pa.RecordBatch.from_arrays([pa.array([len(found)])], names=["n"])
 
         return max(r["n"] for r in spark.range(1).mapInArrow(work, "n bigint").collect())
 
-    with stages.SparkVectors(embeddings, N, D, 2) as packed:
+    with passes_stages.SparkVectors(embeddings, N, D, 2) as packed:
         assert files(packed.name) > 5
     assert files(packed.name) == 0
 
@@ -229,7 +229,7 @@ def test_penalty_on_documents_in_memory_and_on_spark(spark, embeddings, small_bl
         assert found[0][name].cost == pytest.approx(model.cost, rel=1e-8)
     # the same where local files are lost and blocks are sent
     mixtures = [m.parameters for m in expected.values()]
-    with stages.SparkVectors(embeddings, N, D, 2, document_penalty=20.0) as packed:
+    with passes_stages.SparkVectors(embeddings, N, D, 2, document_penalty=20.0) as packed:
         plain = one_pass(packed, mixtures)
         assert packed.sent == 0
         packed.name = "lost"
@@ -238,7 +238,7 @@ def test_penalty_on_documents_in_memory_and_on_spark(spark, embeddings, small_bl
 
 
 def test_blocks_of_whole_documents(spark, embeddings, small_blocks):
-    packed, _, _ = stages.pack(embeddings, N, D, 2, files=False, whole=True)
+    packed, _, _ = packing_stages.pack(embeddings, N, D, 2, files=False, whole=True)
     rows = packed.select("block", "rows", "starts", "chunk_ids").collect()
     where: dict[str, int] = {}
     for r in rows:
@@ -280,27 +280,6 @@ def test_densities_looked_up_are_those_assigned(spark, embeddings, in_memory):
     )
     assert looked_up.columns[-1] == "log_density"
     assert looked_up.where("log_density <> before or log_density is null").count() == 0
-
-
-def test_component_table(spark, in_memory):
-    name = "pkb-K3-eps0.05"
-    model = in_memory[name]
-    rows = [(name, f"c{i}", 0, float(i)) for i in range(3)] + [(name, "c3", 1, 1.0)]
-    assignments = spark.createDataFrame(rows, ASSIGNMENTS.ddl.replace("`order`", "order"))
-    chunks = spark.createDataFrame(
-        [("c0", "d0"), ("c1", "d0"), ("c2", "d1"), ("c3", "d1")],
-        "chunk_id string, document_id string",
-    )
-    found = {
-        r["component"]: r
-        for r in stages.summarize_components(assignments, chunks, {name: model}, 2).collect()
-    }
-    assert len(found) == model.n_components
-    assert found[0]["typical"] == ["c2", "c1"]
-    assert (found[0]["n_chunks"], found[0]["n_documents"], found[0]["can_swap"]) == (3, 2, True)
-    assert (found[1]["n_documents"], found[1]["can_swap"]) == (1, False)
-    assert (found[2]["n_chunks"], found[2]["can_swap"], found[2]["typical"]) == (0, False, [])
-    assert found[0]["weight"] == model.weights[0]
 
 
 @pytest.mark.slow

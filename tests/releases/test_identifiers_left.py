@@ -3,7 +3,7 @@ from pyspark.sql import Row
 from nes_spark.config import IdentifiersConfig
 from nes_spark.releases.publish_stages import EDITS, identifiers_left
 from nes_spark.schemas import LEAKS
-from nes_spark.text.stages import index_identifiers
+from nes_spark.text.leak_stages import index_identifiers
 
 CONFIG = IdentifiersConfig.model_validate({})
 PERSON, COMPANY = "[Executive 1]", "[Company Name]"

@@ -11,6 +11,8 @@ from typing import Any
 import pandas as pd
 
 from nes_spark.compare.comparison import RunSummary
+from nes_spark.entities.combination import Combination
+from nes_spark.releases.choice import Choice
 from nes_spark.releases.publishing import Gate
 from nes_spark.report import Example, ExampleSide, ReportData
 from nes_spark.report.data import ComponentRow, Identified
@@ -82,20 +84,23 @@ def report_data(**changes: Any) -> ReportData:
             },
         },
         candidates=table,
-        choice={
-            "setting": row["setting"],
-            "population": 1e20,
-            "combination": row["combination"],
-            "n_swaps": int(row["n_swaps"]),
-            "r": float(row["r"]),
-            "draws": 1,
-            "DR": float(row["DR"]),
-            "DR_se": None,
-            "DU": float(row["DU"]),
-            "DU_se": None,
-            "rule": "line",
-            "components": 9,
-        },
+        choice=Choice(
+            setting=row["setting"],
+            population=1e20,
+            combination=Combination.parse(row["combination"]),
+            n_swaps=int(row["n_swaps"]),
+            r=float(row["r"]),
+            draws=1,
+            draw=0,
+            DR=float(row["DR"]),
+            DR_se=None,
+            DU=float(row["DU"]),
+            DU_se=None,
+            rule="line",
+            components=9,
+            candidates=121,
+            on_frontier=7,
+        ),
         categories={
             "Organization": "S",
             "Person": "S",

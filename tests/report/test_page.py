@@ -3,11 +3,13 @@ import math
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pandas as pd
 import pytest
 
+from nes_spark.entities.combination import Combination
 from nes_spark.releases.publishing import Gate
 from nes_spark.report import ExampleSide, ReportData, build_report, page
 from tests.report.samples import candidates, everything, examples, report_data
@@ -109,8 +111,8 @@ def test_equal_data_give_equal_bytes_in_another_process(full, tmp_path):
 def test_the_figures_of_the_choice_and_counts_are_there(full):
     html = full[1]
     choice = report_data().choice
-    assert f">{choice['DR']:.3f}<" in html
-    assert f">{choice['DU']:.4f}<" in html
+    assert f">{choice.DR:.3f}<" in html
+    assert f">{choice.DU:.4f}<" in html
     assert "50 documents were read. 48 were used" in html
     assert "empty text" in html
     assert "10²⁰" in html
@@ -150,9 +152,8 @@ def test_a_refused_release_says_so_first(render):
 
 def test_the_release_without_swaps(tmp_path):
     only = candidates().head(1)
-    choice = dict(report_data().choice) | {
-        "combination": "", "n_swaps": 0, "r": 0.0, "DR": 1.0, "DU": 1.0,
-    }  # fmt: skip
+    nothing = {"combination": Combination(), "n_swaps": 0, "r": 0.0, "DR": 1.0, "DU": 1.0}
+    choice = replace(report_data().choice, **nothing)
     data = report_data(
         candidates=only, choice=choice, statuses={"unpaired": 640}, categories={"Person": "U"}
     )
@@ -181,7 +182,7 @@ def test_a_grid_of_settings_is_summarised(render):
 
 
 def test_standard_errors_are_told_where_there_are_some(render):
-    choice = dict(report_data().choice) | {"draws": 30, "DR_se": 0.0123, "DU_se": 0.00045}
+    choice = replace(report_data().choice, draws=30, DR_se=0.0123, DU_se=0.00045)
     html = render(choice=choice)
     assert "averages over 30 random draws" in html
     assert "± 0.0123" in html

@@ -22,7 +22,7 @@ from nes_spark.config import LedgerConfig, load_config
 from nes_spark.errors import ConfigError
 from nes_spark.swapping.ledger import FOLDER, generate_key, parse_key, read_ledger, write_ledger
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 # -- exit codes ----------------------------------------------------------------------------------

@@ -89,8 +89,8 @@ def test_a_run_publishes_a_complete_release(finished):
     _, result = finished
     assert result.status == "published"
     check(Path(result.directory))
-    assert result.choice["n_swaps"] > 0
-    assert result.choice["DR"] < 1
+    assert result.choice.n_swaps > 0
+    assert result.choice.DR < 1
     summary = str(result)
     for word in ("documents", "chunks", "components", "candidates", "DR =", "gate", "report"):
         assert word in summary
@@ -136,8 +136,8 @@ def test_the_candidates_hold_the_release_without_swaps_and_the_choice(finished):
     assert len(zero) == 1
     assert (zero[["DR", "DU"]].to_numpy() == 1).all()
     row = candidates[
-        (candidates["combination"] == result.choice["combination"])
-        & (candidates["n_swaps"] == result.choice["n_swaps"])
+        (candidates["combination"] == result.choice.combination.name)
+        & (candidates["n_swaps"] == result.choice.n_swaps)
     ]
     assert row["on_frontier"].all()
 
@@ -220,11 +220,11 @@ def test_all_that_can_be_found_out_about_a_release(finished, spark, tmp_path):
     reached = options["reached"]
     assert reached["two rounds"] >= reached["as configured"] > 0
     assert reached["as configured"] >= reached["same sector"]  # few calls: there may be no pair
-    assert options.loc["as configured", "n_swaps"] == result.choice["n_swaps"]
+    assert options.loc["as configured", "n_swaps"] == result.choice.n_swaps
     assert reached["impossible"] == 0
     assert pd.isna(options.loc["impossible", "DR"])
     assert list(data.agreement["category"]) == list(config.entities.categories)
-    assert (data.agreement["n"] == 2 * result.choice["n_swaps"]).all()
+    assert (data.agreement["n"] == 2 * result.choice.n_swaps).all()
     assert len(data.attacks) == len(data.space) - 1
     assert {r["model"] for r in data.audit} == {"linkage", "linkage-self"}
     assert data.partners is None
@@ -320,11 +320,11 @@ def test_mlflow_has_curves_frontier_report_and_mixture(finished):
     run = client.get_run(result.mlflow_run_id)
     assert run.data.tags["gates"] == "passed"
     assert run.data.params["mixture.n_components"] == "[3]"
-    assert run.data.metrics["release/DR"] == result.choice["DR"]
-    combination = result.choice["combination"].replace("+", "_")
+    assert run.data.metrics["release/DR"] == result.choice.DR
+    combination = result.choice.combination.name.replace("+", "_")
     history = client.get_metric_history(result.mlflow_run_id, f"DR/{combination}")
     candidates = result.table("candidates")
-    expected = candidates[candidates["combination"] == result.choice["combination"]]
+    expected = candidates[candidates["combination"] == result.choice.combination.name]
     assert sorted((m.step, m.value) for m in history) == sorted(
         zip(expected["n_swaps"], expected["DR"], strict=True)
     )
@@ -355,7 +355,8 @@ def test_a_killed_run_does_not_stay_open_in_mlflow(finished):
 
 @pytest.mark.slow
 def test_language_models_audit_the_release(finished, spark, monkeypatch):
-    from nes_spark.run.language_models import audit_run, configuration_of, table_of
+    from nes_spark.run.language_models import audit_run, results_table
+    from nes_spark.run.published import configuration_of
     from tests.audit.server import ModelServer
 
     _, result = finished
@@ -380,7 +381,7 @@ def test_language_models_audit_the_release(finished, spark, monkeypatch):
         assert len(server.requests) == asked, "an answer was paid for twice"
     assert found.model == "loopback"
     assert found.draws == 2
-    assert "loopback" in table_of([found])
+    assert "loopback" in results_table([found])
     record = json.loads(Path(result.directory, "release", "release.json").read_text())
     assert [r["model"] for r in record["audit"]["language_models"]] == ["loopback"]
     page = Path(result.directory, "report", "index.html").read_text()

@@ -117,7 +117,7 @@ def test_the_next_quarter_starts_from_the_last_and_is_its_own_run(quarters):
     found = overlap_of(quarters.output / BOTH[0], result.directory)
     print(found)
     assert found.shared > 0
-    assert found.earlier == quarters.first_run.choice["n_swaps"]
+    assert found.earlier == quarters.first_run.choice.n_swaps
     assert 0 <= found.repeated <= found.possible <= found.earlier
     assert sum(found.reasons.values()) == found.possible - found.repeated
     assert found.swapped_alike >= 2 * found.repeated
@@ -130,7 +130,7 @@ def test_the_next_quarter_starts_from_the_last_and_is_its_own_run(quarters):
     run = client.get_run(run_id)
     assert run.data.tags["kind"] == "comparison"
     assert [m.value for m in client.get_metric_history(run_id, "compare/DR")] == [
-        quarters.first_run.choice["DR"], result.choice["DR"],
+        quarters.first_run.choice.DR, result.choice.DR,
     ]  # fmt: skip
     assert 0 < run.data.metrics["drift/jaccard/Organization"] < 1
     assert 0 < run.data.metrics["drift/divergence/Organization"] < 1

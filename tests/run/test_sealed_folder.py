@@ -22,7 +22,7 @@ from nes_spark.swapping.ledger import generate_key, read_ledger
 from tests.audit.server import ModelServer
 from tests.jobs import seed_named
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 CORPORA = Path(os.environ.get("NES_SPARK_CORPORA", ROOT.parent / "shared" / "corpora"))
 SEED = seed_named("scan")
 API_KEY = "sk-secret-key-of-the-scan-5521"
@@ -73,7 +73,8 @@ class Run:
         shutil.rmtree(elsewhere)
 
     def _audit(self, spark) -> None:
-        from nes_spark.run.language_models import audit_run, configuration_of, table_of
+        from nes_spark.run.language_models import audit_run, results_table
+        from nes_spark.run.published import configuration_of
 
         with ModelServer() as server:
             model = {
@@ -89,7 +90,9 @@ class Run:
                 "audit.prompt": "Whose call is this? Reply ONLY with a name.\n\n{text}",
             }
             config = configuration_of(self.run, None, overrides)
-            self.said.append(table_of(audit_run(self.run, config, spark, tell=self.said.append)))
+            self.said.append(
+                results_table(audit_run(self.run, config, spark, tell=self.said.append))
+            )
 
     def ledger(self) -> list[dict]:
         return list(read_ledger(self.run / "sealed" / "ledger", LedgerConfig()))

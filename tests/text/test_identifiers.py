@@ -5,8 +5,9 @@ from hypothesis import strategies as st
 from nes_spark.building.text_measures import load_calls, occurrences, suppressed_presentation
 from nes_spark.config import IdentifierKind, IdentifiersConfig
 from nes_spark.text import Identifier, Turn, find_identifiers, known_identifiers, suppress
+from nes_spark.text.addresses import URL, addresses_near
 from nes_spark.text.aliases import mine_aliases
-from nes_spark.text.identifiers import _URL, _addresses_near, company_names, squeeze
+from nes_spark.text.forms import company_names, squeeze
 from tests.text.hashing import CORPORA
 
 CONFIG = IdentifiersConfig.model_validate({})
@@ -329,4 +330,4 @@ _ADDRESS_BITS = st.sampled_from(
 @settings(max_examples=300)
 @given(st.lists(_ADDRESS_BITS, max_size=12).map("".join))
 def test_looking_near_marks_only_misses_no_address(text):
-    assert list(_addresses_near(text)) == [m.span() for m in _URL.finditer(text)]
+    assert list(addresses_near(text)) == [m.span() for m in URL.finditer(text)]

@@ -4,6 +4,7 @@ from pyspark.sql import Row
 from nes_spark.config import IdentifiersConfig
 from nes_spark.schemas import LEAKS, MENTIONS, OWN_NAMES
 from nes_spark.text import Identifier, Matcher
+from nes_spark.text.leak_stages import find_leaks, own_names
 from nes_spark.text.leaks import (
     Sieve,
     find_leaks_in_memory,
@@ -11,7 +12,6 @@ from nes_spark.text.leaks import (
     own_spellings,
     spellings_in,
 )
-from nes_spark.text.stages import find_leaks, own_names
 
 CONFIG = IdentifiersConfig.model_validate({})
 

@@ -17,7 +17,7 @@ from nes_spark.schemas import CHUNKS, DOCUMENTS, QUARANTINE
 from nes_spark.text import chunking_stages
 from nes_spark.text.chunking import divide
 from nes_spark.text.chunking_stages import chunk_documents, chunk_rows
-from nes_spark.text.stages import read_documents
+from nes_spark.text.reading_stages import read_documents
 
 PRESENTATION = PresentationConfig.model_validate({})
 IDENTIFIERS = IdentifiersConfig.model_validate({})

@@ -1,4 +1,4 @@
-"""Reading and the leak search as Spark stages: DataFrames in, DataFrames out.
+"""Reading as a Spark stage: files in, documents and quarantine out.
 
 Files are read by Spark, so any URI that it knows works (``hdfs://``, ``s3a://``, ``abfss://``).
 Records are decoded in Python workers; no text reaches the driver.
@@ -11,12 +11,10 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
 import pandas as pd
-from pyspark import StorageLevel
 from pyspark.errors import AnalysisException
 from pyspark.sql import functions as F
 from pyspark.sql.window import Window
@@ -28,17 +26,7 @@ from nes_spark.config import (
     PresentationConfig,
 )
 from nes_spark.errors import InputError
-from nes_spark.schemas import DOCUMENTS, LEAKS, OWN_NAMES, QUARANTINE
-from nes_spark.text.identifiers import Matcher
-from nes_spark.text.leaks import (
-    OTHER_DOCUMENT,
-    Sieve,
-    candidates,
-    identifier_keys,
-    own_leaks,
-    own_spellings,
-    spellings_in,
-)
+from nes_spark.schemas import DOCUMENTS, QUARANTINE
 from nes_spark.text.reading import (
     Document,
     Problem,
@@ -65,8 +53,11 @@ _EXTENSIONS = {
 _RAW = (
     "file string, block bigint, payload binary, cells array<string>, body binary, corrupt boolean"
 )
-_KEYS = "file string, block bigint, ordinal bigint, position string"
-_RECORDS = f"{_KEYS}, {DOCUMENTS.ddl}, reason string, message string"
+_RECORDS = (
+    "file string, block bigint, ordinal bigint, position string, "
+    f"{DOCUMENTS.ddl}, reason string, message string"
+)
+_RECORD_COLUMNS = ["file", "block", "ordinal", "position", *DOCUMENTS.names, "reason", "message"]
 #: Documents per batch that a Python worker hands back.
 _BATCH = 64
 
@@ -524,7 +515,8 @@ def _check_period(raw: DataFrame, path: str, kind: str, config: InputConfig, per
 # ------------------------------------------------------------------------------------- reading
 
 
-def _document_row(document: Document) -> dict[str, Any]:
+def document_row(document: Document) -> dict[str, Any]:
+    """Return a document as a row of table :data:`~nes_spark.schemas.DOCUMENTS`."""
     row = {name: getattr(document, name) for name in DOCUMENTS.names}
     row["identifiers"] = [
         {"kind": i.kind, "value": i.value, "placeholder": i.placeholder}
@@ -536,20 +528,10 @@ def _document_row(document: Document) -> dict[str, Any]:
 
 def _frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
     """A frame whose columns stay objects: pandas would turn nulls among integers into floats."""
-    names = [f.split()[0].strip("`") for f in _split_ddl(_RECORDS)]
     return pd.DataFrame(
-        {n: pd.Series([r.get(n) for r in rows], dtype=object) for n in names}, columns=names
+        {n: pd.Series([r.get(n) for r in rows], dtype=object) for n in _RECORD_COLUMNS},
+        columns=_RECORD_COLUMNS,
     )
-
-
-def _split_ddl(ddl: str) -> list[str]:
-    parts, depth, start = [], 0, 0
-    for i, c in enumerate(ddl):
-        depth += (c == "<") - (c == ">")
-        if c == "," and depth == 0:
-            parts.append(ddl[start:i].strip())
-            start = i + 1
-    return [*parts, ddl[start:].strip()]
 
 
 def _prepare(
@@ -594,7 +576,7 @@ def _prepare(
                     "message": result.message,
                 }
             else:
-                row |= _document_row(result)
+                row |= document_row(result)
             rows.append(row)
             if len(rows) >= _BATCH:
                 yield _frame(rows)
@@ -718,262 +700,3 @@ def _located(bad: DataFrame, raw: DataFrame, kind: str, root: str) -> DataFrame:
     return joined.select(
         "file", "ordinal", "_offset", "document_id", "reason", "message"
     ).mapInPandas(named, QUARANTINE.ddl)
-
-
-# -------------------------------------------------------------------------------------- leaks
-
-_RUN_COLUMNS = ["chunk_id", "document_id", "at", "key", "title", "upper", "opens"]
-_KEY_COLUMNS = ["key", "identifier_document_id", "kind", "case", "opening", "number"]
-#: Matchers kept per Python worker; chunks of a document mostly come together.
-_CACHED = 256
-
-
-def _matcher_of(
-    cache: dict[str, Matcher], document_id: str, identifiers: Any, config: IdentifiersConfig
-) -> Matcher:
-    matcher = cache.get(document_id)
-    if matcher is None:
-        if len(cache) >= _CACHED:
-            cache.pop(next(iter(cache)))
-        items = [] if identifiers is None else identifiers
-        matcher = cache[document_id] = Matcher(items, config.kinds, config.allow)
-    return matcher
-
-
-@dataclass(frozen=True)
-class LeakIndex:
-    """The identifiers of all documents, ready to be searched for in several sets of texts.
-
-    Attributes
-    ----------
-    known : DataFrame
-        ``document_id, identifiers``.
-    keys : DataFrame
-        Squeezed spellings and whose they are, kept on disk; :meth:`drop` when done.
-    sieve : Sieve
-        Of the spellings.
-    """
-
-    known: DataFrame
-    keys: DataFrame
-    sieve: Sieve
-
-    def drop(self) -> None:
-        """Free the disk."""
-        self.keys.unpersist()
-
-
-def index_identifiers(documents: DataFrame, identifiers: IdentifiersConfig) -> LeakIndex:
-    """Spell out the identifiers of all documents.
-
-    Parameters
-    ----------
-    documents : DataFrame
-        Columns document_id and identifiers, as in the documents table.
-    identifiers : IdentifiersConfig
-        Kinds and forms that are never identifiers.
-
-    Notes
-    -----
-    The driver holds some eight bytes a spelling for a moment, and four to eight bytes stay.
-    """
-
-    def spellings(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-        for batch in batches:
-            rows = [
-                (key.key, document, key.kind, key.case, key.opening, Sieve.number_of(key.key))
-                for document, items in zip(batch["document_id"], batch["identifiers"], strict=True)
-                for key in identifier_keys(
-                    Matcher([] if items is None else items, identifiers.kinds, identifiers.allow)
-                )
-            ]
-            yield pd.DataFrame(rows, columns=_KEY_COLUMNS)
-
-    known = documents.select("document_id", "identifiers")
-    keys = known.mapInPandas(
-        spellings,
-        "key string, identifier_document_id string, kind string, `case` string, opening boolean, "
-        "number bigint",
-    ).persist(StorageLevel.DISK_ONLY)
-    numbers = keys.select("number").distinct().toPandas()["number"]
-    return LeakIndex(known, keys, Sieve(numbers))
-
-
-def find_leaks(
-    released: DataFrame,
-    documents: DataFrame | LeakIndex,
-    identifiers: IdentifiersConfig,
-) -> DataFrame:
-    """Search released texts for direct identifiers of their own and of all other documents.
-
-    Parameters
-    ----------
-    released : DataFrame
-        Columns chunk_id, document_id, text.
-    documents : DataFrame or LeakIndex
-        Columns document_id and identifiers, as in the documents table; or the result of
-        :func:`index_identifiers` for several searches.
-    identifiers : IdentifiersConfig
-        Kinds and forms that are never identifiers.
-
-    Returns
-    -------
-    DataFrame
-        Table :data:`~nes_spark.schemas.LEAKS`; empty when nothing is left. Hits of a text's own
-        document always count as leaks; hits that name another document have the rule
-        ``other_document`` and may be names that a swap put there. Each counts once, for the first
-        of the documents that have the name.
-
-    Notes
-    -----
-    Own identifiers travel to the texts in a join on the document. Other documents' names meet the
-    texts in a join on their squeezed spelling, so the work grows with texts plus identifiers (see
-    :mod:`nes_spark.text.leaks`); runs of words that are no spelling at all are held back before it.
-    """
-    index = (
-        documents if isinstance(documents, LeakIndex) else index_identifiers(documents, identifiers)
-    )
-    return find_own_leaks(released, index, identifiers).unionByName(
-        _other_names(released, index, identifiers)
-    )
-
-
-def find_own_leaks(
-    released: DataFrame, index: LeakIndex, identifiers: IdentifiersConfig
-) -> DataFrame:
-    """Search released texts for direct identifiers of their own document only.
-
-    Parameters and result are those of :func:`find_leaks`.
-    """
-
-    def own(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-        cache: dict[str, Matcher] = {}
-        for batch in batches:
-            rows = [
-                (chunk, document, document, leak.kind, leak.rule, leak.n)
-                for chunk, document, text, items in zip(
-                    batch["chunk_id"],
-                    batch["document_id"],
-                    batch["text"],
-                    batch["identifiers"],
-                    strict=True,
-                )
-                for leak in own_leaks(
-                    text, _matcher_of(cache, document, items, identifiers), document
-                )
-            ]
-            yield pd.DataFrame(rows, columns=LEAKS.names)
-
-    # The few hits are moved, so that tasks that search texts are not mixed with tasks that do not.
-    return (
-        released.select("chunk_id", "document_id", "text")
-        .join(index.known, "document_id", "left")
-        .mapInPandas(own, LEAKS.ddl)
-        .repartition("document_id")
-    )
-
-
-def _other_names(
-    released: DataFrame, index: LeakIndex, identifiers: IdentifiersConfig
-) -> DataFrame:
-    """Search released texts for names of other documents."""
-    sieve = index.sieve
-
-    def runs(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-        empty = Matcher([], identifiers.kinds, identifiers.allow)
-        for batch in batches:
-            rows = [
-                (chunk, document, at, *candidate)
-                for chunk, document, text in zip(
-                    batch["chunk_id"], batch["document_id"], batch["text"], strict=True
-                )
-                for at, candidate in enumerate(candidates(text, empty))
-                if candidate.key in sieve
-            ]
-            yield pd.DataFrame(rows, columns=_RUN_COLUMNS)
-
-    found = released.select("chunk_id", "document_id", "text").mapInPandas(
-        runs,
-        "chunk_id string, document_id string, at int, key string, title boolean, "
-        "upper boolean, opens boolean",
-    )
-    # What is also a spelling of the text's own document is not another's.
-    own = index.keys.select("key", F.col("identifier_document_id").alias("document_id")).distinct()
-    # One row a name, however many documents share it: never a row a pair of documents.
-    first = index.keys.groupBy("key", "kind", "case", "opening").agg(
-        F.min("identifier_document_id").alias("identifier_document_id")
-    )
-    met = (
-        found.join(own, ["key", "document_id"], "left_anti")
-        .join(first, "key")
-        .filter(
-            ((F.col("case") != "title") | F.col("title"))
-            & ((F.col("case") != "upper") | F.col("upper"))
-            & (F.col("opening") | ~F.col("opens"))
-        )
-        .groupBy("chunk_id", "document_id", "at", "kind")
-        .agg(F.min("identifier_document_id").alias("identifier_document_id"))
-    )
-    return (
-        met.groupBy("chunk_id", "document_id", "identifier_document_id", "kind")
-        .agg(F.count(F.lit(1)).alias("n"))
-        .withColumn("rule", F.lit(OTHER_DOCUMENT))
-        .select(*LEAKS.names)
-    )
-
-
-def own_names(
-    mentions: DataFrame, documents: DataFrame, identifiers: IdentifiersConfig
-) -> DataFrame:
-    """Find the entities of the corpus that name a document: no swap may bring them into it.
-
-    Parameters
-    ----------
-    mentions : DataFrame
-        Table :data:`~nes_spark.schemas.MENTIONS`. An entity names a document when one of the forms
-        it is mentioned in does, in any document.
-    documents : DataFrame
-        Columns document_id and identifiers, as in the documents table.
-    identifiers : IdentifiersConfig
-        Kinds and forms that are never identifiers.
-
-    Returns
-    -------
-    DataFrame
-        Table :data:`~nes_spark.schemas.OWN_NAMES`.
-
-    Notes
-    -----
-    Distinct forms meet documents in a join on squeezed spellings, as in :func:`find_leaks`: the
-    work grows with the vocabulary plus the identifiers.
-    """
-
-    def own(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-        for batch in batches:
-            rows = [
-                (key, document)
-                for document, items in zip(batch["document_id"], batch["identifiers"], strict=True)
-                for key in own_spellings(
-                    Matcher([] if items is None else items, identifiers.kinds, identifiers.allow)
-                )
-            ]
-            yield pd.DataFrame(rows, columns=["key", "document_id"])
-
-    def spell(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-        for batch in batches:
-            rows = [
-                (key, category, entity)
-                for category, entity, form in zip(
-                    batch["category"], batch["entity"], batch["form"], strict=True
-                )
-                for key in spellings_in(form)
-            ]
-            yield pd.DataFrame(rows, columns=["key", "category", "entity"])
-
-    known = documents.select("document_id", "identifiers").mapInPandas(
-        own, "key string, document_id string"
-    )
-    forms = F.explode(F.array("surface", "entity")).alias("form")
-    vocabulary = mentions.select("category", "entity", forms).distinct()
-    spelled = vocabulary.mapInPandas(spell, "key string, category string, entity string")
-    return spelled.distinct().join(known, "key").select(*OWN_NAMES.names).distinct()

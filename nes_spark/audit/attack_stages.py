@@ -1,0 +1,79 @@
+"""Spark: the attacks that the registry names, all with one signature."""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from nes_spark.audit.adversaries import View, attacks_of
+from nes_spark.audit.stages import linkage_attack
+from nes_spark.audit.text_stages import text_attack
+from nes_spark.audit.unswap_stages import swap_aware_attack
+from nes_spark.config import AuditConfig
+from nes_spark.errors import parameter_error
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def attack(view: View, config: AuditConfig, table: str) -> DataFrame:
+    """Let every registered adversary that is switched on try.
+
+    Parameters
+    ----------
+    view : View
+        What they are shown.
+    config : AuditConfig
+        Which of them take part, and how.
+    table : str
+        ``predictions`` or ``partner_guesses``: whose attacks.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        Rows of that table, of all of them.
+
+    Raises
+    ------
+    ValueError
+        When no adversary fills that table.
+    InputError
+        When there is nothing to learn from.
+    """
+    found = [function(view, config) for function in attacks_of(config, table)]
+    if not found:
+        raise parameter_error("attack", "table", "one that an adversary fills", table)
+    return reduce(lambda a, b: a.unionByName(b), found)
+
+
+def linkage(view: View, config: AuditConfig) -> DataFrame:
+    """Run :func:`nes_spark.audit.stages.linkage_attack`."""
+    return linkage_attack(
+        view.cells, view.rewrites, config, view.hidden, view.knowledge.get("cells")
+    )
+
+
+def text(view: View, config: AuditConfig) -> DataFrame:
+    """Run :func:`nes_spark.audit.text_stages.text_attack`."""
+    known = view.knowledge
+    return text_attack(
+        view.chunks,
+        view.mentions,
+        view.rewrites,
+        config,
+        (known["chunks"], known["mentions"]) if known else None,
+        view.until,
+    )
+
+
+def swap_aware(view: View, config: AuditConfig) -> DataFrame:
+    """Run :func:`nes_spark.audit.unswap_stages.swap_aware_attack`."""
+    return swap_aware_attack(
+        view.cells,
+        view.rewrites,
+        view.combination,
+        config,
+        view.components,
+        view.hidden,
+        view.until,
+    )

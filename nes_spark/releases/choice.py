@@ -1,0 +1,100 @@
+"""The chosen release, as one frozen record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from nes_spark.entities.combination import Combination
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which candidate is released, and how it scored.
+
+    Attributes
+    ----------
+    setting : str
+        Mixture setting.
+    population : float
+        Size N of the population that risk is estimated for.
+    combination : Combination
+        J: the swapped categories; empty for no swaps.
+    n_swaps : int
+        Swaps.
+    r : float
+        Swap rate, 2 x swaps / n.
+    draws : int
+        Monte Carlo draws that DR and DU are averaged over.
+    draw : int
+        The draw that is released.
+    DR, DU : float
+        Disclosure risk and data utility.
+    DR_se, DU_se : float or None
+        Their standard errors; None for a single draw.
+    rule : str
+        Rule of the choice.
+    candidates, on_frontier : int
+        Candidates that it was chosen from, and how many of them are on the frontier.
+    components : int
+        Components of the mixture.
+    """
+
+    setting: str
+    population: float
+    combination: Combination
+    n_swaps: int
+    r: float
+    draws: int
+    draw: int
+    DR: float
+    DR_se: float | None
+    DU: float
+    DU_se: float | None
+    rule: str
+    candidates: int
+    on_frontier: int
+    components: int
+
+    @property
+    def swapped(self) -> bool:
+        """Whether anything was swapped."""
+        return bool(self.combination)
+
+    def space(self, candidates: pd.DataFrame) -> pd.DataFrame:
+        """Rows of table ``candidates`` of the chosen setting and population."""
+        mine = candidates["setting"] == self.setting
+        return candidates[mine & (candidates["population"] == self.population)]
+
+    def marks(self, candidates: pd.DataFrame) -> pd.Series:
+        """Return for each row of table ``candidates`` whether it is the chosen one."""
+        return (
+            (candidates["setting"] == self.setting)
+            & (candidates["population"] == self.population)
+            & (candidates["combination"] == self.combination.name)
+            & (candidates["n_swaps"] == self.n_swaps)
+            & ((candidates["draw"] == self.draw) | (candidates["draw"].isna() & (self.draw == 0)))
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as JSON knows them, for :meth:`from_dict`."""
+        content = {f.name: getattr(self, f.name) for f in fields(self)}
+        return content | {"combination": self.combination.name}
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Choice:
+        """Read what :meth:`to_dict` gave.
+
+        Raises
+        ------
+        ValueError
+            When fields are missing or not known.
+        """
+        names = {f.name for f in fields(cls)}
+        if set(content) != names:
+            raise ValueError(f"a choice has the fields {sorted(names)}, got {sorted(content)}")
+        return cls(**{**content, "combination": Combination.parse(content["combination"])})

@@ -1,0 +1,141 @@
+"""Names in a configuration that refer to something: each is looked up before Spark starts.
+
+The sections check themselves when they are read. Here stands what needs to know more than one
+section, or what there is in the method: settings, populations, covariates, adversaries, tasks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from typing import TYPE_CHECKING
+
+from nes_spark.errors import ConfigError
+
+if TYPE_CHECKING:
+    from nes_spark.config import Config
+
+#: Rules that a hit of the leak search may have (table ``leaks``).
+LEAK_RULES = (
+    "name", "part", "ticker", "url", "email", "phone", "literal", "pattern",
+    "other_document", "swapped_in",
+)  # fmt: skip
+#: Finds faults of a configuration: one line each, with what is allowed.
+Check = Callable[["Config"], Iterator[str]]
+
+
+def check_config(config: Config, planned: bool = False) -> None:
+    """Look up every name that refers to something.
+
+    Parameters
+    ----------
+    config : Config
+    planned : bool, optional
+        Whether the run is only planned: then no input need be named.
+
+    Raises
+    ------
+    ConfigError
+        When any refers to nothing; all of them are listed with what there is.
+    """
+    faults = [
+        fault for check in CHECKS if not (planned and check is _input) for fault in check(config)
+    ]
+    if len(faults) == 1:
+        raise ConfigError(faults[0])
+    if faults:
+        listed = "".join(f"\n  {fault}" for fault in faults)
+        raise ConfigError(f"{len(faults)} faults:{listed}")
+
+
+def unknown(where: str, what: str, name: object, known: Collection[object]) -> str:
+    """Return the line about a name that refers to nothing."""
+    listed = ", ".join(str(k) for k in known) or "none"
+    return f"{where}: unknown {what} {str(name)!r}; there are {listed}"
+
+
+def _input(config: Config) -> Iterator[str]:
+    if not config.input.path:
+        yield "input.path: is missing; set it or give --input PATH"
+
+
+def _covariates(config: Config) -> Iterator[str]:
+    known = config.input.columns.covariates
+    for name in config.releases.constraints.same_covariates:
+        if name not in known:
+            yield unknown("releases.constraints.same_covariates", "covariate", name, known)
+
+
+def _identifiers(config: Config) -> Iterator[str]:
+    kinds = config.identifiers.kinds
+    for kind in config.input.columns.identifiers:
+        if kind not in kinds:
+            yield (
+                unknown("input.columns.identifiers", "kind", kind, kinds)
+                + f"; declare it: identifiers: {{kinds: {{{kind}: {{placeholder: "
+                f"'[{kind.replace('_', ' ').title()}]', rule: literal}}}}}}"
+            )
+
+
+def _accepted(config: Config) -> Iterator[str]:
+    known = [*config.identifiers.kinds, *LEAK_RULES]
+    for name in config.gates.accept_identifiers:
+        if name not in known:
+            yield unknown("gates.accept_identifiers", "kind or rule", name, known)
+
+
+def _consistency(config: Config) -> Iterator[str]:
+    known = config.entities.categories
+    for name in config.entities.consistent_categories:
+        if name not in known:
+            yield unknown("entities.consistent_categories", "category", name, known)
+
+
+def _families(config: Config) -> Iterator[str]:
+    from nes_spark.mixture.families import check_families
+
+    try:
+        check_families(config.mixture.family)
+    except ConfigError as error:
+        yield str(error)
+
+
+def _choice(config: Config) -> Iterator[str]:
+    from nes_spark.mixture.stages import settings_of  # imports Spark's client
+
+    settings = [setting.name for setting in settings_of(config.mixture)]
+    if config.choice.setting is not None and config.choice.setting not in settings:
+        yield unknown("choice.setting", "mixture setting", config.choice.setting, settings)
+    population = config.choice.population
+    if population is not None and population not in config.risk.population:
+        shown = [f"{n:g}" for n in config.risk.population]
+        yield unknown("choice.population", "population", f"{population:g}", shown)
+
+
+def _adversaries(config: Config) -> Iterator[str]:
+    from nes_spark.audit.adversaries import check_names
+
+    try:
+        check_names(config.audit)
+    except ConfigError as error:
+        yield str(error)
+
+
+def _tasks(config: Config) -> Iterator[str]:
+    from nes_spark.utility.tasks import load_task
+
+    names: dict[str, str] = {}
+    for path in config.utility.tasks:
+        try:
+            name = load_task(path).name
+        except ConfigError as error:
+            yield str(error)
+            continue
+        if name in names:
+            yield f"utility.tasks: {path!r} and {names[name]!r} have the same name {name!r}"
+        names[name] = path
+
+
+#: All checks, in the order in which their faults are listed.
+CHECKS: list[Check] = [
+    _input, _covariates, _identifiers, _accepted, _consistency, _families, _choice, _adversaries, _tasks,
+]  # fmt: skip

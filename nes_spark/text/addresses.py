@@ -1,0 +1,97 @@
+"""Web and mail addresses and phone numbers: found by their shape, without being listed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from nes_spark.text.forms import opens_sentence
+
+_GENERIC = "com|net|org|edu|gov|info|biz|io|ai|tv|app"
+_EDGE = r"(?<![\w.@/-])"
+URL = re.compile(
+    r"https?://[^\s<>\"]+"
+    r"|(?<![\w.])www\s?\.\s?[A-Za-z0-9-]+(?:\.[\w-]+)*(?:/[^\s<>\"]*)?"
+    # A transcript may have a space before the dot: "investors .acme.com".
+    rf"|(?:@|{_EDGE}(?:ir|investors?|corporate|invest|shareholders?)\s?\.\s?)?(?<![\w.-])"
+    rf"(?:[A-Za-z0-9][\w-]*\s?\.)(?:[A-Za-z0-9][\w-]*\.)*(?:{_GENERIC}|{_GENERIC.upper()})"
+    r"(?![\w-])(?:\.[a-z]{2}(?!\w))?(?:/[^\s<>\"]*)?"
+    rf"|{_EDGE}(?:(?:www|ir|investors?|corporate)\.)(?:[\w-]+\.)+[a-z]{{2,3}}(?!\w)(?:/[^\s<>\"]*)?"
+    rf"|{_EDGE}(?:[A-Za-z0-9][\w-]*\.)+[a-z]{{2,3}}/[^\s<>\"]+"
+    r"|(?<![\w-])(?:[\w-]{1,40} dot ){1,5}(?:com|net|org|co|io)(?!\w)"
+    r"(?: dot [a-z]{2}(?!\w))?(?: slash [\w-]{1,40}){0,6}"
+)
+_ADDRESS_MARK = re.compile(r"\.[A-Za-z]|www|://| dot ")
+_EMAIL = re.compile(
+    r"(?<![\w.+-])[\w.+-]{1,64}@(?:[\w-]+\.)+[A-Za-z]{2,}(?!\w)"
+    r"|(?<![\w.+-])[\w.+-]{1,64} at (?:[\w-]+ dot ){1,3}(?:com|net|org|edu|co|io)(?!\w)"
+)
+_PHONE = re.compile(
+    r"(?<![\w$€£¥.,/:-])(?:\+\s?)?(?:\(\s?\d{2,5}\s?\)|\d{1,5})(?:[\s.\-–]{1,2}(?:\(\s?\d{2,5}\s?\)|"
+    r"\d{2,5})){1,5}(?![\w%]|[.,:]\d)"
+)
+
+
+def addresses_near(text: str) -> Iterable[tuple[int, int]]:
+    """Yield what ``URL.finditer`` finds, tried only where it can begin: the pattern is slow."""
+    tried = 0
+    for mark in _ADDRESS_MARK.finditer(text):
+        # Whatever the pattern finds has such a mark, with at most three spaces before the first.
+        begin = mark.start()
+        for _ in range(4):
+            begin = text.rfind(" ", tried, max(begin, tried))
+            if begin < 0:
+                break
+        for start in range(max(begin, tried), mark.start() + 1):
+            match = URL.match(text, start)
+            tried = start + 1
+            if match:
+                tried = match.end()
+                yield match.span()
+                break
+
+
+def url_spans(text: str) -> Iterable[tuple[int, int]]:
+    """Yield where web addresses stand, without the punctuation behind them."""
+    for start, end in addresses_near(text):
+        while end > start and text[end - 1] in ".,;:!?)]}'\"…’”":
+            end -= 1
+        found = text[start:end]
+        if "." not in found and " dot " not in found:
+            continue
+        if "@" in found[1:]:
+            continue
+        # "the dot com bubble" is no address.
+        if found.count(" dot ") == 1 and "." not in found and opens_sentence(found.split()[0]):
+            continue
+        # "the year. Com" or "1.5.io": a domain has a letter before its last dot.
+        if re.search(r"[A-Za-z]", found.rpartition(".")[0] or found):
+            yield start, end
+
+
+def email_spans(text: str) -> Iterable[tuple[int, int]]:
+    """Yield where mail addresses stand, also spoken ones ("ann at acme dot com")."""
+    if "@" in text or " dot " in text:
+        for match in _EMAIL.finditer(text):
+            yield match.span()
+
+
+def phone_spans(text: str) -> Iterable[tuple[int, int]]:
+    """Yield where phone numbers stand."""
+    for match in _PHONE.finditer(text):
+        found = match.group()
+        groups = re.findall(r"\d+", found)
+        lengths = [len(g) for g in groups]
+        digits = sum(lengths)
+        if not 7 <= digits <= 15:
+            continue
+        if all(len(g) == 4 and g[:2] in ("19", "20") for g in groups):
+            continue
+        shape = tuple(lengths)
+        told = found.lstrip().startswith("+") or "(" in found
+        american = shape in ((3, 3, 4), (1, 3, 3, 4)) or (shape == (3, 4) and "-" in found)
+        if american or (told and digits >= 8 and len(groups) >= 2):
+            yield match.span()
+
+
+FINDERS = {"url": url_spans, "email": email_spans, "phone": phone_spans}

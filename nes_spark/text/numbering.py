@@ -1,0 +1,65 @@
+"""Placeholders: the numbers in them, and their place in the text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nes_spark.config import IdentifiersConfig
+from nes_spark.text.forms import name_words, squeeze
+from nes_spark.text.matching import Identifier, Match, Matcher
+
+
+def number_matches(matches: Sequence[Match]) -> list[Match]:
+    """Replace ``#`` in placeholders by numbers in order of first appearance.
+
+    Different texts (addresses, phone numbers) or identifiers that share a placeholder share one
+    count.
+    """
+    counts: dict[str, dict[str, int]] = {}
+    numbered = []
+    for match in matches:
+        if "#" in match.placeholder:
+            seen = counts.setdefault(match.placeholder, {})
+            number = seen.setdefault(squeeze(match.value), len(seen) + 1)
+            match = match._replace(placeholder=match.placeholder.replace("#", str(number)))
+        numbered.append(match)
+    return numbered
+
+
+def replace_matches(text: str, matches: Sequence[Match]) -> str:
+    """Return `text` with each match replaced by its placeholder."""
+    parts, end = [], 0
+    for match in matches:
+        parts += [text[end : match.start], match.placeholder]
+        end = match.end
+    return "".join([*parts, text[end:]])
+
+
+def number_identifiers(
+    text: str, plain: list[Identifier], config: IdentifiersConfig
+) -> list[Identifier]:
+    """Number the placeholders of identifiers by first appearance in `text`, absent ones last."""
+    matches = Matcher(plain, config.kinds, config.allow).find(text)
+    order = {(m.kind, m.value): n for n, m in reversed(list(enumerate(matches)))}
+    ranked = sorted(range(len(plain)), key=lambda n: (order.get(_key(plain[n]), len(text)), n))
+    numbers: dict[str, dict[str, int]] = {}
+    labels: dict[int, str] = {}
+    for n in ranked:
+        item = plain[n]
+        if "#" in item.placeholder:
+            seen = numbers.setdefault(item.placeholder, {})
+            number = seen.setdefault(_person_key(item.value), len(seen) + 1)
+            labels[n] = item.placeholder.replace("#", str(number))
+    return [
+        Identifier(item.kind, item.value, labels.get(n, item.placeholder))
+        for n, item in enumerate(plain)
+    ]
+
+
+def _key(item: Identifier) -> tuple[str, str]:
+    return item.kind, item.value
+
+
+def _person_key(value: str) -> str:
+    """One person under two labels ("Ms. Ann Roe", "Ann Roe") has one number."""
+    return squeeze(" ".join(name_words(value))) or squeeze(value)

@@ -1,0 +1,135 @@
+"""A stage is stale when code that it is made of changed, and only then."""
+
+import shutil
+
+import pytest
+
+from nes_spark import versions
+from nes_spark.run.pipeline import STAGES
+from nes_spark.run.release import PUBLICATION
+
+CACHED = (
+    versions.closure,
+    versions._source,
+    versions._content,
+    versions._imports,
+    versions._defined_in,
+    versions.code_version,
+)
+#: Stages that embed texts.
+EMBEDDING = {"embedder", "chunks", "embeddings", "post_density"}
+
+
+def forget():
+    for cached in CACHED:
+        cached.cache_clear()
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory):
+    """A copy of the package that tests may edit."""
+    root = tmp_path_factory.mktemp("copy") / "nes_spark"
+    ignored = shutil.ignore_patterns("__pycache__", "*.pyc")
+    shutil.copytree(versions.ROOT, root, ignore=ignored)
+    patch = pytest.MonkeyPatch()
+    patch.setattr(versions, "ROOT", root)
+    forget()
+    yield root
+    patch.undo()
+    forget()
+
+
+def codes():
+    forget()
+    return {stage.name: stage.code() for stage in STAGES}
+
+
+def changed(package, *names):
+    """Stages whose code differs after a line was added to files of the package."""
+    before = codes()
+    kept = {}
+    for name in names:
+        file = package / name
+        kept[file] = file.read_bytes()
+        file.write_bytes(kept[file] + b"\n# touched\n")
+    after = codes()
+    for file, content in kept.items():
+        file.write_bytes(content)
+    assert codes() == before
+    return {name for name in before if before[name] != after[name]}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["report/page.py", "report/templates/style.css", "demo/calls.py", "demo/material/names.txt",
+     "audit/linkage.py", "run/release.py", "run/gates.py", "compare/drift.py", "cli.py",
+     "building/recognizer.py", "logs.py"],
+)  # fmt: skip
+def test_what_no_table_is_made_of_leaves_all_valid(package, name):
+    assert changed(package, name) == set()
+
+
+@pytest.mark.parametrize(
+    ("name", "stages"),
+    [
+        ("mixture/em.py", {"mixture", "assignments", "swaps", "post_density", "candidates"}),
+        ("text/presentation.py", {"documents", "chunks", "cells"}),
+        ("entities/linking.py", {"mentions", "cells"}),
+        ("risk/ewens_pitman.py", {"risk_fits", "scores", "candidates"}),
+        ("swapping/sampler.py", {"swaps", "rewrites"}),
+        ("embedding/static.py", EMBEDDING),
+        ("embedding/models/static-en/tokenizer.json", EMBEDDING),
+        ("entities/data/words.txt", {"mentions", "cells"}),
+    ],
+)
+def test_what_a_stage_is_made_of_makes_it_stale_and_nothing_else(package, name, stages):
+    found = changed(package, name)
+    assert found
+    assert found <= stages
+
+
+def test_the_function_of_a_stage_counts(package):
+    file = package / "run" / "pipeline.py"
+    content = file.read_text()
+    before = codes()
+    edited = content.replace(
+        "from nes_spark.text.chunking_stages import chunk_documents",
+        "from nes_spark.text.chunking_stages import chunk_documents as chunk_documents",
+    )
+    assert edited != content
+    file.write_text(edited)
+    after = codes()
+    file.write_text(content)
+    assert {name for name in before if before[name] != after[name]} == {"chunks"}
+
+
+def test_a_package_is_seen_through_to_the_module_that_defines(package):
+    found = versions.closure("nes_spark.risk.stages")
+    assert "nes_spark.risk.ewens_pitman" in found
+    assert not any(name.startswith("nes_spark.mixture") for name in found)
+
+
+def test_every_data_file_of_the_method_belongs_to_a_module(package):
+    rooms = ("embedding", "text", "entities", "mixture", "swapping", "risk", "utility", "releases")
+    named, there = set(), set()
+    for room in (*rooms, "audit"):
+        for file in (package / room).rglob("*.py"):
+            module = ".".join(("nes_spark", *file.relative_to(package).with_suffix("").parts))
+            named |= set(versions.data_files(module.removesuffix(".__init__")))
+        there |= {p for p in (package / room).rglob("*") if p.is_file()}
+    unnamed = {p.name for p in there - named if p.suffix not in (".py", ".pyc", ".md")}
+    assert unnamed == set()
+    assert named
+
+
+def test_a_root_that_is_not_there_is_an_error(package):
+    with pytest.raises(ValueError, match=r"no module 'nes_spark\.text\.nothing'"):
+        versions.code_digest("nes_spark.text.nothing")
+    with pytest.raises(ValueError, match="no function 'nothing'"):
+        versions.code_digest("nes_spark.run.pipeline:nothing")
+
+
+def test_the_publication_depends_on_everything_it_imports(package):
+    assert PUBLICATION == "publication"
+    found = versions.closure("nes_spark.run.release")
+    assert {"nes_spark.report.page", "nes_spark.run.gates", "nes_spark.audit.linkage"} <= found
