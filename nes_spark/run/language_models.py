@@ -16,6 +16,7 @@ from nes_spark.failures import translated
 from nes_spark.report.terminal import text_table
 from nes_spark.run.findings import LANGUAGE_MODELS
 from nes_spark.run.published import PublishedRun
+from nes_spark.run.verifying import replace_record, verify_release
 from nes_spark.store import combine
 from nes_spark.versions import code_version
 
@@ -64,6 +65,8 @@ def audit_run(
     ------
     InputError
         When nothing was published, or the release holds no swap.
+    InfrastructureError, LedgerError
+        When release or ledger are no longer what was published.
     ConfigError
         When no model is configured, or a key or the seed of the run is missing.
     BudgetExceeded
@@ -80,6 +83,7 @@ def audit_run(
     if not config.audit.models:
         raise ConfigError("audit.models: is empty; name a model in the section audit (--conf FILE)")
     check_names(config.audit)
+    verify_release(store, published.details)
     sealed = store.local_path("sealed") if store.is_local else None
     secret = secret_of_release(config.seed, sealed, published.record.get("seed_fingerprint"))
     log = store.local_path(*SPARK_LOG) if store.is_local else None
@@ -187,7 +191,7 @@ def _add_to_release(published: PublishedRun, results: list[dict[str, Any]]) -> b
     with TemporaryDirectory(prefix="nes-spark-") as folder:
         write_report(store, replace(data, audit=[*others, *results]), Path(folder) / "report")
         page = (Path(folder) / "report" / "index.html").read_bytes()
-    store.write_json(record, "release", "release.json")
+    replace_record(store, published.details, record)
     return page
 
 

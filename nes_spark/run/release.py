@@ -31,6 +31,7 @@ from nes_spark.run.report_data import (
     write_report,
 )
 from nes_spark.run.result import RunResult
+from nes_spark.run.verifying import files_digest, record_digest, verify_release
 from nes_spark.schemas import TABLES
 from nes_spark.store import UNFINISHED as ASIDE
 from nes_spark.store import combine, input_fingerprint
@@ -206,6 +207,7 @@ def publish(context: Context, progress: Progress, changed: bool) -> RunResult:
     key, attack_key = _keys(context)
     done = store.manifest(PUBLICATION)
     if done is not None and done.key == key and not changed and store.exists("release"):
+        verify_release(store, done.details)
         progress.done("release", "published before (up to date)", 0.0)
         return _published_before(context)
     publication = Publication(context, progress, key, attack_key, changed)
@@ -457,6 +459,7 @@ def seal_ledger(publication: Publication) -> None:
             context.config.ledger,
             choice=publication.choice.to_dict(),
             seed=context.secret,
+            release=files_digest(publication.files),
         )
 
 
@@ -477,6 +480,7 @@ def move_release(publication: Publication, started: float) -> RunResult:
         "configuration": record["configuration"],
         "name": config.name,
         "period": config.period,
+        "record": record_digest(store),
     }
     store.write_artifact(PUBLICATION, publication.key, lambda _: details)
     publication.progress.done(
