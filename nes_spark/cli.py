@@ -245,7 +245,7 @@ def overlap(earlier: str, later: str) -> None:
     "--conf", type=click.Path(dir_okay=False), help="Check what this configuration needs."
 )
 def doctor(output: str, conf: str | None) -> None:
-    """Check Java, Python, Spark, models, MLflow, disk and the modes of sealed folders."""
+    """Check Java, Python, Spark, models, the seed, MLflow, disk and modes of sealed folders."""
     from nes_spark.doctor import examine
 
     findings = examine(Path(output), conf)

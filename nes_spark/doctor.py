@@ -14,6 +14,7 @@ from pathlib import Path
 from nes_spark.config import Config, load_config
 from nes_spark.errors import NesError
 from nes_spark.session import MIN_JAVA, get_session, java_version
+from nes_spark.swapping.seeds import MAKE_SEED, MIN_BITS, Secret, find_seed, strength_of
 
 MIN_FREE_BYTES = 2 << 30
 OWNER_ONLY = 0o077
@@ -61,6 +62,7 @@ def examine(output: Path, conf: str | None = None) -> list[Finding]:
         ("Spark", lambda: _spark(config)),
         ("recogniser", lambda: _recognizer(config)),
         ("embedder", lambda: _embedder(config)),
+        ("seed", lambda: _seed(config)),
         ("MLflow", lambda: _mlflow(config, output)),
         ("disk", lambda: _disk(output)),
     ]
@@ -70,7 +72,7 @@ def examine(output: Path, conf: str | None = None) -> list[Finding]:
         except Exception as error:
             first = (str(error).splitlines() or [type(error).__name__])[0]
             findings.append(Finding(name, False, first))
-    findings += _modes(output)
+    findings += _modes(output) + _sealed_seeds(output)
     return findings
 
 
@@ -134,6 +136,38 @@ def _mlflow(config: Config, output: Path) -> str:
         return "off"
     tracker = Tracker(config.tracking.uri, config.tracking.experiment, output)
     return f"experiment {config.tracking.experiment!r} is reachable ({tracker.experiment_id})"
+
+
+def _seed(config: Config) -> str:
+    found = find_seed(config.seed, None)
+    if found is None:
+        return f"{config.seed.env} is not set: each run folder gets one of its own in sealed/seed"
+    return _strength(found[0], found[1])
+
+
+def _strength(value: str, where: str) -> str:
+    """Say how strong a seed is; raise where it is too weak."""
+    strength = strength_of(value)
+    if not strength.enough:
+        raise NesError(
+            f"{where}: can be guessed ({strength.form}, {strength.bits} random bits of "
+            f"{MIN_BITS}); make one with {MAKE_SEED}"
+        )
+    mark = Secret(value).fingerprint()
+    return f"{where}: {strength.form}, up to {strength.bits} random bits, fingerprint {mark}"
+
+
+def _sealed_seeds(output: Path) -> list[Finding]:
+    """The seeds that runs have made for themselves."""
+    findings = []
+    for path in sorted(output.glob("**/sealed/seed")):
+        try:
+            detail = _strength(path.read_text().strip(), str(path))
+            findings.append(Finding("seed", True, detail))
+        except (NesError, OSError, UnicodeDecodeError) as error:
+            detail = str(error) if isinstance(error, NesError) else f"{path}: cannot be read"
+            findings.append(Finding("seed", False, detail))
+    return findings
 
 
 def _disk(output: Path) -> str:

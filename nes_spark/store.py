@@ -19,7 +19,7 @@ import posixpath
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,7 @@ from pyarrow import fs as pafs
 
 from nes_spark import scratch
 from nes_spark.errors import InfrastructureError
+from nes_spark.logs import LOGGER
 from nes_spark.schemas import TABLES
 from nes_spark.versions import code_version
 
@@ -35,7 +36,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 MANIFEST = "_manifest.json"
-FORMAT = 1
+FORMAT = 2
+#: More bytes than this are not read again to see whether they changed: names, sizes and rows only.
+READ_AGAIN = 4 << 30
 #: Folder in which a release is put together before it is moved to its place.
 UNFINISHED = "release.tmp"
 _HALF = ".tmp-"
@@ -44,6 +47,29 @@ _HALF = ".tmp-"
 def combine(*parts: str) -> str:
     """Return one SHA-256 over several strings, unambiguous about where each ends."""
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def canonical_json(content: Any) -> bytes:
+    """Return JSON with sorted keys and one trailing newline: equal content, equal bytes."""
+    text = json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    return (text + "\n").encode()
+
+
+@dataclass(frozen=True)
+class FileFacts:
+    """What is known of a file of a finished output.
+
+    Attributes
+    ----------
+    bytes : int
+        Its size.
+    sha256 : str or None
+        Its digest; None on a remote file system, where reading all again would cost as much as the
+        stage.
+    """
+
+    bytes: int
+    sha256: str | None = None
 
 
 @dataclass(frozen=True)
@@ -62,6 +88,8 @@ class Manifest:
         Wall time of the stage that wrote it.
     inputs : dict
         Name of each input -> content digest it had.
+    files : dict
+        Path of each file below the output's folder -> what it was when the output was finished.
     """
 
     name: str
@@ -73,6 +101,20 @@ class Manifest:
     inputs: dict[str, str] = field(default_factory=dict)
     details: dict[str, Any] = field(default_factory=dict)
     format: int = FORMAT
+    files: dict[str, FileFacts] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, content: Any) -> Manifest | None:
+        """Return the manifest that parsed JSON holds; None when it is none of this format."""
+        if not isinstance(content, dict) or content.get("format") != FORMAT:
+            return None
+        try:
+            files = {str(name): FileFacts(**facts) for name, facts in content["files"].items()}
+            found = cls(**{**content, "files": files})
+        except (TypeError, KeyError, AttributeError):
+            return None
+        right = isinstance(found.key, str) and isinstance(found.rows, int)
+        return found if right and isinstance(found.details, dict) else None
 
 
 class Store:
@@ -95,6 +137,7 @@ class Store:
             text = str(Path(text).expanduser().absolute())
         text = text.rstrip("/") if not text.endswith("://") else text
         self.root = text
+        self._verified: dict[str, str] = {}  # output -> facts of its files, once they were read
         try:
             self._fs, self._path = pafs.FileSystem.from_uri(text)
         except (OSError, ValueError) as error:
@@ -164,9 +207,8 @@ class Store:
             raise InfrastructureError(_disk_message(target, error)) from None
 
     def write_json(self, content: Any, *parts: str) -> None:
-        """Write canonical JSON (sorted keys, one trailing newline) atomically."""
-        text = json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
-        self.write_bytes((text + "\n").encode(), *parts)
+        """Write canonical JSON atomically."""
+        self.write_bytes(canonical_json(content), *parts)
 
     def read_bytes(self, *parts: str) -> bytes | None:
         """Return a small file's content, None when there is no such file."""
@@ -198,8 +240,7 @@ class Store:
     def move(self, source: str, target: str, mode: int | None = None) -> None:
         """Replace folder ``target`` by folder ``source`` (both below the run folder).
 
-        On a local disk the folder gets ``mode`` where one is given.
-        On a local disk the gap between removing the old and naming the new is two renames long; a
+        On a local disk the folder gets ``mode`` where one is given, and the gap between removing the old and naming the new is two renames long; a
         crash in it leaves the old folder under ``<target>.old``, which :meth:`recover` puts back.
         """
         old = f"{target}.old"
@@ -286,6 +327,12 @@ class Store:
         target = posixpath.join(self._path, *parts)
         return self._fs.get_file_info(target).type != pafs.FileType.NotFound
 
+    def names(self, *parts: str) -> list[str]:
+        """Names of the files and folders in a folder, hidden ones too, sorted."""
+        folder = posixpath.join(self._path, *parts)
+        found = self._fs.get_file_info(pafs.FileSelector(folder, allow_not_found=True))
+        return sorted(f.base_name for f in found)
+
     def siblings(self) -> list[str]:
         """Names of the run folders beside this one, sorted; those of all periods but this."""
         parent = posixpath.dirname(self._path)
@@ -296,23 +343,90 @@ class Store:
     # -- manifests -----------------------------------------------------------------------------
 
     def manifest(self, name: str) -> Manifest | None:
-        """Return the manifest of a table or artifact, None when it does not count as done."""
-        content = self.read_json("stages", name, MANIFEST)
-        if not isinstance(content, dict) or content.get("format") != FORMAT:
-            return None
-        try:
-            return Manifest(**content)
-        except TypeError:
-            return None
+        """Return the manifest of a table or artifact, None when it does not count as done.
+
+        It counts when exactly the files that its manifest names are there, with the sizes they had.
+        What is in them is looked at by :meth:`is_current` and when it is opened.
+        """
+        found = Manifest.read(self.read_json("stages", name, MANIFEST))
+        return None if found is None or self._misfit(found) else found
 
     def is_current(self, name: str, key: str) -> bool:
-        """Whether a finished output with this key is there."""
-        found = self.manifest(name)
-        return found is not None and found.key == key
+        """Whether a finished output with this key is there, whole: then nothing need be done."""
+        found = Manifest.read(self.read_json("stages", name, MANIFEST))
+        if found is None or found.key != key:
+            return False
+        fault = self._fault(found)
+        if fault:
+            LOGGER.warning("%s: %s since it was finished; it is made again", name, fault)
+        return not fault
 
     def _commit(self, manifest: Manifest) -> Manifest:
         self.write_json(asdict(manifest), "stages", manifest.name, MANIFEST)
         return manifest
+
+    def _files(self, name: str) -> dict[str, pafs.FileInfo]:
+        """Files of an output by path below its folder; hidden ones are not of the output."""
+        folder = posixpath.join(self._path, "stages", name)
+        found = self._fs.get_file_info(
+            pafs.FileSelector(folder, allow_not_found=True, recursive=True)
+        )
+        files = {
+            posixpath.relpath(f.path, folder): f for f in found if f.type == pafs.FileType.File
+        }
+        return {
+            path: f
+            for path, f in files.items()
+            if not any(part.startswith((".", "_")) for part in path.split("/"))
+        }
+
+    def _facts(self, name: str) -> dict[str, FileFacts]:
+        """Sizes and, on a local disk, digests of the files of an output."""
+        facts = {
+            path: FileFacts(int(f.size), self._digest_of(f.path) if self.is_local else None)
+            for path, f in sorted(self._files(name).items())
+        }
+        self._verified[name] = repr(facts)
+        return facts
+
+    def _digest_of(self, path: str) -> str:
+        digest = hashlib.sha256()
+        with self._fs.open_input_stream(path) as stream:
+            while block := stream.read(1 << 20):
+                digest.update(block)
+        return digest.hexdigest()
+
+    def _misfit(self, manifest: Manifest) -> str:
+        """Say how the files there differ from the manifest's by name or size; empty if not."""
+        there = self._files(manifest.name)
+        for path, facts in sorted(manifest.files.items()):
+            if path not in there:
+                return f"{path} is missing"
+            if there[path].size != facts.bytes:
+                return f"{path} has changed"
+        added = sorted(set(there) - set(manifest.files))
+        return f"{added[0]} was added" if added else ""
+
+    def _fault(self, manifest: Manifest) -> str:
+        """Say how the files there differ from the manifest's; empty if they do not.
+
+        Names and sizes are compared each time. The content is read once for each opened run folder
+        and compared by digest, up to :data:`READ_AGAIN` bytes; above that and on remote file
+        systems the rows that the files of a table say they hold are added up.
+        """
+        fault = self._misfit(manifest)
+        if fault or self._verified.get(manifest.name) == repr(manifest.files):
+            return fault
+        total = sum(facts.bytes for facts in manifest.files.values())
+        if total <= READ_AGAIN and all(facts.sha256 for facts in manifest.files.values()):
+            folder = posixpath.join(self._path, "stages", manifest.name)
+            for path, facts in sorted(manifest.files.items()):
+                if self._digest_of(posixpath.join(folder, path)) != facts.sha256:
+                    return f"{path} has changed"
+        elif manifest.name in TABLES and self._parts(manifest.name).count_rows() != manifest.rows:
+            return "rows are missing"
+        self._verified[manifest.name] = repr(manifest.files)
+        return ""
 
     def _discard(self, name: str) -> None:
         """Withdraw the manifest first, so that a half-removed table never counts."""
@@ -363,7 +477,15 @@ class Store:
         frame.selectExpr(*columns).write.mode("overwrite").parquet(target)
         rows, content = _digest(frame.sparkSession.read.schema(table.ddl).parquet(target))
         return self._commit(
-            Manifest(name, key, content, rows, code=code_version(), inputs=dict(inputs or {}))
+            Manifest(
+                name,
+                key,
+                content,
+                rows,
+                code=code_version(),
+                inputs=dict(inputs or {}),
+                files=self._facts(name),
+            )
         )
 
     def finish(self, name: str, **changes: Any) -> Manifest:
@@ -371,7 +493,7 @@ class Store:
         found = self.manifest(name)
         if found is None:
             raise InfrastructureError(f"{name}: there is no finished output to describe")
-        return self._commit(Manifest(**{**asdict(found), **changes}))
+        return self._commit(replace(found, **changes))
 
     def read_table(self, spark: SparkSession, name: str) -> DataFrame:
         """Open a finished table.
@@ -379,7 +501,7 @@ class Store:
         Raises
         ------
         InfrastructureError
-            When it is not there or was not finished.
+            When it is not there, was not finished, or has changed since.
         """
         self._require(name)
         return spark.read.schema(TABLES[name].ddl).parquet(self.path("stages", name))
@@ -397,9 +519,12 @@ class Store:
 
     def _dataset(self, name: str) -> Any:
         """Open the files of a finished table with pyarrow, in the order of their names."""
+        self._require(name)
+        return self._parts(name)
+
+    def _parts(self, name: str) -> Any:
         import pyarrow.dataset as ds
 
-        self._require(name)
         folder = posixpath.join(self._path, "stages", name)
         names = [
             f.path
@@ -409,9 +534,15 @@ class Store:
         return ds.dataset(sorted(names), filesystem=self._fs, format="parquet")
 
     def _require(self, name: str) -> None:
-        if self.manifest(name) is None:
+        found = Manifest.read(self.read_json("stages", name, MANIFEST))
+        if found is None:
             raise InfrastructureError(
                 f"{self.root}: there is no finished table {name!r}; run the stage before it first"
+            )
+        if fault := self._fault(found):
+            raise InfrastructureError(
+                f"{self.path('stages', name)}: {fault} since it was finished; run again to make it "
+                "anew"
             )
 
     # -- artifacts -----------------------------------------------------------------------------
@@ -458,6 +589,7 @@ class Store:
                 code=code_version(),
                 inputs=dict(inputs or {}),
                 details=details,
+                files=self._facts(name),
             )
         )
 

@@ -1,5 +1,6 @@
 import os
 import stat
+from dataclasses import replace
 
 import pytest
 
@@ -55,6 +56,91 @@ def test_only_a_finished_table_counts(spark, store):
     assert not store.is_current("status", "key-1")
     with pytest.raises(InfrastructureError, match="no finished table 'status'"):
         store.read_table(spark, "status")
+
+
+def part_of(store, name="status"):
+    return next(store.local_path("stages", name).glob("*.parquet"))
+
+
+def flipped(content: bytes) -> bytes:
+    return content[:100] + bytes([content[100] ^ 1]) + content[101:]
+
+
+DAMAGES = {
+    "missing": lambda part: part.unlink(),
+    "shorter": lambda part: part.write_bytes(part.read_bytes()[:-10]),
+    "same size": lambda part: part.write_bytes(flipped(part.read_bytes())),
+    "added": lambda part: part.with_name("more.parquet").write_bytes(part.read_bytes()),
+    "emptied": lambda part: [p.unlink() for p in part.parent.glob("*.parquet")],
+}
+
+
+def test_a_table_whose_files_are_not_those_of_its_manifest_does_not_count(spark, store, caplog):
+    store.write_table("status", status_frame(spark, ROWS, 3), "k")
+    assert Store(store.root).is_current("status", "k")
+    whole = {p: p.read_bytes() for p in store.local_path("stages", "status").iterdir()}
+    for name, damage in DAMAGES.items():
+        damage(part_of(store))
+        later = Store(store.root)  # as the next run opens it
+        assert not later.is_current("status", "k"), name
+        assert (later.manifest("status") is None) == (name != "same size")
+        with pytest.raises(InfrastructureError, match=r"stages/status: .* since it was finished"):
+            Store(store.root).read_table(spark, "status")
+        with pytest.raises(InfrastructureError, match=r"stages/status: .* since it was finished"):
+            Store(store.root).read_pandas("status")
+        for path in store.local_path("stages", "status").glob("*.parquet"):
+            path.unlink()
+        for path, content in whole.items():
+            path.write_bytes(content)
+    assert Store(store.root).is_current("status", "k")
+    assert len(Store(store.root).read_pandas("status")) == len(ROWS)
+
+
+def test_content_is_read_once_and_rows_are_counted_where_it_is_not(spark, store, monkeypatch):
+    store.write_table("status", status_frame(spark, ROWS, 3), "k")
+    later, read = Store(store.root), []
+    digest = Store._digest_of
+    monkeypatch.setattr(Store, "_digest_of", lambda s, path: read.append(path) or digest(s, path))
+    for _ in range(3):
+        assert later.is_current("status", "k")
+        later.read_pandas("status")
+    assert len(read) == len(set(read)) == 3
+    monkeypatch.setattr("nes_spark.store.READ_AGAIN", 0)
+    assert Store(store.root).is_current("status", "k")
+    manifest = store.manifest("status")
+    store._commit(replace(manifest, rows=manifest.rows + 1))
+    assert not Store(store.root).is_current("status", "k")
+    assert len(read) == 3
+
+
+def test_an_artifact_whose_files_have_changed_does_not_count(store):
+    def fill(folder):
+        (folder / "a").mkdir()
+        (folder / "a" / "model.npz").write_bytes(b"0123456789")
+        return {"n": 1}
+
+    store.write_artifact("mixture", "k", fill)
+    file = store.local_path("stages", "mixture", "a", "model.npz")
+    assert Store(store.root).is_current("mixture", "k")
+    file.write_bytes(b"0123456780")
+    assert not Store(store.root).is_current("mixture", "k")
+    with (
+        pytest.raises(InfrastructureError, match=r"a/model\.npz has changed"),
+        Store(store.root).open_artifact("mixture"),
+    ):
+        pass
+    file.unlink()
+    assert Store(store.root).manifest("mixture") is None
+
+
+@pytest.mark.parametrize(
+    "broken", ["", "[]", "{}", "null", '{"format": 2}', '{"format": 2, "files"']
+)
+def test_half_a_manifest_does_not_count(store, broken):
+    store.write_artifact("mixture", "k", lambda _: {})
+    store.local_path("stages", "mixture", MANIFEST).write_text(broken)
+    assert store.manifest("mixture") is None
+    assert not store.is_current("mixture", "k")
 
 
 def test_a_failed_write_leaves_no_manifest(spark, store):

@@ -466,7 +466,8 @@ class Asker:
             response = self._client.chat.completions.create(
                 **body, extra_body=self._model.extra or None
             )
-            plain = response.model_dump() if hasattr(response, "model_dump") else None
+            # Warnings about values of an unexpected kind would quote them.
+            plain = response.model_dump(warnings=False) if hasattr(response, "model_dump") else None
         except Exception as error:
             raise classify(error) from None
         record, waste, code = read_response(self._model, plain, "chat")

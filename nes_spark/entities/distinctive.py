@@ -365,7 +365,11 @@ def distinctive_words(
     found: dict[str, None] = {}
     words = words_of(name)
     for word in words:
-        if is_generic(word, category) or is_ordinary(word, category) or fold(word) in (ordinary or ()):
+        if (
+            is_generic(word, category)
+            or is_ordinary(word, category)
+            or fold(word) in (ordinary or ())
+        ):
             continue
         if len(word) < 3 and len(words) > 1:
             continue

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 from nes_spark.audit.adversaries import check_names
 from nes_spark.config import Config
 from nes_spark.errors import ConfigError, InputError
+from nes_spark.failures import translated
 from nes_spark.report.terminal import text_table
 from nes_spark.run.findings import LANGUAGE_MODELS
 from nes_spark.run.published import PublishedRun
+from nes_spark.run.verifying import replace_record, verify_release
 from nes_spark.store import combine
 from nes_spark.versions import code_version
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from nes_spark.audit.summary import AdversaryResult
+    from nes_spark.run.context import Context
 
 
 def audit_run(
@@ -62,21 +65,16 @@ def audit_run(
     ------
     InputError
         When nothing was published, or the release holds no swap.
+    InfrastructureError, LedgerError
+        When release or ledger are no longer what was published.
     ConfigError
-        When no model is configured or a key is missing.
+        When no model is configured, or a key or the seed of the run is missing.
     BudgetExceeded
         When the price is above ``audit.budget``.
     """
-    from pyspark.sql import functions as F
-
-    from nes_spark.audit.llm_stages import run_language_model_audit
-    from nes_spark.audit.stages import summarize_audit
-    from nes_spark.releases.publish_stages import chosen_rewrites
-    from nes_spark.run.context import Context
-    from nes_spark.run.pipeline import sampling_tables
-    from nes_spark.session import get_session
-    from nes_spark.swapping import load_secret
-    from nes_spark.swapping.stages import rewrite, sample_candidates
+    from nes_spark.run.context import SPARK_LOG, Context
+    from nes_spark.session import run_session
+    from nes_spark.swapping import secret_of_release
 
     published = PublishedRun(run_dir)
     store, choice = published.store, published.choice
@@ -85,9 +83,37 @@ def audit_run(
     if not config.audit.models:
         raise ConfigError("audit.models: is empty; name a model in the section audit (--conf FILE)")
     check_names(config.audit)
-    session = spark or get_session(config.spark)
+    verify_release(store, published.details)
     sealed = store.local_path("sealed") if store.is_local else None
-    context = Context(session, config, store, load_secret(config.seed, sealed), "")
+    secret = secret_of_release(config.seed, sealed, published.record.get("seed_fingerprint"))
+    log = store.local_path(*SPARK_LOG) if store.is_local else None
+    with (
+        translated("audit"),
+        store.lock(),
+        store.work() as work,
+        run_session(config.spark, work, log, spark) as session,
+    ):
+        context = Context(session, config, store, secret, "")
+        return _ask(context, published, dry_run, wait, tell)
+
+
+def _ask(
+    context: Context,
+    published: PublishedRun,
+    dry_run: bool,
+    wait: bool,
+    tell: Callable[[str], None],
+) -> list[AdversaryResult]:
+    """Draw the release again, put the questions, record the answers."""
+    from pyspark.sql import functions as F
+
+    from nes_spark.audit.llm_stages import run_language_model_audit
+    from nes_spark.audit.stages import summarize_audit
+    from nes_spark.releases.publish_stages import chosen_rewrites
+    from nes_spark.run.pipeline import sampling_tables
+    from nes_spark.swapping.stages import rewrite, sample_candidates
+
+    config, store, choice = context.config, context.store, published.choice
     releases = config.releases.model_copy(
         update={
             "combinations": [list(choice.combination)],
@@ -165,7 +191,7 @@ def _add_to_release(published: PublishedRun, results: list[dict[str, Any]]) -> b
     with TemporaryDirectory(prefix="nes-spark-") as folder:
         write_report(store, replace(data, audit=[*others, *results]), Path(folder) / "report")
         page = (Path(folder) / "report" / "index.html").read_bytes()
-    store.write_json(record, "release", "release.json")
+    replace_record(store, published.details, record)
     return page
 
 

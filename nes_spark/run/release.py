@@ -31,7 +31,9 @@ from nes_spark.run.report_data import (
     write_report,
 )
 from nes_spark.run.result import RunResult
+from nes_spark.run.verifying import files_digest, record_digest, verify_release
 from nes_spark.schemas import TABLES
+from nes_spark.store import UNFINISHED as ASIDE
 from nes_spark.store import combine, input_fingerprint
 from nes_spark.versions import code_digest, code_version
 
@@ -48,8 +50,6 @@ SECTIONS = ("choice", "gates", "ledger", "audit", "utility", "report", "tracking
 ATTACKED = ("choice", "releases", "audit")
 #: Adversaries are looked up by name, so that no import leads to what they are made of.
 ATTACKS = "nes_spark.audit.attack_stages"
-#: Where a release is put together before it is published.
-ASIDE = "release.tmp"
 
 
 def _keys(context: Context) -> tuple[str, str]:
@@ -207,6 +207,7 @@ def publish(context: Context, progress: Progress, changed: bool) -> RunResult:
     key, attack_key = _keys(context)
     done = store.manifest(PUBLICATION)
     if done is not None and done.key == key and not changed and store.exists("release"):
+        verify_release(store, done.details)
         progress.done("release", "published before (up to date)", 0.0)
         return _published_before(context)
     publication = Publication(context, progress, key, attack_key, changed)
@@ -458,6 +459,7 @@ def seal_ledger(publication: Publication) -> None:
             context.config.ledger,
             choice=publication.choice.to_dict(),
             seed=context.secret,
+            release=files_digest(publication.files),
         )
 
 
@@ -478,6 +480,7 @@ def move_release(publication: Publication, started: float) -> RunResult:
         "configuration": record["configuration"],
         "name": config.name,
         "period": config.period,
+        "record": record_digest(store),
     }
     store.write_artifact(PUBLICATION, publication.key, lambda _: details)
     publication.progress.done(

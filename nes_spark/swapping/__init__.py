@@ -21,6 +21,7 @@ from nes_spark.swapping.seeds import (
     derive_seed,
     generate_secret,
     load_secret,
+    secret_of_release,
     seed_fingerprint,
 )
 
@@ -46,5 +47,6 @@ __all__ = [
     "rewrite_text",
     "sample_plan",
     "sample_swaps",
+    "secret_of_release",
     "seed_fingerprint",
 ]

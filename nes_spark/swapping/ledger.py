@@ -191,6 +191,7 @@ def write_ledger(
     *,
     choice: Mapping[str, Any] | None = None,
     seed: bytes | None = None,
+    release: str | None = None,
     key: bytes | None = None,
 ) -> dict[str, Any]:
     """Write the ledger of a release; it replaces an older one.
@@ -208,6 +209,8 @@ def write_ledger(
         Which candidate the release is; goes to the header.
     seed : bytes, optional
         The secret seed; its fingerprint goes to the header.
+    release : str, optional
+        Digest of the files of the release; goes to the header.
     key : bytes, optional
         Key to use in place of the one in the environment.
 
@@ -226,6 +229,8 @@ def write_ledger(
     facts: dict[str, Any] = {"choice": plain(dict(choice or {}))}
     if seed is not None:
         facts["seed_fingerprint"] = seed_fingerprint(seed)
+    if release is not None:
+        facts["release"] = release
     return _write(place, (_line(row) for row in rows), facts, secret)
 
 
@@ -346,17 +351,7 @@ class Ledger:
 
     def _lines(self) -> Iterator[bytes]:
         for number, part in enumerate(self.header["parts"]):
-            content = self._place.read(part["file"])
-            if content is None:
-                raise LedgerError(
-                    f"{self._place.name}: part {number} of the ledger is missing; restore the "
-                    "sealed folder from its backup"
-                )
-            if _sha(content) != part["sha256"]:
-                raise LedgerError(
-                    f"{self._place.name}: part {number} of the ledger is damaged; restore the "
-                    "sealed folder from its backup"
-                )
+            content = _part(self._place, number, part)
             if self._key is not None:
                 content = _open(self._key, content, self._place.name, self.header["id"], number)
             lines = content.split(b"\n")[:-1]
@@ -385,23 +380,8 @@ def read_ledger(
         When there is none, it is damaged, or the key is missing or another one.
     """
     place = _place(where)
-    content = place.read(HEADER)
-    if content is None:
-        raise LedgerError(
-            f"{place.name}: there is no ledger; without it a release cannot be undone. Restore the "
-            "sealed folder from its backup, or run again with the same input and seed"
-        )
-    try:
-        header = json.loads(content)
-        fits = header["format"] == FORMAT and len(header["id"]) == 16
-        parts = [(str(p["file"]), int(p["rows"]), str(p["sha256"])) for p in header["parts"]]
-        fits = fits and int(header["rows"]) == sum(rows for _, rows, _ in parts)
-        encrypted = bool(header["encrypted"])
-    except (ValueError, TypeError, KeyError):
-        fits = False
-    if not fits:
-        raise LedgerError(f"{place.name}/{HEADER}: not a ledger of this format, or damaged")
-    if not encrypted:
+    header = _header(place)
+    if not header["encrypted"]:
         return Ledger(header, place, None)
     key = key or load_key(config)
     if header.get("key_id") != key_id(key):
@@ -415,6 +395,76 @@ def read_ledger(
         raise LedgerError(f"{place.name}/{HEADER}: the seal is missing or damaged") from None
     _open(key, seal, place.name, *_sealed_facts(header))
     return Ledger(header, place, key)
+
+
+def _header(place: _Place) -> dict[str, Any]:
+    content = place.read(HEADER)
+    if content is None:
+        raise LedgerError(
+            f"{place.name}: there is no ledger; without it a release cannot be undone. Restore the "
+            "sealed folder from its backup, or run again with the same input and seed (--force)"
+        )
+    try:
+        header = json.loads(content)
+        fits = header["format"] == FORMAT and len(header["id"]) == 16
+        parts = [(str(p["file"]), int(p["rows"]), str(p["sha256"])) for p in header["parts"]]
+        fits = fits and int(header["rows"]) == sum(rows for _, rows, _ in parts)
+        fits = fits and isinstance(header["encrypted"], bool)
+    except (ValueError, TypeError, KeyError):
+        fits = False
+    if not fits:
+        raise LedgerError(f"{place.name}/{HEADER}: not a ledger of this format, or damaged")
+    return dict(header)
+
+
+def verify_ledger(
+    where: Store | str | Path, *, rows: int, seed_fingerprint: str, release: str
+) -> dict[str, Any]:
+    """Look whether the ledger of a release is there, whole; needs no key.
+
+    Parameters
+    ----------
+    where : Store or path
+        As for :func:`read_ledger`.
+    rows : int
+        Chunks of the release.
+    seed_fingerprint, release : str
+        What the header must say: whose swaps these are, and the digest of the release's files.
+
+    Returns
+    -------
+    dict
+        The header.
+
+    Raises
+    ------
+    LedgerError
+        When it is missing, damaged or that of another release.
+    """
+    place = _place(where)
+    header = _header(place)
+    known = {"rows": rows, "seed_fingerprint": seed_fingerprint, "release": release}
+    other = [name for name, value in known.items() if header.get(name) != value]
+    if other:
+        raise LedgerError(
+            f"{place.name}: this is the ledger of another release ({', '.join(other)} differ); "
+            "restore the sealed folder from its backup, or publish anew (--force)"
+        )
+    for number, part in enumerate(header["parts"]):
+        _part(place, number, part)
+    return header
+
+
+def _part(place: _Place, number: int, part: Mapping[str, Any]) -> bytes:
+    """Read a part as it is stored, and check its digest."""
+    content = place.read(part["file"])
+    if content is None or _sha(content) != part["sha256"]:
+        fault = "missing" if content is None else "damaged"
+        raise LedgerError(
+            f"{place.name}: part {number} of the ledger is {fault}; restore the sealed folder from "
+            "its backup, or publish anew (--force)"
+        )
+    return content
 
 
 def rotate_key(where: Store | str | Path, old: bytes | None, new: bytes | None) -> dict[str, Any]:

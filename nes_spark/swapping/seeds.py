@@ -11,10 +11,15 @@ after an upgrade.
 from __future__ import annotations
 
 import hashlib
+import math
 import os
+import re
 import secrets as _secrets
 import stat
+from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,8 +33,11 @@ if TYPE_CHECKING:
 
 #: Bytes of a generated seed.
 SEED_BYTES = 32
-#: A shorter seed could be found by trying; see :class:`Secret`.
-MIN_BYTES = 8
+#: Random bits that a seed must have: with its fingerprint, which is published, and the ids, which
+#: are known, anybody can try seeds, a hundred million dates and words in a minute.
+MIN_BITS = 128
+#: The command that makes a good one.
+MAKE_SEED = 'python -c "import secrets; print(secrets.token_hex(32))"'
 
 _PERSON_DIGEST = b"nes.digest"
 _PERSON_STREAM = b"nes.stream"
@@ -182,6 +190,88 @@ class Stream:
         return out.astype(np.int64)
 
 
+_FORMS = (
+    # name, alphabet, bits a character, least number of different ones
+    ("decimal digits", re.compile(r"[0-9]+"), math.log2(10), 7),
+    ("hexadecimal digits", re.compile(r"[0-9a-f]+|[0-9A-F]+"), 4.0, 9),
+    ("base64 characters", re.compile(r"[A-Za-z0-9+/_-]+={0,2}"), 6.0, 13),
+)
+_WORDS = re.compile(r"[A-Z]?[a-z]{2,}|[0-9]{2,}|[A-Z]{3,}")
+_LOOKED_AT = 128  # longer texts repeat pieces by chance
+
+
+@dataclass(frozen=True)
+class Strength:
+    """How many random bits a text can hold.
+
+    Attributes
+    ----------
+    bits : int
+        At most; 0 where the text does not look random.
+    form : str
+        What it is made of, or why it does not count.
+    """
+
+    bits: int
+    form: str
+
+    @property
+    def enough(self) -> bool:
+        """Whether it may be a seed."""
+        return self.bits >= MIN_BITS
+
+
+def strength_of(value: str) -> Strength:
+    """Estimate how many random bits a seed can hold, from its length and alphabet.
+
+    Only what generators print counts: hexadecimal or decimal digits, and base64 with letters of
+    both cases. Words, dates, counting and repeated pieces count as nothing. The estimate is an
+    upper bound: whether somebody has thrown dice for it cannot be seen.
+
+    Parameters
+    ----------
+    value : str
+
+    Returns
+    -------
+    Strength
+    """
+    text = value.strip()
+    for form, alphabet, bits, different in _FORMS:
+        if not alphabet.fullmatch(text):
+            continue
+        plain = text.rstrip("=")
+        total = int(len(plain) * bits)
+        if total < MIN_BITS:
+            return Strength(total, f"{len(plain)} {form}")
+        if not _looks_random(plain[:_LOOKED_AT], different, words=form.startswith("base64")):
+            return Strength(0, "words, a number or a pattern")
+        return Strength(total, f"{len(plain)} {form}")
+    return Strength(0, "neither hexadecimal digits nor base64")
+
+
+def _looks_random(text: str, different: int, words: bool) -> bool:
+    """Whether a text has the variety of random ones (one in some hundred of 22 has not)."""
+    pieces = [text[i : i + 3] for i in range(len(text) - 2)]
+    if len(set(text)) < different or len(set(pieces)) < 0.8 * len(pieces):
+        return False
+    for lag in (1, 2, 3):  # 0011223344.., abcdef.., every other one
+        steps = Counter(ord(b) - ord(a) for a, b in zip(text, text[lag:], strict=False))
+        if max(steps.values()) > 0.35 * sum(steps.values()):
+            return False
+    if not words:
+        return True
+    kinds = [(c.isdigit(), c.isupper(), c.islower()) for c in text]
+    changes = sum(a != b for a, b in pairwise(kinds))
+    spelled = sum(map(len, _WORDS.findall(text)))
+    return (
+        any(upper for _, upper, _ in kinds)
+        and any(lower for _, _, lower in kinds)
+        and changes > 0.35 * (len(kinds) - 1)
+        and spelled < 0.92 * len(text)
+    )
+
+
 def generate_secret() -> str:
     """Return a new seed: 32 random bytes of the operating system, as 64 hexadecimal digits."""
     return _secrets.token_hex(SEED_BYTES)
@@ -261,30 +351,91 @@ def load_secret(config: SeedConfig, sealed: str | Path | None) -> Secret:
     Raises
     ------
     ConfigError
-        When the seed given is shorter than 8 bytes, when its file cannot be read, or when there is
-        none and no place for a new one.
+        When the seed given has fewer than 128 random bits (:func:`strength_of`), when its file
+        cannot be read, or when there is none and no place for a new one.
     LedgerError
         When a new seed cannot be stored.
     """
-    value = os.environ.get(config.env)
-    if value is not None and value.strip():
-        return _checked(value.strip(), f"environment variable {config.env}", "environment")
-    if config.file is not None:
-        return _checked(_read(Path(config.file)), f"seed file {config.file}", "file")
+    found = find_seed(config, sealed)
+    if found is not None:
+        return _checked(*found)
     if sealed is None:
         raise ConfigError(
             f"no secret seed: the run folder is remote, so none is generated; set {config.env} or "
-            "seed.file"
+            f"seed.file to one made with {MAKE_SEED}"
         )
     path = Path(sealed) / "seed"
-    if path.exists():
-        return _checked(_read(path), f"seed file {path}", "sealed")
     made = generate_secret()
     try:
         write_private(sealed_folder(sealed) / "seed", f"{made}\n".encode())
     except OSError as error:
         raise LedgerError(f"{path}: the new seed cannot be stored: {error.strerror}") from None
     return Secret(made, "generated")
+
+
+def find_seed(config: SeedConfig, sealed: str | Path | None) -> tuple[str, str, str] | None:
+    """Find the seed in its places without making one; strong or not.
+
+    Parameters
+    ----------
+    config, sealed
+        As for :func:`load_secret`.
+
+    Returns
+    -------
+    tuple of (str, str, str) or None
+        The seed, its place in words, and its origin; None when there is none.
+
+    Raises
+    ------
+    ConfigError
+        When its file cannot be read.
+    """
+    value = os.environ.get(config.env, "").strip()
+    if value:
+        return value, f"environment variable {config.env}", "environment"
+    if config.file is not None:
+        return _read(Path(config.file)), f"seed file {config.file}", "file"
+    path = None if sealed is None else Path(sealed) / "seed"
+    if path is None or not path.exists():
+        return None
+    return _read(path), f"seed file {path}", "sealed"
+
+
+def secret_of_release(
+    config: SeedConfig, sealed: str | Path | None, fingerprint: str | None
+) -> Secret:
+    """Find the seed that a release was made with; never makes one.
+
+    Parameters
+    ----------
+    config, sealed
+        As for :func:`load_secret`.
+    fingerprint : str or None
+        ``seed_fingerprint`` of ``release.json``.
+
+    Returns
+    -------
+    Secret
+
+    Raises
+    ------
+    ConfigError
+        When there is no seed, or another one: it would draw other swaps than those released.
+    """
+    found = find_seed(config, sealed)
+    if found is not None:
+        value, where, origin = found
+        secret = Secret(value, origin) if value else None
+        if secret is not None and secret.fingerprint() == fingerprint:
+            return secret
+        have = f"{where} has another one"
+    else:
+        have = f"{config.env} is not set and sealed/seed is not there"
+    raise ConfigError(
+        f"the release was drawn with the seed of fingerprint {fingerprint or 'unknown'}; {have}: "
+        f"set {config.env} to the seed of that run"
+    )
 
 
 def _read(path: Path) -> str:
@@ -297,9 +448,10 @@ def _read(path: Path) -> str:
 
 
 def _checked(value: str, where: str, origin: str) -> Secret:
-    if len(value.encode()) < MIN_BYTES:
+    found = strength_of(value)
+    if not found.enough:
         raise ConfigError(
-            f"{where}: the seed must have at least {MIN_BYTES} bytes; make one with "
-            "'python -c \"import secrets; print(secrets.token_hex(32))\"'"
+            f"{where}: the seed can be guessed ({found.form}, {found.bits} random bits); it needs "
+            f"{MIN_BITS}: 32 hexadecimal digits or 22 characters of base64, made with {MAKE_SEED}"
         )
     return Secret(value, origin)

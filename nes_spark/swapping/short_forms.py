@@ -15,8 +15,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nes_spark.entities.mentions import Mention, placeholder_spans
-from nes_spark.swapping.spans import after_title, opens_sentence, title_before, whole_name
 from nes_spark.entities.distinctive import (
     FUNCTION_WORDS,
     WORD,
@@ -27,6 +25,8 @@ from nes_spark.entities.distinctive import (
     is_ordinary,
     words_of,
 )
+from nes_spark.entities.mentions import Mention, placeholder_spans
+from nes_spark.swapping.spans import after_title, opens_sentence, title_before, whole_name
 
 #: (category, entity)
 Key = tuple[str, str]

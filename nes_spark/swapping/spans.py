@@ -225,9 +225,11 @@ def whole_name(
             if match is None:
                 continue
             # "New Chicago stores" are stores in Chicago
-            if match.group() != "New " or _NEW.match(text, match.start()):
-                start = match.start()
-            elif not opens_sentence(text, match.start()):
+            if (
+                match.group() != "New "
+                or _NEW.match(text, match.start())
+                or not opens_sentence(text, match.start())
+            ):
                 start = match.start()
         start = _capitals_before(text, start, floor, category)
         changed = start < before
@@ -301,8 +303,10 @@ def settle_stop(text: str, start: int, end: int, name: str) -> tuple[int, str]:
     if old.endswith("."):
         if not name.endswith(".") and ends_sentence(text, end, old):
             name += "."
-    elif text[end : end + 1] == "." and text[end + 1 : end + 2] != "." and (
-        not text[end + 1 : end + 2].isalnum()
+    elif (
+        text[end : end + 1] == "."
+        and text[end + 1 : end + 2] != "."
+        and (not text[end + 1 : end + 2].isalnum())
     ):
         if name.endswith("."):
             name = name[:-1]

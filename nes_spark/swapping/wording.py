@@ -378,7 +378,9 @@ def mend_the(
         return None
     before = re.search(r"([^\W_][\w'’-]*)[ \t\n]+$", text[max(floor, start - 40) : start])
     if before is None:
-        opens = start == 0 or re.search(r"[.!?:;\n][\"”’]?\s*$|\n$", text[max(0, start - 8) : start])
+        opens = start == 0 or re.search(
+            r"[.!?:;\n][\"”’]?\s*$|\n$", text[max(0, start - 8) : start]
+        )
         listed = re.search(r"[,(]\s$|—\s?$", text[max(floor, start - 3) : start])
         return (start, start, "The ") if opens else (start, start, "the ") if listed else None
     return (start, start, "the ") if before.group(1).casefold() in _BEFORE_NOUN else None

@@ -22,7 +22,7 @@ from nes_spark.audit.client import (
 )
 from nes_spark.config import AuditConfig, LanguageModelConfig
 from nes_spark.errors import ConfigError
-from tests.audit.server import ModelServer
+from tests.audit.server import ModelServer, chat
 
 KEY = "sk-very-secret-0123456789"
 CONFIG = AuditConfig(prompt="Whose? {text}", backoff=0.01, max_backoff=0.02, timeout=5.0)
@@ -63,6 +63,22 @@ def test_each_question_once_and_within_bounds(tmp_path):
         again = run(server, store)
         assert len(server.requests) == 20
         assert not any(r.asked for r in again)
+
+
+def test_values_of_an_unexpected_kind_are_not_quoted_anywhere(tmp_path, capfd, recwarn):
+    def odd(owner, handler, body):
+        status, answer = chat(owner, handler, body)
+        answer["id"] = {"echo": "text number 0"}
+        answer["usage"]["prompt_tokens"] = "text number 0"
+        answer["choices"][0]["message"]["role"] = ["text number 0"]
+        return status, answer
+
+    with ModelServer(answer=lambda m: "SNPS") as server:
+        server.routes[("POST", "/v1/chat/completions")] = odd
+        run(server, AnswerStore(tmp_path), 1)
+    assert not [str(w.message) for w in recwarn if "text number" in str(w.message)]
+    said = capfd.readouterr()
+    assert "text number" not in said.err + said.out
 
 
 FAULTS = ("429", "429-retry-after", "500", "503", "cut", "garbage", "nonsense", "short")

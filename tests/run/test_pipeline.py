@@ -22,8 +22,9 @@ from nes_spark.run.pipeline import STAGES
 from nes_spark.schemas import TABLES
 from nes_spark.store import Store
 from tests.check_run import check
+from tests.jobs import seed_named
 
-SEED = "a secret of the tests, long enough to be one"
+SEED = seed_named("pipeline tests")
 DOCUMENTS = 16
 BAD_LINES = ["{not json", json.dumps({"document_id": "no-metadata", "turns": []})]
 

@@ -20,10 +20,11 @@ from nes_spark.demo import calls, config_path
 from nes_spark.errors import NesError
 from nes_spark.swapping.ledger import generate_key, read_ledger
 from tests.audit.server import ModelServer
+from tests.jobs import seed_named
 
 ROOT = Path(__file__).resolve().parents[2]
 CORPORA = Path(os.environ.get("NES_SPARK_CORPORA", ROOT.parent / "shared" / "corpora"))
-SEED = "a very secret seed of the scan 7319"
+SEED = seed_named("scan")
 API_KEY = "sk-secret-key-of-the-scan-5521"
 #: A shorter name may be an ordinary word of the program or of a page.
 LENGTH = 9

@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import logging
 import os
 import pickle
+import secrets
+import shlex
 import stat
+import subprocess
+import sys
 
 import numpy as np
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 from scipy.stats import chisquare, kstest
 
-from nes_spark.config import SeedConfig
-from nes_spark.errors import ConfigError, LedgerError
-from nes_spark.swapping import Secret, derive_seed, load_secret, seed_fingerprint
-from nes_spark.swapping.seeds import sealed_folder
+from nes_spark import doctor
+from nes_spark.config import Config, SeedConfig
+from nes_spark.errors import ConfigError, LedgerError, NesError
+from nes_spark.swapping import (
+    Secret,
+    derive_seed,
+    load_secret,
+    secret_of_release,
+    seed_fingerprint,
+)
+from nes_spark.swapping.seeds import MAKE_SEED, sealed_folder, strength_of
+from tests.jobs import seed_named
 
 VALUE = "a-very-secret-seed"
+FROM_FILE, FROM_ENVIRONMENT = seed_named("file"), seed_named("environment")
 PINNED = [17576150742349869320, 2455448701748429021, 4722876370963016450]
 
 
@@ -98,28 +115,107 @@ def test_environment_then_file_then_sealed_then_new(tmp_path, monkeypatch):
     again = load_secret(SeedConfig(), sealed)
     assert again == made and again.origin == "sealed"
     file = tmp_path / "my-seed"
-    file.write_text("seed-from-file\n")
-    assert load_secret(SeedConfig(file=str(file)), sealed) == b"seed-from-file"
-    monkeypatch.setenv("NES_SPARK_SEED", "seed-from-env")
+    file.write_text(f"{FROM_FILE}\n")
+    assert load_secret(SeedConfig(file=str(file)), sealed) == FROM_FILE.encode()
+    monkeypatch.setenv("NES_SPARK_SEED", FROM_ENVIRONMENT)
     found = load_secret(SeedConfig(file=str(file)), sealed)
-    assert found == b"seed-from-env" and found.origin == "environment"
+    assert found == FROM_ENVIRONMENT.encode() and found.origin == "environment"
 
 
 def test_a_remote_run_needs_a_seed_from_outside(monkeypatch):
     with pytest.raises(ConfigError, match=r"set NES_SPARK_SEED or seed\.file"):
         load_secret(SeedConfig(), None)
-    monkeypatch.setenv("NES_SPARK_SEED", "seed-from-env")
+    monkeypatch.setenv("NES_SPARK_SEED", FROM_ENVIRONMENT)
     assert load_secret(SeedConfig(), None).origin == "environment"
 
 
-def test_short_and_missing_seeds_are_errors_that_do_not_quote_them(tmp_path, monkeypatch):
-    monkeypatch.setenv("NES_SPARK_SEED", "pst")
-    with pytest.raises(ConfigError, match="at least 8 bytes") as error:
+WEAK = [
+    "20200930",
+    "2020-09-30",
+    "20200930" * 5,
+    "20200930202010012020100220201003202010042020",
+    "correct horse battery staple of the demo",
+    "correcthorsebatterystaple" * 2,
+    "CorrectHorseBatteryStapleMore",
+    "Password123Password123Password123",
+    "0123456789abcdef0123456789abcdef",
+    "0123456789abcdeffedcba9876543210",
+    "00112233445566778899aabbccddeeff",
+    "deadbeef" * 4,
+    "f" * 64,
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOP",
+    "aB" * 20,
+    secrets.token_hex(15),
+    secrets.token_urlsafe(12),
+]
+
+
+@pytest.mark.parametrize("weak", WEAK)
+def test_a_seed_that_can_be_guessed_is_refused_with_the_command_for_a_good_one(
+    tmp_path, monkeypatch, weak
+):
+    monkeypatch.setenv("NES_SPARK_SEED", weak)
+    with pytest.raises(ConfigError, match=r"can be guessed.*token_hex\(32\)") as error:
         load_secret(SeedConfig(), tmp_path)
-    assert "pst" not in str(error.value)
-    monkeypatch.delenv("NES_SPARK_SEED")
+    assert weak not in str(error.value)
+    assert "\n" not in str(error.value)
+    assert not (tmp_path / "seed").exists()
+
+
+@settings(derandomize=True)  # one in ten thousand random ones looks like words
+@given(st.binary(min_size=16, max_size=64))
+@example(bytes.fromhex(FROM_FILE))
+def test_what_a_generator_prints_has_its_bits(content):
+    condensed = hashlib.blake2b(content, digest_size=32).digest()  # hypothesis likes patterns
+    shown = condensed.hex(), base64.urlsafe_b64encode(condensed).decode(), condensed.hex().upper()
+    assert [strength_of(text).bits // 8 for text in shown] == [32, 32, 32]
+    assert all(strength_of(text).enough for text in shown)
+
+
+def test_the_command_in_the_message_makes_a_seed_that_is_accepted(tmp_path, monkeypatch):
+    program = shlex.split(MAKE_SEED)[-1]
+    made = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    monkeypatch.setenv("NES_SPARK_SEED", made.stdout)
+    assert len(load_secret(SeedConfig(), tmp_path)) == 64
+
+
+def test_a_missing_seed_file_is_named(tmp_path):
     with pytest.raises(ConfigError, match="no such seed file"):
         load_secret(SeedConfig(file=str(tmp_path / "none")), tmp_path)
+
+
+def test_a_release_is_only_drawn_again_with_its_own_seed(tmp_path, monkeypatch):
+    sealed = tmp_path / "sealed"
+    mark = Secret(FROM_FILE).fingerprint()
+    with pytest.raises(ConfigError, match=f"fingerprint {mark}; NES_SPARK_SEED is not set"):
+        secret_of_release(SeedConfig(), sealed, mark)
+    assert not sealed.exists()
+    monkeypatch.setenv("NES_SPARK_SEED", FROM_ENVIRONMENT)
+    with pytest.raises(ConfigError, match=f"fingerprint {mark}; environment variable .* another"):
+        secret_of_release(SeedConfig(), sealed, mark)
+    monkeypatch.setenv("NES_SPARK_SEED", FROM_FILE)
+    assert secret_of_release(SeedConfig(), sealed, mark) == FROM_FILE.encode()
+    monkeypatch.delenv("NES_SPARK_SEED")
+    sealed.mkdir()
+    (sealed / "seed").write_text(f"{FROM_FILE}\n")
+    assert secret_of_release(SeedConfig(), sealed, mark).origin == "sealed"
+
+
+def test_the_doctor_says_which_seed_is_in_use_and_how_strong_it_is(tmp_path, monkeypatch):
+    assert "NES_SPARK_SEED is not set" in doctor._seed(Config())
+    monkeypatch.setenv("NES_SPARK_SEED", FROM_ENVIRONMENT)
+    said = doctor._seed(Config())
+    assert "environment variable NES_SPARK_SEED" in said
+    assert "256 random bits" in said
+    assert Secret(FROM_ENVIRONMENT).fingerprint() in said
+    assert FROM_ENVIRONMENT not in said
+    monkeypatch.setenv("NES_SPARK_SEED", "20200930")
+    with pytest.raises(NesError, match="can be guessed"):
+        doctor._seed(Config())
+    for name, seed in (("a", FROM_FILE), ("b", "20200930")):
+        (tmp_path / name / "sealed").mkdir(parents=True)
+        (tmp_path / name / "sealed" / "seed").write_text(seed)
+    assert [finding.ok for finding in doctor._sealed_seeds(tmp_path)] == [True, False]
 
 
 def test_an_open_folder_is_closed(tmp_path):

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from nes_spark.demo import filings, notes
+from tests.jobs import seed_named
 
 CONF = Path(__file__).parents[2] / "conf"
 
@@ -26,7 +27,11 @@ def test_to_a_published_release(tmp_path, kind, make):
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "PYSPARK_PYTHON": sys.executable, "NES_SPARK_SEED": f"{kind} in tests"},
+        env={
+            **os.environ,
+            "PYSPARK_PYTHON": sys.executable,
+            "NES_SPARK_SEED": seed_named(f"{kind} in tests"),
+        },
     )
     assert done.returncode == 0, done.stderr[-2000:]
     (record,) = out.glob("*/release/release.json")
