@@ -162,6 +162,16 @@ QUARANTINE = Table(
     ("position",),
 )
 
+GIVEN_AWAY = Table(
+    "given_away",
+    "One word of a name that a chunk gave away and that still stands in its released text.",
+    (
+        Column("chunk_id", "string", "chunk"),
+        Column("word", "string", "the word, or a whole name of ordinary words"),
+    ),
+    ("chunk_id", "word"),
+)
+
 CHUNKS = Table(
     "chunks",
     "One semantically uniform chunk of a document.",
@@ -522,6 +532,7 @@ TABLES: dict[str, Table] = {
         QUARANTINE,
         CHUNKS,
         LEAKS,
+        GIVEN_AWAY,
         MENTIONS,
         SWEPT,
         CELLS,
