@@ -221,7 +221,7 @@ def mine_aliases(
         piece = any(key in squeeze(c) for c in companies) and not is_distinctive(name.split())
         if not known and not piece and not any(_inside(name, other) for other in found):
             found.append(name)
-    return list(dict.fromkeys([*found, *_initials(whole, [*companies, *found])]))
+    return found
 
 
 def _inside(name: str, other: str) -> bool:
@@ -245,19 +245,3 @@ def _plausible(name: str, key: str, human: set[str], humans: set[str]) -> bool:
         if len(key) == 2 and not name.isupper():
             return False
     return len(words) <= 6
-
-
-def _initials(text: str, names: Sequence[str]) -> list[str]:
-    """Initials of a name of two or more words that the text uses like a name."""
-    found = []
-    for value in names:
-        for name, rule in company_names(value):
-            words = [w for w in name.split() if squeeze(w) not in ("and", "of", "the", "for")]
-            letters = "".join(w[0] for w in words if w[:1].isupper())
-            if rule != "name" or not 2 <= len(letters) <= 5 or letters in ACRONYMS:
-                continue
-            if letters in found or text.count(letters) < 3:
-                continue
-            if len(re.findall(rf"(?<![\w&]){re.escape(letters)}(?![\w&])", text)) >= 3:
-                found.append(letters)
-    return found
