@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from nes_spark.entities.distinctive import distinctive_words, is_acronym
 from nes_spark.entities.linking import initials, without_legal_form
 from nes_spark.swapping.spans import after_title, is_abbreviation
-from nes_spark.entities.distinctive import distinctive_words, is_acronym
+from nes_spark.text.sentences import word_set
 
 _SUFFIX = re.compile(r",?\s+(?:Jr|Sr|II|III|IV)\.?$")
-_PARTICLES = frozenset("van von de der den del della da di du la le ter ten zu bin al st st.".split())
+_PARTICLES = word_set("van von de der den del della da di du la le ter ten zu bin al st st.")
 _INITIALISM = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
 _LETTERS = re.compile(r"[A-Z](?:[&.]?[A-Z0-9]){1,6}\.?")
 
@@ -135,7 +136,9 @@ def counterpart(
         if letters:
             return letters[0]
         # letters of our own making only where the name in full stands in the text too
-        if any(" " in f for f in ours) and (made := sorted(initials(without_legal_form(theirs[0])))):
+        if any(" " in f for f in ours) and (
+            made := sorted(initials(without_legal_form(theirs[0])))
+        ):
             return max(made, key=len)
         return theirs[0]
     rank = ours.index(form) if form in ours else max(len(ours), 1)

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from nes_spark.entities.mentions import Mention, placeholder_spans
 from nes_spark.errors import LedgerError
 from nes_spark.swapping.exchange import Exchange
-from nes_spark.swapping.parts import counterpart, presentable
+from nes_spark.swapping.parts import counterpart
 from nes_spark.swapping.short_forms import Key, find_left, holds, short_entities
 from nes_spark.swapping.spans import after_title, settle_stop, title_before, whole_name
 from nes_spark.swapping.wording import (
@@ -298,9 +298,7 @@ def rewrite_text(
                 mended = mend_article(article, old, new)
                 if mended != article:
                     put(Edit(*span, article, mended, ARTICLE_CATEGORY, "", ""))
-            elif target.entity and (
-                change := mend_the(text, start, end, low, old, core, category)
-            ):
+            elif target.entity and (change := mend_the(text, start, end, low, core, category)):
                 first, last, put_in = change
                 put(Edit(first, last, text[first:last], put_in, ARTICLE_CATEGORY, "", ""))
         put(Edit(start, end, old, new, category, entity, target.entity))
@@ -308,7 +306,10 @@ def rewrite_text(
             inside = core if new.startswith(core) else new
             after.append(
                 Mention(
-                    length - len(new), length - len(new) + len(inside), category, inside,
+                    length - len(new),
+                    length - len(new) + len(inside),
+                    category,
+                    inside,
                     target.entity,
                 )
             )

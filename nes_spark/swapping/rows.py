@@ -185,9 +185,7 @@ def rewrite_rows(
                         "partner_id": step["partner_id"],
                         "text": done.text,
                         "cell": list(
-                            cell_after(
-                                mentions, settled, must_change, categories, recoding
-                            ).items()
+                            cell_after(mentions, settled, must_change, categories, recoding).items()
                         ),
                         "edits": _edits(done.edits),
                     }

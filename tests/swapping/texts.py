@@ -51,7 +51,15 @@ PLACES = [
     ("Osaka", "Osaka"),
 ]
 #: An article goes before these.
-WITH_THE = ("United States", "US", "Netherlands", "Gulf Coast", "Philippines", "United Kingdom", "UK")
+WITH_THE = (
+    "United States",
+    "US",
+    "Netherlands",
+    "Gulf Coast",
+    "Philippines",
+    "United Kingdom",
+    "UK",
+)
 PRODUCTS = [
     ("ClearLedger 4", "ClearLedger"),
     ("Vantablue Router", "Vantablue"),
