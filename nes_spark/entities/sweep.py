@@ -248,7 +248,8 @@ class _Doubt:
     """What only the rest of the document can decide.
 
     ``kind``: ``lower``; ``word`` and ``phrase``, inside a sentence; ``initial``, at its beginning;
-    ``lead``, the same before a further capitalised word.
+    ``lead``, the same
+    with the capitalised words that follow it.
     """
 
     candidate: Candidate
@@ -317,23 +318,13 @@ def candidates_of(
             if reason:
                 kept[doubt.candidate.start] = replace(doubt.candidate, reason=reason)
         for doubt in doubtful:
-            first = doubt.candidate
-            if doubt.kind == "lead" and first.surface.lower() not in lower:
-                _prepend(first, kept)
+            whole = doubt.candidate
+            if doubt.kind == "lead" and whole.surface.split()[0].lower() not in lower:
+                inside_it = [kept.pop(s) for s in list(kept) if whole.start <= s < whole.end]
+                reason = strongest([c.reason for c in inside_it if c.reason != "word"] + ["phrase"])
+                kept[whole.start] = replace(whole, reason=reason)
         settled.append(sorted(kept.values(), key=lambda c: c.start))
     return settled
-
-
-def _prepend(first: Candidate, kept: dict[int, Candidate]) -> None:
-    """Make the first word of a sentence part of the name that follows it, if one does."""
-    following = kept.pop(first.end + 1, None)
-    if following is None:
-        return
-    surface = f"{first.surface} {following.surface}"
-    reason = "phrase" if following.reason == "word" else following.reason
-    kept[first.start] = Candidate(
-        first.start, following.end, surface, form_key(surface, NAME), reason
-    )
 
 
 def _resolve(
@@ -353,7 +344,9 @@ def _resolve(
         return "rare" if len(word) > 3 and not english.derived(word) else ""
     if candidate.form in names and not usual:
         return "known"
-    if kind in ("initial", "lead"):
+    if kind == "lead":
+        return ""
+    if kind == "initial":
         return "word" if candidate.form in inside else ""
     if kind == "phrase":
         return "phrase"
@@ -418,20 +411,25 @@ def _judge(
         return
     if run[0].initial and not reasons[0]:
         # a capital at the beginning of a sentence: the word is judged by itself
-        kind = "lead" if len(run) > 1 else "initial"
-        doubts.append(_Doubt(_candidate(text, run[0].start, run[0].end, "word"), kind))
+        doubts.append(_Doubt(_candidate(text, run[0].start, run[0].end, "word"), "initial"))
         if len(run) > 1:
+            if any(reasons) or not _customary(run, english):
+                doubts.append(_Doubt(_candidate(text, start, end, "phrase"), "lead"))
             inner = [replace(run[1], initial=False), *run[2:]]
             _judge(text, inner, english, sure, doubts)
         return
-    strongest = min((r for r in reasons if r), key=_RANK.__getitem__, default="")
-    if strongest:
-        sure.append(_candidate(text, start, end, strongest))
+    if any(reasons):
+        sure.append(_candidate(text, start, end, strongest(r for r in reasons if r)))
     elif len(run) > 1:
-        if not all(english.custom(t.word) or _outer(t.word, english) for t in run):
+        if not _customary(run, english):
             doubts.append(_Doubt(_candidate(text, start, end, "phrase"), "phrase"))
     elif not english.custom(run[0].word):
         doubts.append(_Doubt(_candidate(text, start, end, "word"), "word"))
+
+
+def _customary(run: Sequence[_Token], english: GeneralEnglish) -> bool:
+    """Whether all words of a capitalised run are capitalised by custom ("Vice President")."""
+    return all(english.custom(t.word) or _outer(t.word, english) for t in run)
 
 
 def _reason(word: str, english: GeneralEnglish) -> str:
