@@ -11,7 +11,7 @@ Reasons, strongest first:
 ``mixed``    capitals inside the word (iPhone);
 ``digits``   letters with digits (3VR), no quantity, no period, no amount of money;
 ``capital``  begins with a capital and is no word of general English (Flatbush);
-``capitals`` an abbreviation that is not in general use;
+``capitals`` an abbreviation that is not in general use and not spelled out in lower case beside it;
 ``phrase``   several capitalised words of general English inside a sentence (King Air);
 ``word``     one such word that the document never writes in lower case (Travelers);
 ``rare``     in lower case, no word of general English (reproxalap).
@@ -34,7 +34,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from nes_spark.entities.linking import Located, form_key, link_document, plain_form
+from nes_spark.entities.linking import (
+    SMALL_WORDS,
+    Located,
+    form_key,
+    link_document,
+    plain_form,
+)
 from nes_spark.entities.lists import read_lists
 from nes_spark.entities.mentions import Mention, placeholder_spans
 from nes_spark.entities.names import WORDS, Words
@@ -75,6 +81,10 @@ _PERIOD = re.compile(
 _PARTS = re.compile(r"[-/–&+.]+")
 _NUMBER = re.compile(r"['’]?\d[\d.,:/-]*")
 _LISTS = read_lists(_DATA)
+#: Models that go by a number, in the plural ("737s"); decades and round counts end in 0.
+_MODELS = re.compile(r"\d{2,3}[1-9]s")
+#: Words before and after an abbreviation among which it is looked for spelled out.
+_NEAR = 12
 _PREFIXES = tuple(_LISTS["PREFIXES"])
 #: Endings of derived words and what takes their place in the word they come from.
 _ENDINGS = tuple(tuple(rule.split("=")) for rule in _LISTS["ENDINGS"])
@@ -213,6 +223,8 @@ class GeneralEnglish:
         """Whether letters with digits are an amount, a period, an ordinal or a count."""
         if _NUMBER.fullmatch(word) or _PERIOD.fullmatch(word):
             return True
+        if _MODELS.fullmatch(word):
+            return False
         letters = re.sub(r"[\d.,:/$€£%+'’-]+", " ", word).split()
         if word[0].isdigit() and all(
             x.lower() in self._units or (len(x) > 2 and self.word(x)) for x in letters
@@ -289,6 +301,7 @@ def candidates_of(
     sure: list[list[Candidate]] = []
     doubts: list[list[_Doubt]] = []
     lower: set[str] = set()
+    spelled: set[str] = set()
     names = _names(m for chunk in mentions for m in chunk)
     for text, known in zip(texts, mentions, strict=True):
         found = [
@@ -299,6 +312,7 @@ def candidates_of(
         found = [c for c in found if not _touches(c.start, c.end, blocked)]
         tokens = _tokens(text, blocked + [(c.start, c.end) for c in found])
         certain, doubtful = _scan(text, tokens, english)
+        spelled |= {c.form for c in certain if c.reason == "capitals" and _spelled_out(c, tokens)}
         sure.append(found + certain)
         doubts.append(doubtful)
         lower.update(t.word for t in tokens if t.word.islower())
@@ -312,7 +326,7 @@ def candidates_of(
     }
     settled = []
     for certain, doubtful in zip(sure, doubts, strict=True):
-        kept = {c.start: c for c in certain}
+        kept = {c.start: c for c in certain if c.form not in spelled}
         for doubt in doubtful:
             reason = _resolve(doubt, names, inside, lower, english)
             if reason:
@@ -425,6 +439,22 @@ def _judge(
             doubts.append(_Doubt(_candidate(text, start, end, "phrase"), "phrase"))
     elif not english.custom(run[0].word):
         doubts.append(_Doubt(_candidate(text, start, end, "word"), "word"))
+
+
+def _spelled_out(candidate: Candidate, tokens: Sequence[_Token]) -> bool:
+    """Whether words in lower case near an abbreviation spell it: "low tax income or LTI"."""
+    letters = candidate.surface.rstrip("s").lower()
+    if len(letters) < 3 or not letters.isalpha():
+        return False
+    at = next(i for i, t in enumerate(tokens) if t.end > candidate.start)
+    near = [t.word for t in tokens[max(0, at - _NEAR) : at + _NEAR + 1]]
+    words = [part for word in near for part in word.split("-") if part]
+    for sequence in (words, [w for w in words if w.lower() not in SMALL_WORDS]):
+        # a word with capitals ends a spelling: names are spelled with capitals
+        initials = "".join(w[0] if w.islower() else " " for w in sequence)
+        if letters in initials:
+            return True
+    return False
 
 
 def _customary(run: Sequence[_Token], english: GeneralEnglish) -> bool:

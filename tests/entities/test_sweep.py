@@ -52,6 +52,7 @@ def found(*texts, mentions=None, always=()):
         ("A guest of Travelers asked.", "Travelers", "word"),
         ("The eBid platform grew.", "eBid", "mixed"),
         ("The PVRL trial goes on.", "PVRL", "capitals"),
+        ("They fly 737s and more.", "737s", "digits"),
         ("Customers like ifeng.com best.", "ifeng.com", "rare"),
         ("We raised prices.Flatbush did too.", "Flatbush", "capital"),
     ],
@@ -103,6 +104,13 @@ def test_parts_of_a_persons_name_are_known():
 def test_a_word_that_the_document_writes_in_lower_case_is_none():
     assert found("Our Harvest segment grew.") == [("Harvest", "word")]
     assert found("Our Harvest segment grew.", "The harvest was good.") == []
+
+
+def test_an_abbreviation_of_ordinary_words_is_none():
+    text = "The surcharge on grid wiring, or SGW, rose. Later the SGW fell."
+    assert found(text) == []
+    assert found("The SGW rose.") == [("SGW", "capitals")]
+    assert found("The SGW of the State Gas Works rose.")[0] == ("SGW", "capitals")
 
 
 def test_the_first_word_of_a_sentence_needs_evidence():
