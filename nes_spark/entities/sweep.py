@@ -137,7 +137,8 @@ class GeneralEnglish:
         )
         self._titles = frozenset(words["TITLES"]) | frozenset(_LISTS["CUSTOM CAPITALS"])
         self._abbreviations = frozenset(_LISTS["ABBREVIATIONS"])
-        self.jargon = frozenset(jargon) | self._abbreviations | ACRONYMS
+        self.names = frozenset(_LISTS["NAMES"])
+        self.jargon = (frozenset(jargon) | self._abbreviations | ACRONYMS) - self.names
         self._jargon_folded = frozenset(j.casefold() for j in self.jargon)
         self.word = lru_cache(maxsize=200_000)(self._word)
         self.derived = lru_cache(maxsize=200_000)(self._derived)
@@ -157,6 +158,8 @@ class GeneralEnglish:
             if british in word and self._has(word.replace(british, american)):
                 return True
         parts = [p for p in _PARTS.split(word) if p]
+        if len(parts) == 2 and parts[1].startswith(parts[0]):
+            return self.word(parts[1])  # a stutter: "ana-analyze"
         return len(parts) > 1 and all(
             p.isdigit() or len(p) < 2 or p in _PREFIXES or self.word(p) or self.abbreviation(p)
             for p in parts
@@ -192,6 +195,9 @@ class GeneralEnglish:
     def abbreviation(self, word: str) -> bool:
         """Whether a form is an abbreviation or a term of general use, also in the plural."""
         folded = word.casefold()
+        if len(word) < 4 and word.istitle():
+            # a name cut short ("Iv") rather than an abbreviation with one capital
+            return word in self.jargon or word in self._months
         return (
             folded in self._jargon_folded
             or (folded.endswith("s") and folded[:-1].rstrip("'’") in self._jargon_folded)
@@ -252,6 +258,7 @@ class _Token:
     word: str
     initial: bool
     free: bool  # neither a mention nor a placeholder
+    mention: bool
     joined: bool  # a single space before it, no sentence break
 
 
@@ -260,8 +267,8 @@ class _Doubt:
     """What only the rest of the document can decide.
 
     ``kind``: ``lower``; ``word`` and ``phrase``, inside a sentence; ``initial``, at its beginning;
-    ``lead``, the same
-    with the capitalised words that follow it.
+    ``lead``, the same with the capitalised words that follow it; ``beside``, at the beginning of a
+    sentence before a mention.
     """
 
     candidate: Candidate
@@ -310,7 +317,8 @@ def candidates_of(
         ]
         blocked = [(m.start, m.end) for m in known] + _blocked(text)
         found = [c for c in found if not _touches(c.start, c.end, blocked)]
-        tokens = _tokens(text, blocked + [(c.start, c.end) for c in found])
+        named = {m.start for m in known if m.category not in (*_NO_NAMES, "Person")}
+        tokens = _tokens(text, blocked + [(c.start, c.end) for c in found], named)
         certain, doubtful = _scan(text, tokens, english)
         spelled |= {c.form for c in certain if c.reason == "capitals" and _spelled_out(c, tokens)}
         sure.append(found + certain)
@@ -360,6 +368,8 @@ def _resolve(
         return "known"
     if kind == "lead":
         return ""
+    if kind == "beside":
+        return "" if usual else "word"
     if kind == "initial":
         return "word" if candidate.form in inside else ""
     if kind == "phrase":
@@ -375,7 +385,7 @@ def _scan(
     i = 0
     while i < len(tokens):
         token = tokens[i]
-        if not token.free or _broken(text, tokens, i):
+        if not token.free or _no_word(text, tokens, i):
             i += 1
             continue
         if token.word.islower() and not any(c.isdigit() for c in token.word):
@@ -390,13 +400,14 @@ def _scan(
                 and tokens[j].free
                 and tokens[j].joined
                 and _namelike(tokens[j].word)
-                and not _broken(text, tokens, j)
+                and not _no_word(text, tokens, j)
             ):
                 j += 1
         elif not any(c.isdigit() for c in token.word):
             i += 1
             continue
-        _judge(text, tokens[i:j], english, sure, doubts)
+        before_mention = j < len(tokens) and tokens[j].joined and tokens[j].mention
+        _judge(text, tokens[i:j], english, sure, doubts, before_mention)
         i = j
     return sure, doubts
 
@@ -407,6 +418,7 @@ def _judge(
     english: GeneralEnglish,
     sure: list[Candidate],
     doubts: list[_Doubt],
+    before_mention: bool = False,
 ) -> None:
     """Cut a run of capitalised words down to what may be a name; sort it by how sure it is."""
     run = list(run)
@@ -425,7 +437,9 @@ def _judge(
         return
     if run[0].initial and not reasons[0]:
         # a capital at the beginning of a sentence: the word is judged by itself
-        doubts.append(_Doubt(_candidate(text, run[0].start, run[0].end, "word"), "initial"))
+        beside = before_mention and len(run) == 1 and not english.custom(run[0].word)
+        kind = "beside" if beside else "initial"
+        doubts.append(_Doubt(_candidate(text, run[0].start, run[0].end, "word"), kind))
         if len(run) > 1:
             if any(reasons) or not _customary(run, english):
                 doubts.append(_Doubt(_candidate(text, start, end, "phrase"), "lead"))
@@ -467,6 +481,8 @@ def _reason(word: str, english: GeneralEnglish) -> str:
     word = _CONTRACTION.sub("", word.replace("’", "'"))
     if len(word) < 2 or _ROMAN.fullmatch(word):
         return ""
+    if word in english.names or word.rstrip(".") in ("U.S", "U.K"):
+        return "capital"
     digits = any(c.isdigit() for c in word)
     if digits and english.quantity(word):
         return ""
@@ -491,7 +507,7 @@ def _reason(word: str, english: GeneralEnglish) -> str:
     if digits:
         return "digits"
     if any(p.isupper() for p in parts) and not any(p[1:].islower() and len(p) > 2 for p in parts):
-        return "capitals"
+        return "capitals" if max(map(len, parts)) > 2 else ""
     if any(c.isupper() for p in parts for c in p[1:]) and not word.endswith("s"):
         return "mixed"
     if word[:-1].isupper() and word.endswith("s"):
@@ -508,6 +524,7 @@ def _outer(word: str, english: GeneralEnglish) -> bool:
         or bool(_ROMAN.fullmatch(word))
         or (any(c.isdigit() for c in word) and english.quantity(word))
         or _terms(word, english)
+        or (len(word) == 2 and word.isupper() and word not in english.names)
     )
 
 
@@ -526,10 +543,12 @@ def _namelike(word: str) -> bool:
     )
 
 
-def _broken(text: str, tokens: Sequence[_Token], i: int) -> bool:
-    """Whether a word was broken off in speech: "stru- structure", "transa transaction"."""
+def _no_word(text: str, tokens: Sequence[_Token], i: int) -> bool:
+    """Whether a word is a currency's or broken off in speech ("stru- structure", "US$5")."""
     token = tokens[i]
     after = text[token.end : token.end + 2]
+    if after[:1] == "$":
+        return True  # a currency
     if after[:1] in "-–—" and (len(after) < 2 or not after[1].isalnum()) and after:
         return True
     word = token.word.lower()
@@ -540,7 +559,8 @@ def _broken(text: str, tokens: Sequence[_Token], i: int) -> bool:
     )
 
 
-def _tokens(text: str, blocked: Sequence[tuple[int, int]]) -> list[_Token]:
+def _tokens(text: str, blocked: Sequence[tuple[int, int]], named: Collection[int]) -> list[_Token]:
+    """Words with what is known of each; ``named`` holds the starts of mentions that are names."""
     words = Words.of(text)
     tokens: list[_Token] = []
     blocked = sorted(blocked)
@@ -557,7 +577,9 @@ def _tokens(text: str, blocked: Sequence[tuple[int, int]]) -> list[_Token]:
                 joined = number == 0 and not initial and text[start - 1 : start] == " "
                 joined = joined and bool(tokens) and tokens[-1].end == start - 1
                 stop = start + len(piece)
-                tokens.append(_Token(start, stop, piece, initial or number > 0, free, joined))
+                tokens.append(
+                    _Token(start, stop, piece, initial or number > 0, free, start in named, joined)
+                )
             start += len(piece) + 1
     return tokens
 

@@ -52,6 +52,7 @@ def found(*texts, mentions=None, always=()):
         ("A guest of Travelers asked.", "Travelers", "word"),
         ("The eBid platform grew.", "eBid", "mixed"),
         ("The PVRL trial goes on.", "PVRL", "capitals"),
+        ("I turn the call over to Ivk.", "Ivk", "capital"),
         ("They fly 737s and more.", "737s", "digits"),
         ("Customers like ifeng.com best.", "ifeng.com", "rare"),
         ("We raised prices.Flatbush did too.", "Flatbush", "capital"),
@@ -93,6 +94,21 @@ def test_a_name_somewhere_is_a_name_everywhere_in_the_document():
     assert found(first, second, mentions=mentions) == [("Sprouts", "known"), ("mophie", "known")]
     # another document knows nothing of it
     assert found(second) == [("mophie", "rare")]
+
+
+def test_a_general_word_before_a_mention_is_part_of_it():
+    text = "King Air 360 flew."
+    assert found(text, mentions=[[mention(text, "Air 360", "Product")]]) == [("King", "word")]
+    usual = "The king came."
+    assert found(text, usual, mentions=[[mention(text, "Air 360", "Product")], []]) == []
+
+
+def test_places_and_authorities_are_names_although_common():
+    assert found("US sales, SEC filings and our UK stores.") == [
+        ("US", "capital"),
+        ("SEC", "capital"),
+        ("UK", "capital"),
+    ]
 
 
 def test_parts_of_a_persons_name_are_known():
