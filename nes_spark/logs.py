@@ -40,6 +40,9 @@ def configure(structured: bool = False, quiet: bool = False, stream: TextIO | No
     handler.setFormatter(_JsonFormatter() if structured else logging.Formatter("%(message)s"))
     LOGGER.handlers[:] = [handler]
     LOGGER.propagate = False
+    # A broken connection to Java or Ctrl-C is told in one line; their traces quote values.
+    for name in ("py4j", "pyspark"):
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     LOGGER.setLevel(logging.WARNING if quiet else logging.INFO)
 
 
