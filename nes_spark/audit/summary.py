@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.stats import pearsonr, spearmanr
 
 from nes_spark.audit.adversaries import SWAP_AWARE
 from nes_spark.audit.statistics import (
@@ -273,8 +274,6 @@ def risk_against_attacks(attacks: pd.DataFrame) -> dict[str, float | None]:
         ``releases``, and the correlations ``pearson`` and ``spearman``; None where either measure
         does not vary or there are fewer than three candidates.
     """
-    from scipy.stats import pearsonr, spearmanr
-
     risk, success = attacks["DR"].to_numpy(), attacks["corpus_accuracy"].to_numpy()
     found: dict[str, float | None] = {"releases": float(len(risk)), "pearson": None}
     found["spearman"] = None

@@ -10,8 +10,8 @@ suspicious the better both would fit when the exchange is undone:
 .. math:: s(x, y) = h(x, y) + h(y, x) - h(x, x) - h(y, y), \qquad
           h(x, y) = \mathrm{fit}(x, \mathrm{doc}(y)) + \beta\,\mathrm{context}(x, y)
 
-Only pairs that the method could have swapped are candidates: different metadata, same component,
-in every swapped category an entity that the other has not, and a difference outside of them.
+Only pairs that the method could have swapped are candidates: those in the same component that meet
+the constraints of :mod:`nes_spark.swapping.constraints`, applied to the released entities.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from nes_spark.audit.ranking import GRID, on_grid, stable_hash, tie_keys
+from nes_spark.swapping.constraints import Constraint
+from nes_spark.swapping.population import Population, sets_of
 
 #: A chunk takes part in the matching with its best candidates only, so that memory stays linear.
 _BEST = 20
@@ -159,17 +160,6 @@ def _matrix(
     )
 
 
-def _incidence(rows: Sequence[Sequence[str]]) -> sparse.csr_matrix:
-    names = {name: i for i, name in enumerate(sorted({name for row in rows for name in row}))}
-    held = [np.array(sorted(names[name] for name in row), dtype=np.int64) for row in rows]
-    return _matrix(held, [np.ones(len(row)) for row in held], np.arange(len(names)))
-
-
-def _codes(values: Sequence[Any]) -> np.ndarray:
-    known = {value: i for i, value in enumerate(sorted(set(values)))}
-    return np.array([known[value] for value in values])
-
-
 def suspect_pairs(
     suspects: Sequence[Suspect],
     swapped_categories: Sequence[str],
@@ -200,6 +190,7 @@ def score_suspects(
     part: int = 0,
     parts: int = 1,
     block: int | None = None,
+    constraints: Sequence[Constraint] | None = None,
 ) -> list[Scored]:
     """Score the candidates of the chunks of one component, or of a part of them.
 
@@ -217,6 +208,8 @@ def score_suspects(
     block : int, optional
         Rows scored at a time; has no influence on the result. By default so many that a table of
         scores has :data:`_CELLS` cells.
+    constraints : sequence of Constraint, optional
+        What the adversary knows about valid pairs; by default what always holds.
 
     Returns
     -------
@@ -232,10 +225,12 @@ def score_suspects(
     position = {chunk_id: i for i, chunk_id in enumerate(ids)}
     id_hashes = np.array([stable_hash(i) for i in ids], dtype=np.uint64)
     documents, owner = np.unique([s.document for s in ordered], return_inverse=True)
-    metadata = _codes([s.metadata for s in ordered])
-    swapped = [_incidence([s.entities.get(c) or [] for s in ordered]) for c in swapped_categories]
-    sizes = [np.asarray(m.sum(axis=1)).ravel() for m in swapped]
-    outside_code = np.array([s.outside_code for s in ordered])
+    population = Population(
+        [s.metadata for s in ordered],
+        [s.outside_code for s in ordered],
+        [sets_of([s.entities.get(c) or () for s in ordered]) for c in swapped_categories],
+        constraints=constraints,
+    )
     fit = _matrix([s.fit[0] for s in ordered], [s.fit[1] for s in ordered], documents)
     fit_by_column = fit.tocsc()
     around = np.unique(np.concatenate([s.outside for s in ordered]).astype(np.int64))
@@ -253,12 +248,7 @@ def score_suspects(
     block = block or max(1, _CELLS // n)
     for start in range(0, len(mine), block):
         rows = mine[start : start + block]
-        allowed = metadata[rows][:, None] != metadata[None, :]
-        allowed &= outside_code[rows][:, None] != outside_code[None, :]
-        for incidence, size in zip(swapped, sizes, strict=True):
-            common = (incidence[rows] @ incidence.T).toarray()
-            allowed &= common < size[rows][:, None]
-            allowed &= common < size[None, :]
+        allowed = population.valid(rows)
         value = fit[rows].toarray()[:, owner] + fit_by_column[:, owner[rows]].toarray().T
         value += context_weight * (
             (towards[rows] @ holds.T).toarray() + (holds[rows] @ towards.T).toarray()

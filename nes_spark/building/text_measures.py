@@ -163,7 +163,7 @@ def suppressed_presentation(
         turns=call.turns,
         kept=found.indices,
     )
-    matches = number_matches(Matcher(names, config.kinds, config.allow).find(text))
+    matches = number_matches(Matcher.of(names, config).find(text))
     return text, replace_matches(text, matches), matches, found
 
 

@@ -64,7 +64,6 @@ class InputConfig(Section):
         description="format text: CSV, JSON Lines or Parquet with one row a file; its column "
         "'file' holds the file's path inside the folder",
     )
-    encoding: Literal["utf-8"] = "utf-8"
     max_characters: int = Field(2_000_000, ge=1, description="a longer document is quarantined")
     min_characters: int = Field(1, ge=1, description="a shorter presentation is quarantined")
 
@@ -81,13 +80,17 @@ class PresentationConfig(Section):
     )
 
 
+#: The kind of the value that must stay secret, where no declared kind covers its column.
+METADATA_KIND = "metadata"
+
+
 class IdentifierKind(Section):
     """One kind of direct identifier and what replaces it."""
 
     placeholder: str = Field(description="e.g. '[Company Name]'; '#' is numbered per document")
-    rule: Literal["company", "person", "ticker", "url", "email", "phone", "literal", "pattern"] = (
-        "literal"
-    )
+    rule: Literal[
+        "company", "person", "ticker", "url", "email", "phone", "security", "literal", "pattern"
+    ] = "literal"
     pattern: str | None = Field(None, description="regular expression for rule 'pattern'")
 
     @model_validator(mode="after")
@@ -111,7 +114,12 @@ def default_kinds() -> dict[str, IdentifierKind]:
         "url": IdentifierKind(placeholder="[URL]", rule="url"),
         "email": IdentifierKind(placeholder="[Email]", rule="email"),
         "phone": IdentifierKind(placeholder="[Phone]", rule="phone"),
+        "security": IdentifierKind(placeholder="[Security Number]", rule="security"),
     }
+
+
+#: Countries whose national phone numbers are found without being told.
+PHONE_REGIONS = ("US", "GB", "DE", "FR", "IT", "ES", "BR", "MX", "IN", "JP", "CN", "AU")
 
 
 class IdentifiersConfig(Section):
@@ -123,6 +131,34 @@ class IdentifiersConfig(Section):
         "use", description="aliases found by frames such as 'we at X' or 'welcome to the X call'"
     )
     allow: list[str] = Field(default_factory=list, description="forms that are never suppressed")
+    phone_regions: list[str] = Field(
+        default_factory=lambda: list(PHONE_REGIONS),
+        description="ISO codes of the countries whose national phone numbers count; international "
+        "ones (+44 ...) always do",
+    )
+
+    @field_validator("phone_regions")
+    @classmethod
+    def _regions(cls, value: list[str]) -> list[str]:
+        from phonenumbers import SUPPORTED_REGIONS
+
+        unknown = [region for region in value if region not in SUPPORTED_REGIONS]
+        if unknown:
+            raise ValueError(
+                f"no country has the code {', '.join(map(repr, unknown))}; use two capital letters "
+                "of ISO 3166, for example 'GB'"
+            )
+        return value
+
+    @field_validator("kinds")
+    @classmethod
+    def _reserved(cls, value: dict[str, IdentifierKind]) -> dict[str, IdentifierKind]:
+        if METADATA_KIND in value:
+            raise ValueError(
+                f"{METADATA_KIND!r} stands for the value that must stay secret; give this kind "
+                "another name"
+            )
+        return value
 
 
 class ChunkingConfig(Section):
@@ -178,6 +214,25 @@ class EntitiesConfig(Section):
         "'recoding'",
     )
     batch_size: int = Field(64, ge=1, description="texts per batch of the recogniser")
+    sweep: Literal["off", "report", "treat"] = Field(
+        "report",
+        description="what the recogniser missed but looks like a name: not looked for, listed in "
+        "table swept, or listed and made mentions of category Name",
+    )
+    sweep_share: float = Field(
+        0.1,
+        ge=0,
+        le=1,
+        description="abbreviations, codes and capitalised words that more than this share of the "
+        "secrets' documents use are no names",
+    )
+    sweep_never: list[str] = Field(
+        default_factory=list, description="forms that the sweep leaves alone, in any case"
+    )
+    sweep_always: list[str] = Field(
+        default_factory=list,
+        description="forms that the sweep takes for names wherever they stand, in any case",
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -237,6 +292,9 @@ class EntitiesConfig(Section):
                 _known_category(field, category, self.categories)
         for category in self.labels.values():
             _known_category("labels", category, self.categories)
+        folded = {form.strip().casefold() for form in self.sweep_never}
+        if both := sorted(f for f in self.sweep_always if f.strip().casefold() in folded):
+            raise ValueError(f"'sweep_always' and 'sweep_never' both name {', '.join(both)}")
         return self
 
 
@@ -245,7 +303,8 @@ class EmbeddingConfig(Section):
 
     model: str = Field(
         "bundled",
-        description="'bundled', 'lsa', 'openai:<model>' or 'sentence-transformers:<name or path>'",
+        description="'bundled', 'contextual', 'lsa', 'openai:<model>' or "
+        "'sentence-transformers:<name or path>'",
     )
     dimension: int | None = Field(None, ge=2, description="for lsa and openai: vector length")
     base_url: str | None = Field(None, description="OpenAI-compatible endpoint")
@@ -261,11 +320,11 @@ class EmbeddingConfig(Section):
     @classmethod
     def _model(cls, value: str) -> str:
         kind, _, rest = value.partition(":")
-        if value not in ("bundled", "lsa") and (
+        if value not in ("bundled", "contextual", "lsa") and (
             kind not in ("openai", "sentence-transformers") or not rest
         ):
             raise ValueError(
-                "must be 'bundled', 'lsa', 'openai:<model>' or "
+                "must be 'bundled', 'contextual', 'lsa', 'openai:<model>' or "
                 f"'sentence-transformers:<name or path>', got {value!r}"
             )
         return value
@@ -358,6 +417,9 @@ class ConstraintsConfig(Section):
     )
     min_cosine: float | None = Field(
         None, ge=-1, le=1, description="smallest cosine of the two chunks' vectors"
+    )
+    not_swapped_before: bool = Field(
+        False, description="a chunk that an earlier round or layer swapped is not swapped again"
     )
 
 

@@ -56,7 +56,7 @@ class EmbedderSpec:
     Attributes
     ----------
     kind : str
-        ``bundled``, ``lsa``, ``openai`` or ``sentence-transformers``.
+        ``bundled``, ``contextual``, ``lsa``, ``openai`` or ``sentence-transformers``.
     name : str
         Model name at the endpoint, or name or path of a sentence-transformers model; else empty.
     path : str

@@ -72,8 +72,8 @@ def spec_for(
 
         folder = str(fitted_path).removeprefix("file://")
         return EmbedderSpec("lsa", path=folder, digest=read_digest(folder))
-    if kind == "bundled":
-        return EmbedderSpec("bundled")
+    if kind in ("bundled", "contextual"):
+        return EmbedderSpec(kind)
     if kind == "sentence-transformers":
         return EmbedderSpec(kind, name=name, batch_size=config.batch_size)
     cache = None
@@ -98,6 +98,10 @@ def _load(spec: EmbedderSpec) -> Embedder:
         from nes_spark.embedding.static import load_bundled
 
         return load_bundled()
+    if spec.kind == "contextual":
+        from nes_spark.embedding.contextual import load_contextual
+
+        return load_contextual()
     if spec.kind == "lsa":
         from nes_spark.embedding.lsa import LsaEmbedder
 
@@ -111,8 +115,8 @@ def _load(spec: EmbedderSpec) -> Embedder:
 
         return SentenceTransformerEmbedder(spec)
     raise ConfigError(
-        f"embedding.model: unknown kind {spec.kind!r}; known are bundled, lsa, openai and "
-        "sentence-transformers"
+        f"embedding.model: unknown kind {spec.kind!r}; known are bundled, contextual, lsa, "
+        "openai and sentence-transformers"
     )
 
 

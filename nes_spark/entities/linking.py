@@ -3,12 +3,14 @@
 Within a document and a category two forms are one entity when they are equal up to case, article,
 possessive and white space; when one is the other with a legal form ("Constellium SE",
 "Constellium"); when one is the acronym of the other, in brackets after it or by its initials
-("Cache Coherent Interconnect for Accelerators (CCIX)"); when one is the last name, or the
-given name of only one person, of somebody named in full before.
+("Cache Coherent Interconnect for Accelerators (CCIX)"); when one is the beginning of only one other
+name of an organisation and tells whose it is ("Zimmer" of "Zimmer Biomet", but not "Bank" of "Bank
+of Mexico"); when one is the last name, or the given name of only one person, of somebody named in
+full before.
 
 The canonical name does not depend on other documents, so that the same form gets the same name
-wherever it is not linked to a longer one: legal forms are dropped, acronyms give way to the name in
-full, last names to the full name; of case variants the most frequent one stays.
+wherever it is not linked to a longer one: legal forms are dropped, acronyms and beginnings give way
+to the name in full, last names to the full name; of case variants the most frequent one stays.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from nes_spark.entities.distinctive import ROLES, distinctive_words
 from nes_spark.entities.mentions import Mention
 
 _SPACE = re.compile(r"\s+")
@@ -186,6 +189,7 @@ def link_document(mentions: Sequence[Located]) -> list[str]:
     }
     parent: dict[tuple[str, str], tuple[str, str]] = {}
     _link_acronyms(mentions, order, keys, name_of, parent)
+    _link_beginnings(name_of, parent)
     persons = _link_persons(mentions, order, keys, name_of)
 
     def canonical(i: int) -> str:
@@ -230,6 +234,28 @@ def _link_acronyms(
             parent[key] = full
 
 
+def _link_beginnings(
+    name_of: dict[tuple[str, str], str], parent: dict[tuple[str, str], tuple[str, str]]
+) -> None:
+    """Link names of organisations that begin one other name only, or a chain of such names."""
+    words_of = {
+        key: tuple(key[1].split())
+        for key, name in name_of.items()
+        if key[0] == "Organization" and not ROLES & set(name.split())
+    }
+    beginning: dict[tuple[str, ...], list[tuple[str, str]]] = {}
+    for key, words in words_of.items():
+        for count in range(1, len(words)):
+            beginning.setdefault(words[:count], []).append(key)
+    for key, words in words_of.items():
+        longer = beginning.get(words)
+        if not longer or key in parent or not distinctive_words(name_of[key], "Organization"):
+            continue
+        longest = max(longer, key=lambda k: (len(words_of[k]), k))
+        if all(words_of[k] == words_of[longest][: len(words_of[k])] for k in longer):
+            parent[key] = longest
+
+
 def _link_persons(
     mentions: Sequence[Located],
     order: Sequence[int],
@@ -267,8 +293,3 @@ def bracketed_acronym(text: str, end: int) -> str:
     """
     match = _BRACKET.match(text, end)
     return match.group(1) if match else ""
-
-
-def majority_category(counts: dict[str, int]) -> str:
-    """Return the category with the most mentions, the alphabetically first one on a tie."""
-    return min(counts, key=lambda category: (-counts[category], category))

@@ -86,6 +86,21 @@ def trim(text: str, start: int, end: int) -> tuple[int, int]:
     return start, max(start, end)
 
 
+def outside(start: int, end: int, blocked: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return what is left of a span outside blocked stretches, in order."""
+    parts = [(start, end)]
+    for low, high in blocked:
+        parts = [
+            part
+            for s, e in parts
+            for part in (
+                [(s, e)] if e <= low or s >= high else [(s, min(e, low)), (max(s, high), e)]
+            )
+            if part[0] < part[1]
+        ]
+    return parts
+
+
 def disjoint(
     text: str, spans: Iterable[tuple[int, int, str]], blocked: Sequence[tuple[int, int]] = ()
 ) -> list[tuple[int, int, str]]:
@@ -110,17 +125,7 @@ def disjoint(
     """
     pieces: list[tuple[int, int, str]] = []
     for start, end, label in spans:
-        parts = [(start, end)]
-        for low, high in blocked:
-            parts = [
-                part
-                for s, e in parts
-                for part in (
-                    [(s, e)] if e <= low or s >= high else [(s, min(e, low)), (max(s, high), e)]
-                )
-                if part[0] < part[1]
-            ]
-        for s, e in parts:
+        for s, e in outside(start, end, blocked):
             s, e = trim(text, s, e)
             if s < e and any(c.isalnum() for c in text[s:e]):
                 pieces.append((s, e, label))

@@ -8,13 +8,15 @@ which people are introduced and lists of unambiguous names overrule both.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nes_spark.entities.dates import find_dates
-from nes_spark.entities.mentions import placeholder_spans, trim
+from nes_spark.entities.mentions import outside, placeholder_spans, trim
 from nes_spark.entities.names import (
     CLASSES,
     CUES,
@@ -31,12 +33,22 @@ from nes_spark.entities.names import (
 
 Span = tuple[int, int, str]
 
-_O, _ORG, _PERSON, _LOC, _EVENT, _PRODUCT = range(6)
+_AT = {label: place for place, label in enumerate(CLASSES)}
+
+
+def _by_class(**values: float) -> NDArray[np.float64]:
+    """Return numbers by class in the order of :data:`CLASSES`, 0 where none is given."""
+    unknown = values.keys() - _AT.keys()
+    if unknown:
+        raise KeyError(f"no classes {sorted(unknown)}")
+    return np.array([values.get(label, 0.0) for label in CLASSES])
+
+
 #: What the recogniser's label adds to the classifier's log probability of the same class. Chosen on
 #: the development parts.
 AGREEMENT = {"ORG": 0.5, "PERSON": 3.0, "LOC": 1.0, "EVENT": 2.5, "PRODUCT": 2.0}
 #: Added to the classes of a span that the recogniser passed over.
-PASSED_OVER = np.array([-0.75, -0.5, 0.5, -0.5, -1.0, 1.25])
+PASSED_OVER = _by_class(O=-0.75, ORG=-0.5, PERSON=0.5, LOC=-0.5, EVENT=-1.0, PRODUCT=1.25)
 #: Added to LOC for a name in the gazetteer, and for one that is in none and has no word of a place.
 KNOWN_PLACE, UNKNOWN_PLACE = 3.0, -3.0
 #: Added to PERSON for a single name that somebody is called by ("Great question, Xxx.").
@@ -59,7 +71,7 @@ _APPOSITION = re.compile(
     r"initiative|system|marketplace|magazine|show|series)\b"
 )
 #: Added to the classes of a span that the recogniser found.
-FOUND = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 1.5])
+FOUND = _by_class(PRODUCT=1.5)
 
 _NAME = r"(?:[A-Z][\w'’.-]*[\w.]|[A-Z]\.?)"
 _FULL_NAME = rf"{_NAME}(?: (?:de|del|da|van|von|der|la|bin|{_NAME})){{0,3}}"
@@ -229,6 +241,263 @@ _CUT_CODE = re.compile(r"^- ?\d{3,5}\b")
 _MARKS = re.compile(r"<[a-z_]+>")
 
 
+class Judged:
+    """One span that is judged, and what stands around it; each fact is worked out when asked for.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+    words : Words
+        Its words.
+    first, last : int
+        The span: its first word and the word after its last.
+    said : str
+        Label of the neural recogniser, empty where it passed over.
+    lexicon : Lexicon
+        Word lists.
+    """
+
+    def __init__(
+        self, text: str, words: Words, first: int, last: int, said: str, lexicon: Lexicon
+    ) -> None:
+        self.text, self.words, self.first, self.last = text, words, first, last
+        self.said, self.lexicon = said, lexicon
+        self.start, self.end = words.starts[first], words.ends[last - 1]
+        self.surface = text[self.start : self.end]
+        self.head = words.words[first]
+        #: Number of words.
+        self.length = last - first
+
+    @cached_property
+    def before(self) -> str:
+        """The text before it."""
+        return self.text[max(0, self.start - 60) : self.start]
+
+    @cached_property
+    def after(self) -> str:
+        """The text after it."""
+        return self.text[self.end : self.end + 60]
+
+    @cached_property
+    def initial(self) -> bool:
+        """Whether it begins a sentence."""
+        return self.words.initial[self.first]
+
+    @property
+    def one(self) -> bool:
+        """Whether it is a single word."""
+        return self.length == 1
+
+    @cached_property
+    def is_place(self) -> bool:
+        """Whether the gazetteer has it."""
+        return self.surface in self.lexicon.places
+
+    @cached_property
+    def is_given_name(self) -> bool:
+        """Whether its first word is a given name."""
+        return self.head in self.lexicon.given
+
+    @cached_property
+    def is_jargon(self) -> bool:
+        """Whether it is, or begins with, a term of the trade."""
+        surface, jargon = self.surface, self.lexicon.jargon
+        if surface in jargon or surface.rstrip("s") in jargon:
+            return True
+        words = surface.split()
+        return len(words) > 2 and " ".join(words[:2]) in jargon
+
+    @cached_property
+    def is_broken_off(self) -> bool:
+        """Whether a hyphen with nothing behind it follows: a word that was not finished."""
+        text, end = self.text, self.end
+        return (
+            end < len(text) and text[end] == "-" and (end + 1 >= len(text) or text[end + 1] in " ,")
+        )
+
+    @cached_property
+    def is_cut_code(self) -> bool:
+        """Whether it is the head of a code that the transcript has cut in two."""
+        short = self.one and 2 <= len(self.surface) <= 4 and self.surface.isupper()
+        return short and _CUT_CODE.match(self.text[self.end : self.end + 8]) is not None
+
+    @cached_property
+    def has_organization_word(self) -> bool:
+        """Whether it ends as companies and offices do."""
+        return _ORG_WORD.search(self.surface) is not None
+
+    @cached_property
+    def has_role(self) -> bool:
+        """Whether an office in a company follows it."""
+        return _ROLE_AFTER.match(self.after) is not None
+
+    @cached_property
+    def is_cued(self) -> bool:
+        """Whether people are thanked, quoted or introduced in such words."""
+        return (
+            _WEAK_BEFORE.search(self.before) is not None
+            or _SAID.match(self.after) is not None
+            or self.has_role
+        )
+
+    @cached_property
+    def is_called(self) -> bool:
+        """Whether somebody is spoken to."""
+        return (
+            _VOCATIVE_BEFORE.search(self.before) is not None
+            and _VOCATIVE_AFTER.match(self.after) is not None
+        )
+
+    @cached_property
+    def follows_question(self) -> bool:
+        """Whether a question was handed over shortly before."""
+        return _QUESTION.search(self.text[max(0, self.start - 120) : self.start]) is not None
+
+    @cached_property
+    def is_introduced(self) -> bool:
+        """Whether anything around it says that it is a person."""
+        return (
+            self.is_cued
+            or self.is_called
+            or (not self.one and _ORG_AFTER.match(self.after) is not None)
+        )
+
+
+class Rule(NamedTuple):
+    """A span for which ``when`` holds has ``label`` (None: is no name), whatever follows."""
+
+    name: str
+    when: Callable[[Judged], bool]
+    label: str | None
+
+
+#: The first that holds decides; where none does, the classifier is asked.
+RULES: tuple[Rule, ...] = (
+    Rule("amount of money", lambda s: bool(_MONEY.match(s.surface)), None),
+    Rule(
+        "common word that begins a sentence",
+        lambda s: s.surface.lower() in s.lexicon.common and s.initial,
+        None,
+    ),
+    Rule(
+        "listed organisation",
+        lambda s: s.surface in s.lexicon.organizations and s.surface not in s.lexicon.given,
+        "ORG",
+    ),
+    Rule("jargon", lambda s: s.is_jargon, None),
+    Rule(
+        "without capitals",
+        lambda s: s.said != "PRODUCT" and not any(c.isupper() for c in s.surface),
+        None,
+    ),
+    Rule("standard, quarter or phase", lambda s: bool(_NO_MODEL.match(s.surface)), None),
+    Rule("code cut in two", lambda s: s.is_cut_code, "PRODUCT"),
+    Rule("word broken off", lambda s: s.is_broken_off, None),
+    Rule("listed product", lambda s: s.surface in s.lexicon.products, "PRODUCT"),
+    Rule("last word of companies", lambda s: not s.one and s.has_organization_word, "ORG"),
+    Rule("title before", lambda s: bool(_TITLE_BEFORE.search(s.before)), "PERSON"),
+    Rule(
+        "full name whom a question comes from",
+        lambda s: 2 <= s.length <= 4 and bool(_FROM_BEFORE.search(s.before)) and not s.is_place,
+        "PERSON",
+    ),
+    Rule(
+        "introduced before",
+        lambda s: (
+            bool(_STRONG_BEFORE.search(s.before))
+            and not s.is_place
+            and s.head.lower() not in s.lexicon.common
+        ),
+        "PERSON",
+    ),
+    Rule(
+        "given name that is cued",
+        lambda s: s.is_given_name and s.head not in s.lexicon.ambiguous and s.is_cued,
+        "PERSON",
+    ),
+    Rule(
+        "full name with a role",
+        lambda s: 2 <= s.length <= 4 and s.has_role and not s.has_organization_word,
+        "PERSON",
+    ),
+    Rule(
+        "company of one who asks",
+        lambda s: (
+            s.follows_question
+            and bool(_ORG_BEFORE.search(s.before))
+            and not s.is_place
+            and s.surface not in s.lexicon.given
+        ),
+        "ORG",
+    ),
+    Rule("last word of places", lambda s: not s.one and bool(_PLACE_END.search(s.surface)), "LOC"),
+    Rule(
+        "last word of events",
+        lambda s: bool(_EVENT_END.search(s.surface)) and not s.is_place,
+        "EVENT",
+    ),
+    Rule("web domain", lambda s: s.surface.endswith(".com"), "ORG"),
+)
+
+
+class Evidence(NamedTuple):
+    """``weight`` is added to the score of ``label`` for a span for which ``when`` holds."""
+
+    name: str
+    when: Callable[[Judged], bool]
+    label: str
+    weight: float
+
+
+#: All that hold count, beside the classifier and the recogniser.
+EVIDENCE: tuple[Evidence, ...] = (
+    Evidence(
+        "frame of companies",
+        lambda s: bool(_ORG_FRAME_BEFORE.search(s.before) or _ORG_FRAME_AFTER.match(s.after)),
+        "ORG",
+        ORG_FRAME,
+    ),
+    Evidence(
+        "called a company",
+        lambda s: bool(_COMPANY_BEFORE.search(s.before) or _COMPANY_AFTER.match(s.after)),
+        "ORG",
+        COMPANION,
+    ),
+    Evidence(
+        "last word of programmes",
+        lambda s: not s.one and bool(_PRODUCT_END.search(s.surface)),
+        "PRODUCT",
+        PROGRAMME,
+    ),
+    Evidence("known place", lambda s: s.is_place and not s.is_given_name, "LOC", KNOWN_PLACE),
+    Evidence(
+        "unknown place",
+        lambda s: not s.is_place and not _PLACE_WORD.search(s.surface),
+        "LOC",
+        UNKNOWN_PLACE,
+    ),
+    Evidence(
+        "no cue of products",
+        lambda s: not product_cue(s.text, s.words, s.first, s.last),
+        "PRODUCT",
+        NO_PRODUCT_CUE,
+    ),
+    Evidence(
+        "single name that is called",
+        lambda s: s.is_called and s.one and s.head.isalpha() and s.head[1:].islower(),
+        "PERSON",
+        CALLED,
+    ),
+    Evidence(
+        "person without a sign",
+        lambda s: not (s.is_given_name or s.head in s.lexicon.ambiguous or s.is_introduced),
+        "PERSON",
+        UNKNOWN_PERSON,
+    ),
+)
+
+
 class Rules:
     """The second half of the bundled recogniser.
 
@@ -304,8 +573,9 @@ class Rules:
         judged = self._units(text, words, recognized, taken)
         units = [(first, last) for first, last, _ in judged]
         for first, last, said in judged:
-            start, end = words.starts[first], words.ends[last - 1]
-            label = self._decide(text, words, first, last, said, units)
+            unit = Judged(text, words, first, last, said, self.lexicon)
+            start, end = unit.start, unit.end
+            label = self._decide(unit, units)
             if label == "ORG":
                 legal = _LEGAL_FORM.match(text, end)
                 if legal and not _touches((end, legal.end()), taken):
@@ -325,7 +595,7 @@ class Rules:
         units: list[tuple[int, int, str]] = []
         covered: list[tuple[int, int]] = list(taken)
         for start, end, label in recognized:
-            for s, e in _without(start, end, taken):
+            for s, e in outside(start, end, taken):
                 s, e = trim(text, s, e)
                 span = _word_range(words, s, e)
                 if span is None:
@@ -365,103 +635,19 @@ class Rules:
             last -= 1
         return first, last
 
-    def _decide(
-        self,
-        text: str,
-        words: Words,
-        first: int,
-        last: int,
-        said: str,
-        units: Sequence[tuple[int, int]],
-    ) -> str | None:
-        lexicon = self.lexicon
-        start, end = words.starts[first], words.ends[last - 1]
-        surface = text[start:end]
-        if _MONEY.match(surface) or (surface.lower() in lexicon.common and words.initial[first]):
-            return None
-        if surface in lexicon.organizations and surface not in lexicon.given:
-            return "ORG"
-        if _is_jargon(surface, lexicon):
-            return None
-        if not any(c.isupper() for c in surface) and said != "PRODUCT":
-            return None
-        if _NO_MODEL.match(surface):
-            return None
-        short = last - first == 1 and 2 <= len(surface) <= 4 and surface.isupper()
-        if short and _CUT_CODE.match(text[end : end + 8]):
-            return "PRODUCT"
-        if end < len(text) and text[end] == "-" and (end + 1 >= len(text) or text[end + 1] in " ,"):
-            return None  # a word broken off
-        before, after = text[max(0, start - 60) : start], text[end : end + 60]
-        head = words.words[first]
-        one = last - first == 1
-        if surface in lexicon.products:
-            return "PRODUCT"
-        if _ORG_WORD.search(surface) and not one:
-            return "ORG"
-        known_given = head in lexicon.given
-        if _TITLE_BEFORE.search(before):
-            return "PERSON"
-        if (
-            not one
-            and last - first <= 4
-            and _FROM_BEFORE.search(before)
-            and surface not in lexicon.places
-        ):
-            return "PERSON"
-        if (
-            _STRONG_BEFORE.search(before)
-            and surface not in lexicon.places
-            and head.lower() not in lexicon.common
-        ):
-            return "PERSON"
-        cued = _WEAK_BEFORE.search(before) or _SAID.match(after) or _ROLE_AFTER.match(after)
-        if known_given and head not in lexicon.ambiguous and cued:
-            return "PERSON"
-        called = _VOCATIVE_BEFORE.search(before) and _VOCATIVE_AFTER.match(after)
-        if (
-            not one
-            and last - first <= 4
-            and _ROLE_AFTER.match(after)
-            and not _ORG_WORD.search(surface)
-        ):
-            return "PERSON"
-        asked = _QUESTION.search(text[max(0, start - 120) : start])
-        if (
-            asked
-            and _ORG_BEFORE.search(before)
-            and surface not in lexicon.places
-            and surface not in lexicon.given
-        ):
-            return "ORG"
-        if not one and _PLACE_END.search(surface):
-            return "LOC"
-        if _EVENT_END.search(surface) and surface not in lexicon.places:
-            return "EVENT"
-        if surface.endswith(".com"):
-            return "ORG"
-        scores = self.judge(words, first, last) + (FOUND if said else PASSED_OVER)
-        if said:
-            scores[CLASSES.index(said)] += AGREEMENT[said]
-        if _ORG_FRAME_BEFORE.search(before) or _ORG_FRAME_AFTER.match(after):
-            scores[_ORG] += ORG_FRAME
-        if _COMPANY_BEFORE.search(before) or _COMPANY_AFTER.match(after):
-            scores[_ORG] += COMPANION
-        if not one and _PRODUCT_END.search(surface):
-            scores[_PRODUCT] += PROGRAMME
-        if surface in lexicon.places:
-            if not known_given:
-                scores[_LOC] += KNOWN_PLACE
-        elif not _PLACE_WORD.search(surface):
-            scores[_LOC] += UNKNOWN_PLACE
-        if not product_cue(text, words, first, last):
-            scores[_PRODUCT] += NO_PRODUCT_CUE
-        if called and one and head.isalpha() and head[1:].islower():
-            scores[_PERSON] += CALLED
-        introduced = cued or called or (not one and _ORG_AFTER.match(after))
-        if not (known_given or head in lexicon.ambiguous or introduced):
-            scores[_PERSON] += UNKNOWN_PERSON
-        self.weigh_product(scores, words, (first, last), units)
+    def _decide(self, span: Judged, units: Sequence[tuple[int, int]]) -> str | None:
+        """Return the label of a span, None for no name; `units` are all spans of the text."""
+        for rule in RULES:
+            if rule.when(span):
+                return rule.label
+        scores = self.judge(span.words, span.first, span.last)
+        scores = scores + (FOUND if span.said else PASSED_OVER)
+        if span.said:
+            scores[_AT[span.said]] += AGREEMENT[span.said]
+        for evidence in EVIDENCE:
+            if evidence.when(span):
+                scores[_AT[evidence.label]] += evidence.weight
+        self.weigh_product(scores, span.words, (span.first, span.last), units)
         label = CLASSES[int(scores.argmax())]
         return None if label == "O" else label
 
@@ -488,14 +674,14 @@ class Rules:
         if self.products is None:
             return
         # the opinion is bounded, so that it need not be asked where it cannot matter
-        if scores[_PRODUCT] + SECOND_BIAS + SECOND_WEIGHT * SECOND_BOUND <= scores.max():
+        if scores[_AT["PRODUCT"]] + SECOND_BIAS + SECOND_WEIGHT * SECOND_BOUND <= scores.max():
             return
         first, last = unit
         span = words.words[first:last]
         same = [u for u in units if u != unit and words.words[u[0] : u[1]] == span]
         found = product_features(words, first, last, same, self.lexicon)
         odds = self.products.log_odds(found, span)
-        scores[_PRODUCT] += SECOND_BIAS + SECOND_WEIGHT * max(
+        scores[_AT["PRODUCT"]] += SECOND_BIAS + SECOND_WEIGHT * max(
             -SECOND_BOUND, min(odds, SECOND_BOUND)
         )
 
@@ -524,13 +710,6 @@ def product_cue(text: str, words: Words, first: int, last: int) -> bool:
     return bool(_APPOSITION.match(text, words.ends[last - 1]))
 
 
-def _is_jargon(surface: str, lexicon: Lexicon) -> bool:
-    if surface in lexicon.jargon or surface.rstrip("s") in lexicon.jargon:
-        return True
-    words = surface.split()
-    return len(words) > 2 and " ".join(words[:2]) in lexicon.jargon
-
-
 def _touches(span: tuple[int, int], others: Sequence[tuple[int, int]]) -> bool:
     return any(s < span[1] and span[0] < e for s, e in others)
 
@@ -549,20 +728,6 @@ def _widen(
                 break
         widened.append((first, last, label))
     return widened
-
-
-def _without(start: int, end: int, taken: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    parts = [(start, end)]
-    for low, high in taken:
-        parts = [
-            part
-            for s, e in parts
-            for part in (
-                [(s, e)] if e <= low or s >= high else [(s, min(e, low)), (max(s, high), e)]
-            )
-            if part[0] < part[1]
-        ]
-    return parts
 
 
 def _word_range(words: Words, start: int, end: int) -> tuple[int, int] | None:

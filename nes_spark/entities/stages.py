@@ -116,7 +116,7 @@ def settle_mentions(raw: DataFrame, config: EntitiesConfig) -> DataFrame:
         return raw.withColumn("entity", name).select(*MENTIONS.names)
 
     def link(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-        for documents in _whole_documents(batches):
+        for documents in whole_documents(batches):
             yield _link(documents)
 
     # sorted batches instead of a group a document: most documents have few mentions
@@ -178,7 +178,7 @@ def _consistent(raw: DataFrame, config: EntitiesConfig) -> DataFrame:
     ).drop("_group", "_count", "_top")
 
 
-def _whole_documents(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+def whole_documents(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
     """Rows that come document by document, cut so that no document is in two frames."""
     held: list[pd.DataFrame] = []
     for batch in batches:
@@ -263,4 +263,4 @@ def _cells(batch: pd.DataFrame, config: EntitiesConfig) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=CELLS.names)
 
 
-__all__ = ["build_cells", "find_mentions", "recognize", "settle_mentions"]
+__all__ = ["build_cells", "find_mentions", "recognize", "settle_mentions", "whole_documents"]

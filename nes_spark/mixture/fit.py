@@ -149,7 +149,7 @@ def finish(
     Raises
     ------
     EstimationError
-        When no run came to a finite likelihood.
+        When no restart has a finite likelihood.
     """
     restarts = tuple(
         Restart(
@@ -169,7 +169,7 @@ def finish(
     values = np.array([run.objective for run in runs])
     if not np.isfinite(values).any():
         raise EstimationError(
-            f"mixture {setting.name}: no restart came to a finite likelihood", "mixture_not_finite"
+            f"mixture {setting.name}: no restart has a finite likelihood", "mixture_not_finite"
         )
     best = int(np.nanargmax(values))
     run = runs[best]

@@ -28,7 +28,7 @@ _TIE = 1e-6
 
 @dataclass(frozen=True)
 class Restart:
-    """What one restart came to.
+    """The result of one restart.
 
     Attributes
     ----------

@@ -8,19 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd  # at run time: Spark reads the type hints of a pandas_udf
 
 from nes_spark.releases.publishing import count_parts, part_of, pseudonym, write_part
-from nes_spark.schemas import LEAKS
+from nes_spark.schemas import EDITS, LEAKS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from nes_spark.config import IdentifiersConfig
     from nes_spark.text.leak_stages import LeakIndex
-
-EDITS = (
-    "array<struct<start:int,end:int,old:string,new:string,category:string,"
-    "old_entity:string,new_entity:string>>"
-)
-
 
 #: Rows of the ledger that the driver holds at a time.
 _AT_A_TIME = 20_000

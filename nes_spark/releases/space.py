@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from nes_spark.entities.combination import Combination, combinations_of
 from nes_spark.errors import parameter_error
+from nes_spark.swapping.constraints import constraints_of
 
 if TYPE_CHECKING:
     from nes_spark.config import MixtureConfig, ReleasesConfig, RiskConfig
@@ -97,6 +98,11 @@ def statuses_of(
     }
 
 
+def _switched_on(releases: ReleasesConfig) -> dict[str, object]:
+    """Field of the configuration -> value, for the optional constraints that are on."""
+    return {c.field: c.value for c in constraints_of(releases.constraints) if c.field is not None}
+
+
 def releases_of(
     categories: list[str], releases: ReleasesConfig, n: int, seed_fingerprint: str = ""
 ) -> list[Release]:
@@ -118,11 +124,7 @@ def releases_of(
     list of Release
         The release without swaps, then every J with 1, 2, .. swaps.
     """
-    constraints = {
-        name: value
-        for name, value in releases.constraints.model_dump().items()
-        if value not in (None, [])
-    }
+    constraints = _switched_on(releases)
     found = [Release(0.0, statuses_of(categories, (), releases), constraints, seed_fingerprint)]
     for combination in combinations_of(releases):
         statuses = statuses_of(categories, combination, releases)
@@ -174,7 +176,7 @@ def describe_space(
     ]
     fixed = ", ".join(releases.fixed) or "none"
     changed = ", ".join(releases.must_change) or "none"
-    on = [k for k, v in releases.constraints.model_dump().items() if v not in (None, [])]
+    on = _switched_on(releases)
     lines.append(
         f"swappable (S): {', '.join(dict.fromkeys(c for j in js for c in j))}; must change (C): "
         f"{changed}; fixed (F): {fixed}; constraints: {', '.join(on) or 'none beyond the two'}"

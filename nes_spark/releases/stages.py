@@ -12,7 +12,7 @@ from nes_spark.errors import EstimationError, NesError
 from nes_spark.releases.scoring import RiskFigures, average, candidates_of, score_sequence
 from nes_spark.risk.stages import sample_uniques
 from nes_spark.risk.uniques import unique_proportion
-from nes_spark.schemas import CANDIDATES, SCORES
+from nes_spark.schemas import CANDIDATES, SCORES, fields_of
 from nes_spark.utility.measure import DECIMALS, check_denominator
 
 if TYPE_CHECKING:
@@ -257,14 +257,14 @@ def summarize(
         else:
             found = average(frame).assign(draw=None)
         found = found.assign(setting=setting, population=population)
-        return found[[c.split()[0] for c in columns.split(", ")]]
+        return found[[name for name, _ in fields_of(columns)]]
 
     means = scores.groupBy("setting", "population", "combination").applyInPandas(averages, columns)
     wanted = [(s, float(N)) for s in settings for N in populations]
     if wanted:
         # a marker row keeps a setting alive that has no scores
         base = scores.sparkSession.createDataFrame(wanted, "setting string, population double")
-        empty = [F.lit(None).cast(c.split()[1]).alias(c.split()[0]) for c in columns.split(", ")]
+        empty = [F.lit(None).cast(kind).alias(name) for name, kind in fields_of(columns)]
         means = means.unionByName(base.select("setting", "population", *empty[2:]))
 
     def frontier(names: tuple[str, float], frame: pd.DataFrame) -> pd.DataFrame:

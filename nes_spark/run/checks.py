@@ -137,5 +137,6 @@ def _tasks(config: Config) -> Iterator[str]:
 
 #: All checks, in the order in which their faults are listed.
 CHECKS: list[Check] = [
-    _input, _covariates, _identifiers, _accepted, _consistency, _families, _choice, _adversaries, _tasks,
+    _input, _covariates, _identifiers, _accepted, _consistency, _families, _choice, _adversaries,
+    _tasks,
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""What a run came to: all that the record, the report and MLflow are made of."""
+"""The outcome of a run: all that the record, the report and MLflow are made of."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run came to, for the record, the report and MLflow.
+    """The outcome of a run, for the record, the report and MLflow.
 
     Attributes
     ----------

@@ -311,6 +311,8 @@ def _assignments(context: Context) -> Outputs:
 
 def sampling_tables(context: Context) -> dict[str, Any]:
     """What the sampler looks at besides cells and assignments, by parameter name."""
+    from nes_spark.swapping.stages import chunk_facts
+
     constraints = context.config.releases.constraints
     return {
         "concentrations": {name: m.concentrations for name, m in context.models().items()},
@@ -319,6 +321,7 @@ def sampling_tables(context: Context) -> dict[str, Any]:
         else None,
         "embeddings": context.table("embeddings"),
         "own_names": context.table("own_names"),
+        "facts": chunk_facts(context.table("chunks")),
     }
 
 
@@ -475,7 +478,7 @@ STAGES: tuple[Stage, ...] = (
     Stage(
         name="swaps",
         what="draw the swaps of every candidate",
-        needs=("documents", "cells", "own_names", "embeddings", "mixture", "assignments"),
+        needs=("documents", "chunks", "cells", "own_names", "embeddings", "mixture", "assignments"),
         gives=("swaps",),
         sections=("releases", "swapping"),
         run=_swaps,

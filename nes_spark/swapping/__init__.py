@@ -7,6 +7,7 @@ from nes_spark.swapping.exchange import (
     plan_exchange,
 )
 from nes_spark.swapping.memory import Swap, sample_swaps
+from nes_spark.swapping.plan import Fate, LeftOver, Plan, PlanSwap, sample_plan
 from nes_spark.swapping.rewriting import (
     Edit,
     Rewritten,
@@ -27,6 +28,10 @@ from nes_spark.swapping.seeds import (
 __all__ = [
     "Edit",
     "Exchange",
+    "Fate",
+    "LeftOver",
+    "Plan",
+    "PlanSwap",
     "Rewritten",
     "Secret",
     "Swap",
@@ -40,6 +45,7 @@ __all__ = [
     "plan_exchange",
     "rewrite_pair",
     "rewrite_text",
+    "sample_plan",
     "sample_swaps",
     "secret_of_release",
     "seed_fingerprint",

@@ -8,7 +8,8 @@ hashes (that any two of a million different ones are equal has probability 3e-8)
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,8 +17,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from nes_spark.schemas import STATUS, arrow_schema
+from nes_spark.swapping.codes import Ints, Mask
+from nes_spark.swapping.constraints import Constraint, admitted
 from nes_spark.swapping.memory import component_stream
-from nes_spark.swapping.population import Ints, Mask, Population, Sets, make_sets
+from nes_spark.swapping.population import Population, Sets, make_sets
 from nes_spark.swapping.sampler import sample_component
 from nes_spark.swapping.seeds import Secret
 from nes_spark.swapping.sticky import pair_keys, sample_sticky
@@ -25,20 +29,14 @@ from nes_spark.swapping.sticky import pair_keys, sample_sticky
 #: What identifies a group; batches come sorted by these, then by chunk_id.
 GROUP = ("setting", "combination", "component", "stratum", "block")
 
-ACCEPTED = pa.schema(
-    [
-        ("setting", pa.string()),
-        ("combination", pa.string()),
-        ("draw", pa.int32()),
-        ("component", pa.int32()),
-        ("priority", pa.int32()),
-        ("time", pa.float64()),
-        ("chunk_a", pa.string()),
-        ("chunk_b", pa.string()),
-    ]
+#: One accepted swap, before it has its place in the sequence and what is exchanged.
+ACCEPTED_DDL = (
+    "setting string, combination string, draw int, component int, priority int, time double, "
+    "chunk_a string, chunk_b string"
 )
+ACCEPTED = arrow_schema(ACCEPTED_DDL)
 
-PARTNERS = pa.schema([("chunk_id", pa.string()), ("status", pa.string())])
+PARTNERS = arrow_schema(STATUS.ddl)
 
 
 @dataclass(frozen=True)
@@ -57,8 +55,10 @@ class Task:
         Longest sequence of one component.
     sticky : bool
         Whether every pair has a clock of its own (:mod:`nes_spark.swapping.sticky`).
-    uniques_first, max_count_difference, min_cosine, cosine_weight
-        Options of :class:`~nes_spark.swapping.population.Population` and the sampler.
+    constraints : tuple of Constraint
+        What a valid pair must meet.
+    uniques_first, cosine_weight
+        Options of the sampler and of :class:`~nes_spark.swapping.population.Population`.
     """
 
     secret: Secret
@@ -66,16 +66,20 @@ class Task:
     draws: int
     draws_per_block: int
     max_swaps: int
+    constraints: tuple[Constraint, ...]
     uniques_first: bool = False
-    max_count_difference: int | None = None
-    min_cosine: float | None = None
     cosine_weight: float | None = None
     sticky: bool = False
 
     @property
     def needs_vectors(self) -> bool:
         """Whether rows must have a vector."""
-        return self.min_cosine is not None or self.cosine_weight is not None
+        return self.cosine_weight is not None or any(c.needs_vectors for c in self.constraints)
+
+    @property
+    def numbers(self) -> list[str]:
+        """Columns that pairs are compared by; the order of the values in ``numbers``."""
+        return sorted({name for c in self.constraints for name in c.numbers})
 
 
 @dataclass
@@ -118,10 +122,11 @@ class Group:
                 )
             )
         self._add_own(rows.column("own"), len(self.sets["available"][-1][0]))
-        vectors = rows.column("vector")
-        if vectors.null_count < len(vectors):
-            flat = vectors.flatten().to_numpy(zero_copy_only=False).astype(np.float32)
-            self.columns.setdefault("vector", []).append(flat.reshape(rows.num_rows, -1))
+        for name, kind in (("vector", np.float32), ("numbers", np.float64)):
+            table = rows.column(name)
+            if table.null_count < len(table):
+                flat = table.flatten().to_numpy(zero_copy_only=False).astype(kind)
+                self.columns.setdefault(name, []).append(flat.reshape(rows.num_rows, -1))
 
     def _add_own(self, column: pa.Array, cells: int) -> None:
         """Keep the own names: null for most chunks, which then have none in any category."""
@@ -191,9 +196,9 @@ class Group:
             self.column("outside"),
             available,
             history,
-            max_count_difference=task.max_count_difference,
+            constraints=task.constraints,
             vectors=self.column("vector") if task.needs_vectors else None,
-            min_cosine=task.min_cosine,
+            numbers={c: self.column("numbers")[:, k] for k, c in enumerate(task.numbers)},
             cosine_weight=task.cosine_weight,
         )
 
@@ -232,9 +237,9 @@ def sample_batches(batches: Iterable[pa.RecordBatch], task: Task) -> Iterator[pa
         Columns of :data:`GROUP`, ``chunk_id``, ``metadata``, ``outside`` (64-bit hashes),
         ``sample_unique`` (bool), ``available`` (for each category of J the hashes of the entities
         that the chunk can give), ``history`` (the same for those ever in it; null in a first
-        round), ``own`` (the same for those that name its own document; null for none) and
-        ``vector`` (null where not needed). Sorted by :data:`GROUP` and ``chunk_id``; groups may
-        reach over batches.
+        round), ``own`` (the same for those that name its own document; null for none), ``vector``
+        and ``numbers`` (what pairs are compared by; null where not needed). Sorted by :data:`GROUP`
+        and ``chunk_id``; groups may reach over batches.
     task : Task
     """
     for group in groups_of(batches):
@@ -264,6 +269,69 @@ def sample_batches(batches: Iterable[pa.RecordBatch], task: Task) -> Iterator[pa
                 )
         if out:
             yield to_batch(out, ACCEPTED)
+
+
+def constraint_batches(
+    batches: Iterable[pa.RecordBatch],
+    constraints: Sequence[Constraint],
+    columns: Sequence[str],
+    keep: Sequence[str],
+) -> Iterator[pa.RecordBatch]:
+    """Apply what constraints say of single chunks: add ``stratum`` and ``barred``.
+
+    Parameters
+    ----------
+    batches : iterable of pyarrow.RecordBatch
+        At least the columns named in ``columns`` and ``keep``.
+    constraints : sequence of Constraint
+    columns : sequence of str
+        The facts that the constraints look at.
+    keep : sequence of str
+        What comes out, before the two new columns.
+
+    Notes
+    -----
+    ``stratum`` is a 64-bit hash of the groups that the constraints form; ``barred`` the status of
+    a chunk that is kept out, else ''.
+    """
+    for batch in batches:
+        facts = {name: _plain(batch.column(name)) for name in columns}
+        _, barred = admitted(facts, batch.num_rows, constraints)
+        values = [g for c in constraints if (g := c.groups(facts)) is not None]
+        strata = [_hash(row) for row in zip(*values, strict=True)] or [0] * batch.num_rows
+        yield pa.RecordBatch.from_arrays(
+            [
+                *(batch.column(name) for name in keep),
+                pa.array(strata, pa.int64()),
+                pa.array(barred, pa.string()),
+            ],
+            names=[*keep, "stratum", "barred"],
+        )
+
+
+def eligible_batches(
+    batches: Iterable[pa.RecordBatch], constraints: Sequence[Constraint]
+) -> Iterator[pa.RecordBatch]:
+    """Keep the rows that constraints on ``swaps_before`` alone let take part."""
+    for batch in batches:
+        facts = {"swaps_before": batch.column("swaps_before").to_pylist()}
+        free, _ = admitted(facts, batch.num_rows, constraints)
+        yield batch.filter(pa.array(free))
+
+
+def _plain(column: pa.Array) -> list[Any]:
+    """Values of a column; maps become dictionaries."""
+    values = column.to_pylist()
+    return (
+        [dict(v) if v is not None else {} for v in values]
+        if pa.types.is_map(column.type)
+        else values
+    )
+
+
+def _hash(value: object) -> int:
+    digest = hashlib.blake2b(repr(value).encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little", signed=True)
 
 
 def to_batch(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:

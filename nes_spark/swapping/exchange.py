@@ -114,14 +114,7 @@ def plan_exchange(
         # A random order first: it is the matching itself, and it breaks ties of the similar one.
         ours.sort(key=lambda name: digest("a", category, name))
         theirs.sort(key=lambda name: digest("b", category, name))
-        pairs = list(zip(range(len(ours)), range(len(theirs)), strict=False))
-        if matching == "similar":
-            from scipy.optimize import linear_sum_assignment
-
-            measure = similarity or name_similarity
-            table = np.array([[measure(x, y) for y in theirs] for x in ours], dtype=np.float64)
-            rows, columns = linear_sum_assignment(table, maximize=True)
-            pairs = list(zip(rows.tolist(), columns.tolist(), strict=True))
+        pairs = matched(ours, theirs, matching, similarity)
         plan += [Exchange("a", category, ours[i], theirs[j]) for i, j in pairs]
         left = [i for i in range(len(ours)) if i not in {i for i, _ in pairs}]
         if policy == "cover":
@@ -136,6 +129,31 @@ def plan_exchange(
                 Exchange("b", category, theirs[j], ours[k % len(ours)]) for k, j in enumerate(left)
             ]
     return plan
+
+
+def matched(
+    ours: Sequence[str],
+    theirs: Sequence[str],
+    matching: Matching,
+    similarity: Similarity | None = None,
+) -> list[tuple[int, int]]:
+    """Return which name meets which: positions in two lists that are in random order.
+
+    Parameters
+    ----------
+    ours, theirs : sequence of str
+        The shorter one is matched as a whole.
+    matching, similarity
+        See :func:`plan_exchange`.
+    """
+    if matching == "random" or not ours or not theirs:
+        return list(zip(range(len(ours)), range(len(theirs)), strict=False))
+    from scipy.optimize import linear_sum_assignment
+
+    measure = similarity or name_similarity
+    table = np.array([[measure(x, y) for y in theirs] for x in ours], dtype=np.float64)
+    rows, columns = linear_sum_assignment(table, maximize=True)
+    return list(zip(rows.tolist(), columns.tolist(), strict=True))
 
 
 def entities_after(

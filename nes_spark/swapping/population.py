@@ -1,22 +1,12 @@
-"""The eligible chunks of one component, and which pairs of them are valid swaps.
+"""The eligible chunks of one component as arrays, and the rates of their pairs.
 
-A pair (a, b) is valid for the swapped categories J (paper, sections 2.1 and 2.3; design, section 4)
-when
-
-1. the metadata differ,
-2. both are in the same component (a :class:`Population` is one component),
-3. for every category in J each chunk has an entity that the other has not,
-4. the cells differ in at least one category outside J; else the swap only renames rows,
-5. no chunk is swapped twice in a round (the sampler's part),
-
-and, where asked for, the counts of entities differ by at most a bound, the cosine of the vectors is
-at least a bound, and the covariates are equal (such strata are populations of their own).
+A :class:`Population` holds what the constraints (:mod:`nes_spark.swapping.constraints`) compare.
 
 In a later round a chunk gives only entities that it had from the start and has not given
-(``available``), and takes only entities that were never in it (``history``). Rule 3 then reads:
-available(a) is not a subset of history(b), nor available(b) of history(a). An entity that names a
-chunk's own document (a rival speaks of the company) counts as history of that chunk from the first
-round on: no swap brings back what suppression took out. Two chunks that were
+(``available``), and takes only entities that were never in it (``history``): a pair is exchangeable
+when available(a) is not a subset of history(b), nor available(b) of history(a). An entity that
+names a chunk's own document (a rival speaks of the company) counts as history of that chunk from
+the first round on: no swap brings back what suppression took out. Two chunks that were
 swapped with each other never are again: under either policy the one with fewer exchangeable
 entities gave them all to the other, so what it has left is a subset of the other's history.
 
@@ -25,40 +15,18 @@ Entities are compared by codes or 64-bit hashes only; no name or text gets here.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
+from nes_spark.swapping.codes import Ints, Mask, by_first_appearance
+from nes_spark.swapping.constraints import Constraint, constraints_of
 
 #: Cached inclusion lists hold at most this many integers per category.
 _CACHE_INTS = 4_000_000
-
-
-def codes_of(values: Sequence[Hashable] | NDArray[Any]) -> Ints:
-    """Return small integers, equal where the values are equal, numbered by first appearance."""
-    array = np.asarray(values)
-    if array.dtype.kind not in "iufSU":
-        numbers: dict[Hashable, int] = {}
-        return np.fromiter(
-            (numbers.setdefault(v, len(numbers)) for v in values), np.int64, len(values)
-        )
-    _, inverse = np.unique(array, return_inverse=True)
-    return by_first_appearance(inverse.reshape(-1))
-
-
-def by_first_appearance(codes: Ints) -> Ints:
-    """Renumber codes by first appearance, so that they do not depend on hash values."""
-    if not len(codes):
-        return codes.astype(np.int64)
-    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), dtype=np.int64)
-    rank[np.argsort(first, kind="stable")] = np.arange(len(first))
-    return rank[inverse.reshape(-1)]
 
 
 @dataclass(frozen=True)
@@ -239,7 +207,9 @@ class Category:
             mine = self.available.row(value)
             size = len(mine)
             out = [np.array([value])]
-            if size:
+            if not size:  # it has nothing to give
+                out.append(np.arange(self.n_values))
+            else:
                 # value's available entities are all in the other's history
                 holders, hits = self._count(self._having_history, mine)
                 out.append(holders[hits == size])
@@ -286,14 +256,19 @@ class Population:
     history : sequence of Sets, optional
         For each category in J, the entities that the chunk may not take: those that were ever in
         it, and those that name its own document; the same as ``available`` when not given.
-    max_count_difference : int, optional
-        Largest allowed difference in the number of (available) entities, for every category in J.
+    constraints : sequence of Constraint, optional
+        What a valid pair must meet; by default those that always hold.
     vectors : ndarray, shape (n, d), optional
-        Unit vectors; needed for ``min_cosine`` and ``cosine_weight``.
-    min_cosine : float, optional
-        Smallest allowed cosine.
+        Unit vectors; needed for ``cosine_weight`` and for constraints that compare them.
+    numbers : mapping of str to ndarray, shape (n,), optional
+        The columns that constraints name in ``numbers``.
     cosine_weight : float, optional
         Exponent g of the clock rate ((1 + cosine) / 2)^g; None for equal rates.
+
+    Raises
+    ------
+    ValueError
+        When vectors or a column are missing.
 
     Notes
     -----
@@ -308,27 +283,35 @@ class Population:
         available: Sequence[Sets],
         history: Sequence[Sets] | None = None,
         *,
-        max_count_difference: int | None = None,
+        constraints: Sequence[Constraint] | None = None,
         vectors: NDArray[Any] | None = None,
-        min_cosine: float | None = None,
+        numbers: Mapping[str, NDArray[np.float64]] | None = None,
         cosine_weight: float | None = None,
     ) -> None:
         if history is None:
             history = available
+        self.metadata = metadata
+        self.outside = outside
+        self.n = len(metadata)
         self.categories = [Category(a, h) for a, h in zip(available, history, strict=True)]
-        #: Integer codes that must all differ within a valid pair; shape (keys, n).
-        self.keys: list[Ints] = [
-            codes_of(metadata),
-            codes_of(outside),
-            *(c.code for c in self.categories),
-        ]
-        self.n = len(self.keys[0])
-        self.max_count_difference = max_count_difference
-        self.min_cosine = min_cosine
         self.cosine_weight = cosine_weight
         self.vectors = vectors
-        if (min_cosine is not None or cosine_weight is not None) and vectors is None:
-            raise ValueError("min_cosine and cosine_weight need the 'vectors' of the chunks.")
+        self.numbers = dict(numbers or {})
+        self.constraints = tuple(constraints_of() if constraints is None else constraints)
+        asking = [c.name for c in self.constraints if c.needs_vectors]
+        if vectors is None and (asking or cosine_weight is not None):
+            names = ", ".join([*asking, *["cosine_weight"] * (cosine_weight is not None)])
+            raise ValueError(f"{names}: the 'vectors' of the chunks are needed.")
+        missing = [name for c in self.constraints for name in c.numbers if name not in self.numbers]
+        if missing:
+            raise ValueError(f"constraints need the columns {missing} of the chunks.")
+        keys = [(c, c.keys(self)) for c in self.constraints]
+        #: Integer codes that must all differ within a valid pair; shape (keys, n).
+        self.keys: list[Ints] = [key for _, own in keys for key in own]
+        self._beyond = [c for c in self.constraints if c.overrides("pairs")]
+        self._rows = [c for c in self.constraints if c.overrides("row")]
+        self._row_keys = [key for c, own in keys if c not in self._rows for key in own]
+        self._row_pairs = [c for c in self._beyond if c not in self._rows]
 
     @property
     def weighted(self) -> bool:
@@ -337,51 +320,57 @@ class Population:
 
     def pair_rates(self, a: Ints, b: Ints) -> NDArray[np.float64]:
         """Return the clock rates of pairs: 0 for invalid ones, else 1, or a weight in (0, 1]."""
-        rate = np.zeros(len(a))
         ok: Mask = np.ones(len(a), dtype=bool)
         for key in self.keys:
             ok &= key[a] != key[b]
         (rows,) = np.nonzero(ok)
-        for category in self.categories:
-            if not rows.size:
-                return rate
-            rows = rows[category.pairs_exchange(a[rows], b[rows])]
-            if self.max_count_difference is not None:
-                gap = np.abs(category.count[a[rows]] - category.count[b[rows]])
-                rows = rows[gap <= self.max_count_difference]
-        rate[rows] = self._cosine_rates(a[rows], b[rows])
-        return rate
+        return self._rates(a, b, rows, self._beyond)
 
     def row_rates(self, chunk: int, others: Ints) -> NDArray[np.float64]:
         """Return the clock rates of one chunk with others; see :meth:`pair_rates`."""
-        rate = np.zeros(len(others))
         ok: Mask = np.ones(len(others), dtype=bool)
-        for key in self.keys[:2]:
+        for key in self._row_keys:
             ok &= key[others] != key[chunk]
-        for category in self.categories:
-            ok &= category.row_exchanges(chunk, others)
-            if self.max_count_difference is not None:
-                gap = np.abs(category.count[others] - category.count[chunk])
-                ok &= gap <= self.max_count_difference
+        for constraint in self._rows:
+            ok &= constraint.row(self, chunk, others)
         (rows,) = np.nonzero(ok)
-        rate[rows] = self._cosine_rates(np.full(len(rows), chunk), others[rows])
-        return rate
+        return self._rates(np.full(len(others), chunk), others, rows, self._row_pairs)
 
-    def _cosine_rates(self, a: Ints, b: Ints) -> NDArray[np.float64]:
-        rate = np.ones(len(a))
-        if self.vectors is None or (self.min_cosine is None and self.cosine_weight is None):
-            return rate
+    def valid(self, rows: Ints) -> Mask:
+        """Tell for some chunks which of all chunks are valid partners; shape (len(rows), n)."""
+        everyone = np.arange(self.n)
+        out = np.zeros((len(rows), self.n), dtype=bool)
+        for i, row in enumerate(rows.tolist()):
+            out[i] = self.row_rates(row, everyone) > 0
+        return out
+
+    def cosines(self, a: Ints, b: Ints) -> NDArray[np.float64]:
+        """Return the cosines of the vectors of pairs; the value does not depend on other pairs."""
+        assert self.vectors is not None
+        out = np.empty(len(a))
         block = 4096  # pairs at a time: two float64 copies of their vectors are held
         for start in range(0, len(a), block):
             part = slice(start, start + block)
-            # einsum sums each row on its own: the value does not depend on the other pairs
-            cosine = np.einsum(
+            # einsum sums each row on its own
+            out[part] = np.einsum(
                 "ij,ij->i",
                 self.vectors[a[part]].astype(np.float64),
                 self.vectors[b[part]].astype(np.float64),
             )
-            if self.cosine_weight is not None:
-                rate[part] = np.clip((1.0 + cosine) / 2.0, 0.0, 1.0) ** self.cosine_weight
-            if self.min_cosine is not None:
-                rate[part] = np.where(cosine >= self.min_cosine, rate[part], 0.0)
+        return out
+
+    def _rates(
+        self, a: Ints, b: Ints, rows: Ints, constraints: Sequence[Constraint]
+    ) -> NDArray[np.float64]:
+        """Return the rates of pairs, of which only ``rows`` may still be valid."""
+        rate = np.zeros(len(a))
+        for constraint in constraints:
+            if not rows.size:
+                return rate
+            rows = rows[constraint.pairs(self, a[rows], b[rows])]
+        if self.cosine_weight is None:
+            rate[rows] = 1.0
+        else:
+            cosine = self.cosines(a[rows], b[rows])
+            rate[rows] = np.clip((1.0 + cosine) / 2.0, 0.0, 1.0) ** self.cosine_weight
         return rate

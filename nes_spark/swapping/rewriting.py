@@ -1,8 +1,12 @@
-"""Rewrite a chunk by offsets: replace whole mentions, remember every edit, undo it exactly.
+"""Rewrite a chunk by offsets: replace whole names, remember every edit, undo it exactly.
 
-Offsets are half-open and count Unicode code points. Text outside the replaced mentions and their
-indefinite articles is never touched, and nothing is found by searching for a string: "Services"
-inside "Global Business Services" is not a mention unless the recogniser said so.
+Offsets are half-open and count Unicode code points. A mention is replaced where it stands, whole
+(:func:`~nes_spark.swapping.spans.whole_name`), and so is every other form of the same name that the
+recogniser passed over (:func:`~nes_spark.swapping.short_forms.find_left`): short forms by short
+forms, so that a surname takes the place of a surname. Nothing inside another mention or a
+placeholder is touched: "Services" inside "Global Business Services" is not a mention unless the
+recogniser said so. Titles stay where they are, articles follow the new name, and an abbreviation's
+full stop at a sentence's end stays once.
 
 A release keeps, for every chunk, edits that lead from the original text (``chunks.text``) to the
 published one. :func:`invert_edits` is their exact inverse.
@@ -10,27 +14,30 @@ published one. :func:`invert_edits` is their exact inverse.
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
-from nes_spark.entities.mentions import Mention
+from nes_spark.entities.mentions import Mention, placeholder_spans
 from nes_spark.errors import LedgerError
 from nes_spark.swapping.exchange import Exchange
+from nes_spark.swapping.parts import counterpart
+from nes_spark.swapping.short_forms import Key, find_left, holds, short_entities
+from nes_spark.swapping.spans import after_title, settle_stop, title_before, whole_name
 from nes_spark.swapping.wording import (
     Form,
     find_article,
     mend_article,
+    mend_the,
     possessive_end,
     put_together,
     take_apart,
 )
 
-#: Category of an edit that mends a or an.
+#: Category of an edit that mends an article.
 ARTICLE_CATEGORY = "article"
-
-#: (category, entity)
-Key = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -44,7 +51,8 @@ class Edit:
     old, new : str
         Characters before and after.
     category : str
-        Category of the mention, or ``"article"`` for a mended a or an.
+        Category of the name, or ``"article"`` for an article that was mended, put in or taken out;
+        ``old`` or ``new`` may then be empty.
     old_entity, new_entity : str
         Canonical names; '' for an article, and for the new one of a placeholder.
     """
@@ -77,7 +85,8 @@ class Rewritten:
     edits : tuple of Edit
         In order of offsets in the old text; disjoint.
     mentions : tuple of Mention
-        Mentions of the new text with new offsets; placeholders are none.
+        Mentions of the new text with new offsets; placeholders are none. Names that the recogniser
+        had passed over and that were replaced are among them.
     """
 
     text: str
@@ -156,6 +165,32 @@ def replacements_for(
     }
 
 
+def with_short_forms(
+    mentions: Iterable[Mention], replacements: Mapping[Key, Replacement]
+) -> dict[Key, Replacement]:
+    """Return replacements with those of entities that are only short forms of replaced names.
+
+    "Lindqvist" that the recogniser took for an entity of its own goes where "Maria Lindqvist" goes.
+    :func:`rewrite_text` does so by itself; the table after swapping (z-tilde) follows from what is
+    returned here. Where it took her for an organisation, the text changes too but no category that
+    was not swapped does in the table.
+
+    Parameters
+    ----------
+    mentions : iterable of Mention
+        Of one chunk, disjoint.
+    replacements : mapping
+        (category, entity) -> :class:`Replacement`.
+    """
+    mentions = list(mentions)
+    names = {key: found for key, found in forms_of(mentions).items() if key in replacements}
+    short = short_entities(mentions, names)
+    return {
+        **replacements,
+        **{key: replacements[whole] for key, whole in short.items() if key[0] == whole[0]},
+    }
+
+
 def rewrite_text(
     text: str,
     mentions: Iterable[Mention],
@@ -173,13 +208,15 @@ def rewrite_text(
     mentions : iterable of Mention
         Its mentions, with ``surface == text[start:end]``; overlaps are resolved first.
     replacements : mapping
-        (category, entity) -> :class:`Replacement`. All mentions of the entity change, short forms
-        too: the longest form is replaced by the longest of the new entity, the next by the next, as
-        far as it has so many. Possessive and plural endings are kept.
+        (category, entity) -> :class:`Replacement`. All mentions of the entity change, whole, and so
+        do its forms that no mention covers and entities that are only short forms of it. The
+        longest form is replaced by the longest of the new entity, a shorter one by a shorter one
+        (:func:`~nes_spark.swapping.parts.counterpart`). Possessive and plural endings are kept.
     must_change : mapping of str to str, optional
         Category -> placeholder, for example ``{"Event": "[Event]"}``; possessives are kept.
     mend_articles : bool
-        Whether a directly preceding a or an follows the first sound of what comes in.
+        Whether a directly preceding a or an follows the first sound of what comes in, and "the" is
+        put before a name that needs it and taken from before one that has none.
 
     Returns
     -------
@@ -199,8 +236,9 @@ def rewrite_text(
             raise ValueError(
                 f"A mention does not fit its text at offsets {mention.start} to {mention.end}."
             )
-    surfaces = surfaces_of(resolved)
-    forms = forms_of(resolved)
+    targets = _targets(text, resolved, replacements, must_change)
+    taken = sorted([*((t.start, t.end) for t in targets), *placeholder_spans(text)])
+    starts = [start for start, _ in taken]
     edits: list[Edit] = []
     after: list[Mention] = []
     pieces: list[str] = []
@@ -222,42 +260,150 @@ def rewrite_text(
         edits.append(edit)
 
     floor = 0
-    for mention in resolved:
-        key = (mention.category, entity_of(mention))
-        placeholder = must_change.get(mention.category)
-        replacement = replacements.get(key) if placeholder is None else None
-        if placeholder is None and replacement is None:
-            keep(mention.start)
+    for target in targets:
+        if target.name is None:
+            keep(target.start)
             start = length
-            keep(mention.end)
-            after.append(_moved(mention, start, mention.surface, mention.entity))
-            floor = mention.end
+            keep(target.end)
+            after += [_moved(m, start, m.surface, m.entity) for m in target.mentions]
+            floor = target.end
             continue
-        end = mention.end
-        if not take_apart(mention.surface, ()).possessive:
-            end = possessive_end(text, mention.start, end)
-        old = text[mention.start : end]
-        if replacement is None:
-            form = take_apart(old, ())
-            name = placeholder or ""
-        else:
-            form = _base(old, {key[1], *surfaces[key]})
-            rank = forms[key].index(form.base)
-            base = replacement.forms[min(rank, len(replacement.forms) - 1)]
-            name = put_together(base, replace(form, possessive=""), mention.category == "Person")
-        new = put_together(name, replace(form, plural=False))
-        if mend_articles and (span := find_article(text, mention.start, floor)):
-            article = text[span[0] : span[1]]
-            mended = mend_article(article, old, new)
-            if mended != article:
-                put(Edit(*span, article, mended, ARTICLE_CATEGORY, "", ""))
-        entity = replacement.entity if replacement else ""
-        put(Edit(mention.start, end, old, new, mention.category, key[1], entity))
-        if replacement:
-            after.append(_moved(mention, length - len(new), name, entity))
+        category, entity = target.key
+        at = bisect_right(starts, target.start)
+        ceiling = starts[at] if at < len(starts) else len(text)
+        low = max((end for _, end in taken[:at] if end <= target.start), default=0)
+        low = max(low, floor)
+        start, end = target.start, target.end
+        name, form = target.name, target.form
+        if not target.glued:
+            start, end = whole_name(text, start, end, category, low, ceiling)
+            if form.plural and end != target.end:
+                form = replace(form, plural=False)
+        core = put_together(name, replace(form, possessive=""), category == "Person")
+        core = core if target.entity else name
+        shown = core
+        possessive = form.possessive
+        if not possessive:
+            reached = min(possessive_end(text, start, end), ceiling)
+            possessive = text[end:reached]
+            if not possessive:
+                reached, shown = settle_stop(text, start, end, core)
+                reached = end if reached > ceiling else reached
+            end = reached
+        old = text[start:end]
+        new = put_together(shown, Form("", False, possessive)) if possessive else shown
+        if mend_articles and not target.glued:
+            if span := find_article(text, start, low):
+                article = text[span[0] : span[1]]
+                mended = mend_article(article, old, new)
+                if mended != article:
+                    put(Edit(*span, article, mended, ARTICLE_CATEGORY, "", ""))
+            elif target.entity and (change := mend_the(text, start, end, low, old, core, category)):
+                first, last, put_in = change
+                put(Edit(first, last, text[first:last], put_in, ARTICLE_CATEGORY, "", ""))
+        put(Edit(start, end, old, new, category, entity, target.entity))
+        if target.entity:
+            inside = core if new.startswith(core) else new
+            after.append(
+                Mention(
+                    length - len(new),
+                    length - len(new) + len(inside),
+                    category,
+                    inside,
+                    target.entity,
+                )
+            )
         floor = end
     keep(len(text))
     return Rewritten("".join(pieces), tuple(edits), tuple(after))
+
+
+class _Target(NamedTuple):
+    """A stretch of a text: a name to be replaced, or mentions to be kept (``name`` is None)."""
+
+    start: int
+    end: int
+    mentions: tuple[Mention, ...] = ()
+    key: Key = ("", "")
+    entity: str = ""
+    name: str | None = None
+    form: Form = Form("")
+    glued: bool = False
+
+
+def _targets(
+    text: str,
+    mentions: Sequence[Mention],
+    replacements: Mapping[Key, Replacement],
+    must_change: Mapping[str, str],
+) -> list[_Target]:
+    """Return what is replaced and what is kept, in order and disjoint."""
+    surfaces = surfaces_of(mentions)
+    forms = forms_of(mentions)
+    gone = {
+        key: found for key, found in forms.items() if key[0] in must_change or key in replacements
+    }
+    short = short_entities(mentions, gone)
+    targets: list[_Target] = []
+    kept: list[Mention] = []
+    for mention in mentions:
+        key = (mention.category, entity_of(mention))
+        whole = short.get(key, key)
+        if whole not in gone:
+            kept.append(mention)
+            targets.append(_Target(mention.start, mention.end, (mention,)))
+            continue
+        form = _base(mention.surface, {key[1], whole[1], *surfaces[key], *surfaces[whole]})
+        shift = after_title(form.base) if whole[0] == "Person" else 0
+        start = mention.start + shift
+        form = replace(form, base=form.base[shift:])
+        target = _replaced(text, start, mention.end, whole, form, forms, replacements, must_change)
+        targets.append(target._replace(key=key) if key[0] == whole[0] else target)
+    spans = [(m.start, m.end) for m in mentions]
+    spans += [whole_name(text, m.start, m.end, m.category) for m in kept] if gone else []
+    for left in find_left(text, gone, spans, holds(text, kept) if gone else ()):
+        targets.append(
+            _replaced(
+                text,
+                left.start,
+                left.end,
+                left.key,
+                Form(left.form),
+                forms,
+                replacements,
+                must_change,
+                left.glued,
+            )
+        )
+    return sorted(targets, key=lambda t: t.start)
+
+
+def _replaced(
+    text: str,
+    start: int,
+    end: int,
+    key: Key,
+    form: Form,
+    forms: Mapping[Key, Sequence[str]],
+    replacements: Mapping[Key, Replacement],
+    must_change: Mapping[str, str],
+    glued: bool = False,
+) -> _Target:
+    if key[0] in must_change:
+        return _Target(start, end, (), key, "", must_change[key[0]], form, glued)
+    new = replacements[key]
+    name = counterpart(
+        form.base,
+        key[1],
+        forms[key],
+        new.entity,
+        new.forms,
+        key[0],
+        titled=title_before(text, start),
+    )
+    if glued:
+        name = re.sub(r"[\W_]+", "", name.lower()) or name
+    return _Target(start, end, (), key, new.entity, name, form, glued)
 
 
 def _moved(mention: Mention, start: int, surface: str, entity: str) -> Mention:

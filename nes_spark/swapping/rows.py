@@ -13,6 +13,7 @@ from nes_spark.entities.cells import cell_of
 from nes_spark.entities.combination import Combination
 from nes_spark.entities.mentions import Mention
 from nes_spark.errors import LedgerError
+from nes_spark.schemas import EDITS, REWRITES, SWAPS, arrow_schema
 from nes_spark.swapping.exchange import Exchange, Matching, Policy, plan_exchange
 from nes_spark.swapping.memory import exchange_digest
 from nes_spark.swapping.rewriting import (
@@ -24,53 +25,16 @@ from nes_spark.swapping.rewriting import (
     replacements_for,
     resolve_overlaps,
     rewrite_text,
+    with_short_forms,
 )
 from nes_spark.swapping.seeds import Secret
 
-_TEXT = pa.string()
-_EXCHANGED = pa.list_(pa.struct([(name, _TEXT) for name in ("side", "category", "old", "new")]))
-_EDITS = pa.list_(
-    pa.struct(
-        [
-            ("start", pa.int32()),
-            ("end", pa.int32()),
-            *((name, _TEXT) for name in ("old", "new", "category", "old_entity", "new_entity")),
-        ]
-    )
-)
+#: A chunk and its text, and the edits that led to it.
+CHANGED_DDL = f"chunk_id string, text string, edits {EDITS}"
 
-_SWAPS = pa.schema(
-    [
-        ("setting", _TEXT),
-        ("combination", _TEXT),
-        ("draw", pa.int32()),
-        ("order", pa.int32()),
-        ("round", pa.int32()),
-        ("priority", pa.int32()),
-        ("time", pa.float64()),
-        ("component", pa.int32()),
-        ("chunk_a", _TEXT),
-        ("chunk_b", _TEXT),
-        ("exchanged", _EXCHANGED),
-    ]
-)
-
-_REWRITES = pa.schema(
-    [
-        ("setting", _TEXT),
-        ("combination", _TEXT),
-        ("draw", pa.int32()),
-        ("order", pa.int32()),
-        ("chunk_id", _TEXT),
-        ("partner_id", _TEXT),
-        ("text", _TEXT),
-        ("cell", pa.map_(_TEXT, _TEXT)),
-        ("edits", _EDITS),
-    ]
-)
-
-_CHANGED = pa.schema([("chunk_id", _TEXT), ("text", _TEXT), ("edits", _EDITS)])
-_RESTORED = pa.schema([("chunk_id", _TEXT), ("text", _TEXT)])
+_SWAPS = arrow_schema(SWAPS.ddl)
+_REWRITES = arrow_schema(REWRITES.ddl)
+_CHANGED = arrow_schema(CHANGED_DDL)
 
 
 def plan_rows(
@@ -168,6 +132,7 @@ def rewrite_rows(
                 # What a chunk took is never exchanged again, so the swaps of later rounds add to
                 # those of earlier ones, and all edits are of the original text.
                 replacements |= replacements_for(plan, step["side"], partner)
+                settled = with_short_forms(mentions, replacements)
                 done = rewrite_text(
                     row["text"],
                     mentions,
@@ -183,9 +148,7 @@ def rewrite_rows(
                         "partner_id": step["partner_id"],
                         "text": done.text,
                         "cell": list(
-                            cell_after(
-                                mentions, replacements, must_change, categories, recoding
-                            ).items()
+                            cell_after(mentions, settled, must_change, categories, recoding).items()
                         ),
                         "edits": _edits(done.edits),
                     }
@@ -253,16 +216,3 @@ def restore(text: str, edits: Iterable[Edit | Mapping[str, Any]], digest: str | 
     if digest is not None and text_digest(original) != digest:
         raise LedgerError("a restored chunk is not the original one: ledger and release differ")
     return original
-
-
-def invert_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Restore ``chunk_id, text, edits, digest``; see :func:`restore`."""
-    for batch in batches:
-        out = [
-            {
-                "chunk_id": row["chunk_id"],
-                "text": restore(row["text"], row["edits"] or (), row["digest"]),
-            }
-            for row in batch.to_pylist()
-        ]
-        yield pa.RecordBatch.from_pylist(out, schema=_RESTORED)

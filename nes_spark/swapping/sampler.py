@@ -45,7 +45,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from nes_spark.swapping.population import Ints, Mask, Population
+from nes_spark.swapping.codes import Ints, Mask
+from nes_spark.swapping.population import Population
 from nes_spark.swapping.seeds import Stream
 
 #: Components of at most this many chunks are enumerated at once.
@@ -125,7 +126,7 @@ def sample_component(
     limits = limits or Limits()
     accepted: list[Accepted] = []
     free = np.ones(population.n, dtype=bool)
-    for priority, initiators, members in _phases(population.n, uniques):
+    for priority, initiators, members in phases(population.n, uniques):
         remaining = None if max_swaps is None else max_swaps - len(accepted)
         if remaining is not None and remaining <= 0:
             break
@@ -135,7 +136,7 @@ def sample_component(
     return accepted
 
 
-def _phases(n: int, uniques: Mask | None) -> Iterator[tuple[int, Mask | None, Mask]]:
+def phases(n: int, uniques: Mask | None) -> Iterator[tuple[int, Mask | None, Mask]]:
     """Yield (priority, initiators, members): pairs of members with an initiator among them."""
     everyone = np.ones(n, dtype=bool)
     if uniques is None:
@@ -273,7 +274,7 @@ class _Run:
         self.limits.effort.looks += len(positions)
         rates = self.population.row_rates(chunk, epoch.chunks[positions])
         if self.initiators is not None:
-            rates[self.initiators[epoch.chunks[positions]]] = 0.0  # none is valid: see _phases
+            rates[self.initiators[epoch.chunks[positions]]] = 0.0  # none is valid: see phases
         keep = rates > 0
         self.bound[chunk] = _upper(rates[keep])
         return positions[keep], rates[keep]

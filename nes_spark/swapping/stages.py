@@ -13,15 +13,25 @@ from typing import TYPE_CHECKING, Any
 from nes_spark.config import EntitiesConfig, ReleasesConfig, SwappingConfig
 from nes_spark.entities.combination import Combination, combinations_of
 from nes_spark.errors import parameter_error
-from nes_spark.schemas import REWRITES, STATUS, SWAPS
-from nes_spark.swapping.batches import GROUP, Task, partner_batches, sample_batches
-from nes_spark.swapping.prefix import GroupKey, Large, prefix_batches, smallest_batches
-from nes_spark.swapping.rows import (
-    invert_rows,
-    must_change_rows,
-    plan_rows,
-    rewrite_rows,
+from nes_spark.schemas import EDITS, REWRITES, STATUS, SWAPS
+from nes_spark.swapping.batches import (
+    ACCEPTED,
+    ACCEPTED_DDL,
+    GROUP,
+    Task,
+    constraint_batches,
+    eligible_batches,
+    partner_batches,
+    sample_batches,
 )
+from nes_spark.swapping.constraints import (
+    Constraint,
+    SameComponent,
+    columns_needed,
+    constraints_of,
+)
+from nes_spark.swapping.prefix import GroupKey, Large, prefix_batches, smallest_batches
+from nes_spark.swapping.rows import CHANGED_DDL, must_change_rows, plan_rows, rewrite_rows
 from nes_spark.swapping.seeds import Secret
 
 if TYPE_CHECKING:
@@ -36,15 +46,7 @@ FIRST_CHUNKS = 64
 
 CANDIDATE = ("setting", "combination", "draw")
 
-EDITS = next(c.type for c in REWRITES.columns if c.name == "edits")
-EXCHANGED = next(c.type for c in SWAPS.columns if c.name == "exchanged")
-
-_ACCEPTED = (
-    "setting string, combination string, draw int, component int, priority int, time double, "
-    "chunk_a string, chunk_b string"
-)
 _NAMES = "array<struct<category:string,name:string>>"
-_MENTIONS = "array<struct<start:int,end:int,category:string,surface:string,entity:string>>"
 
 
 def sample_candidates(
@@ -57,6 +59,7 @@ def sample_candidates(
     covariates: DataFrame | None = None,
     embeddings: DataFrame | None = None,
     own_names: DataFrame | None = None,
+    facts: DataFrame | None = None,
 ) -> DataFrame:
     """Draw the sequence of swaps of every candidate: setting x combination J x draw.
 
@@ -79,6 +82,8 @@ def sample_candidates(
         travel to the sampler.
     own_names : pyspark.sql.DataFrame, optional
         Table OWN_NAMES: no swap brings such an entity into a chunk of its document.
+    facts : pyspark.sql.DataFrame, optional
+        ``chunk_id`` and whatever further columns a constraint asks for, see :func:`chunk_facts`.
 
     Returns
     -------
@@ -103,10 +108,11 @@ def sample_candidates(
     from pyspark.sql.window import Window
 
     secret = Secret(secret)
-    base = _eligible(
-        cells, assignments, combinations_of(releases), releases, swapping,
-        concentrations, covariates, embeddings, own_names,
-    )  # fmt: skip
+    constraints = constraints_of(releases.constraints)
+    base = eligible_rows(
+        cells, assignments, combinations_of(releases), constraints, swapping,
+        concentrations, covariates, embeddings, own_names, facts,
+    ).where("barred = ''")  # fmt: skip
     swaps: DataFrame | None = None
     for round_ in range(1, swapping.rounds + 1):
         task = _task(releases, swapping, secret, round_)
@@ -138,43 +144,69 @@ def sample_candidates(
 
 
 def _task(releases: ReleasesConfig, swapping: SwappingConfig, secret: Secret, round_: int) -> Task:
-    constraints = releases.constraints
     return Task(
         secret,
         round_,
         releases.draws,
         DRAWS_PER_TASK if round_ == 1 else 1,
         releases.max_swaps,
+        constraints_of(releases.constraints),
         swapping.uniques_first,
-        constraints.max_count_difference,
-        constraints.min_cosine,
         swapping.cosine_weight,
         swapping.sticky,
     )
 
 
-def _eligible(
+def chunk_facts(chunks: DataFrame) -> DataFrame:
+    """Return what the table of chunks says about each, without its text.
+
+    Parameters
+    ----------
+    chunks : pyspark.sql.DataFrame
+        Table CHUNKS.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        Its columns but ``text``, ``document_id`` and ``metadata``; and ``n_chunks``, the number of
+        chunks of the document.
+    """
+    from pyspark.sql import functions as F
+
+    sizes = chunks.groupBy("document_id").agg(F.count(F.lit(1)).alias("n_chunks"))
+    return chunks.drop("text", "metadata").join(sizes, "document_id").drop("document_id")
+
+
+def eligible_rows(
     cells: DataFrame,
     assignments: DataFrame,
     combinations: Sequence[tuple[str, ...]],
-    releases: ReleasesConfig,
+    constraints: Sequence[Constraint],
     swapping: SwappingConfig,
-    concentrations: Mapping[str, Sequence[float]] | None,
-    covariates: DataFrame | None,
-    embeddings: DataFrame | None,
-    own_names: DataFrame | None,
+    concentrations: Mapping[str, Sequence[float]] | None = None,
+    covariates: DataFrame | None = None,
+    embeddings: DataFrame | None = None,
+    own_names: DataFrame | None = None,
+    facts: DataFrame | None = None,
 ) -> DataFrame:
-    """Rows of chunks that have an entity in every category of J, cut down to hashes."""
+    """Rows of chunks that have an entity in every category of J, cut down to hashes.
+
+    Parameters
+    ----------
+    cells, assignments, concentrations, covariates, embeddings, own_names, facts
+        As for :func:`sample_candidates`.
+    combinations : sequence of tuple of str
+        Each J.
+    constraints : sequence of Constraint
+    swapping : SwappingConfig
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        Columns as :func:`nes_spark.swapping.batches.sample_batches` reads them but ``block``, and
+        ``barred``: the status that a constraint gives a chunk which it keeps out, else ''.
+    """
     from pyspark.sql import functions as F
-
-    if own_names is None:
-        listed = cells.withColumn("own", F.lit(None).cast(_NAMES))
-    else:
-        listed = cells.join(_own_of(own_names), "document_id", "left")
-
-    def own_hashes(category: str) -> Column:
-        mine = F.filter("own", lambda name: name["category"] == category)
-        return F.transform(mine, lambda name: F.xxhash64(name["category"], name["name"]))
 
     def hashes(category: str) -> Column:
         names = F.coalesce(F.col("entities")[category], F.array().cast("array<string>"))
@@ -194,12 +226,16 @@ def _eligible(
         )
         for j in combinations
     ]
-    rows = listed.select(
-        "chunk_id",
-        "document_id",
-        F.xxhash64("metadata").alias("metadata"),
-        F.explode(F.array(*variants)).alias("v"),
-    ).select("chunk_id", "document_id", "metadata", "v.*")
+    rows = (
+        with_own_names(cells, own_names)
+        .select(
+            "chunk_id",
+            "document_id",
+            F.xxhash64("metadata").alias("metadata"),
+            F.explode(F.array(*variants)).alias("v"),
+        )
+        .select("chunk_id", "document_id", "metadata", "v.*")
+    )
     rows = rows.where(F.forall("available", lambda e: F.size(e) > 0))
     if swapping.uniques_first:
         # A chunk with the same cell is eligible too, so that counting eligible chunks is enough.
@@ -211,48 +247,139 @@ def _eligible(
         rows = rows.join(unique, ["combination", "inside"])
     else:
         rows = rows.withColumn("sample_unique", F.lit(False))
-    rows = rows.drop("inside")
-    constraints = releases.constraints
-    if constraints.same_covariates:
-        if covariates is None:
-            raise parameter_error("sample_candidates", "covariates", "given", None)
-        values = [
-            F.coalesce(F.col("covariates")[c], F.lit("")) for c in constraints.same_covariates
-        ]
-        known = [F.col("covariates")[c].isNull() for c in constraints.same_covariates]
-        strata = covariates.select("document_id", F.xxhash64(*values, *known).alias("stratum"))
-        rows = rows.join(strata, "document_id")
-    else:
-        rows = rows.withColumn("stratum", F.lit(0).cast("bigint"))
-    rows = rows.drop("document_id").join(
-        assignments.select("setting", "chunk_id", "component"), "chunk_id"
-    )
-    if constraints.min_concentration is not None:
-        rows = rows.where(_concentrated(concentrations, constraints.min_concentration))
-    if constraints.min_cosine is not None or swapping.cosine_weight is not None:
-        if embeddings is None:
-            raise parameter_error("sample_candidates", "embeddings", "given", None)
-        rows = rows.join(embeddings.select("chunk_id", "vector"), "chunk_id")
-    else:
-        rows = rows.withColumn("vector", F.lit(None).cast("array<float>"))
-    return rows.withColumn("history", F.lit(None).cast("array<array<bigint>>"))
+    rows = constrained(
+        rows.drop("inside").join(
+            assignments.select("setting", "chunk_id", "component"), "chunk_id"
+        ),
+        constraints, concentrations, covariates, facts,
+    )  # fmt: skip
+    rows = with_vectors(rows, constraints, swapping, embeddings)
+    return rows.drop("document_id").withColumn("history", F.lit(None).cast("array<array<bigint>>"))
 
 
-def _concentrated(concentrations: Mapping[str, Sequence[float]] | None, least: float) -> Column:
+def with_own_names(cells: DataFrame, own_names: DataFrame | None) -> DataFrame:
+    """Add ``own``: the entities that name the document of each row, null for none."""
     from pyspark.sql import functions as F
 
-    if concentrations is None:
-        raise parameter_error("sample_candidates", "concentrations", "given", None)
-    condition = F.lit(False)
-    for setting, values in concentrations.items():
-        kept = [k for k, value in enumerate(values) if float(value) >= least]
-        condition = condition | ((F.col("setting") == setting) & F.col("component").isin(kept))
-    return condition
+    if own_names is None:
+        return cells.withColumn("own", F.lit(None).cast(_NAMES))
+    return cells.join(_own_of(own_names), "document_id", "left")
+
+
+def own_hashes(category: str) -> Column:
+    """Return the hashes of the entities of one category in ``own``."""
+    from pyspark.sql import functions as F
+
+    mine = F.filter("own", lambda name: name["category"] == category)
+    return F.transform(mine, lambda name: F.xxhash64(name["category"], name["name"]))
+
+
+def with_vectors(
+    rows: DataFrame,
+    constraints: Sequence[Constraint],
+    swapping: SwappingConfig,
+    embeddings: DataFrame | None,
+) -> DataFrame:
+    """Add ``vector``, null unless a constraint or weights look at it."""
+    from pyspark.sql import functions as F
+
+    if swapping.cosine_weight is None and not any(c.needs_vectors for c in constraints):
+        return rows.withColumn("vector", F.lit(None).cast("array<float>"))
+    if embeddings is None:
+        raise parameter_error("sample_candidates", "embeddings", "given", None)
+    return rows.join(embeddings.select("chunk_id", "vector"), "chunk_id")
+
+
+def constrained(
+    rows: DataFrame,
+    constraints: Sequence[Constraint],
+    concentrations: Mapping[str, Sequence[float]] | None,
+    covariates: DataFrame | None,
+    facts: DataFrame | None,
+) -> DataFrame:
+    """Apply what constraints say of single chunks.
+
+    Parameters
+    ----------
+    rows : pyspark.sql.DataFrame
+        At least ``chunk_id, document_id, setting, component``.
+    constraints, concentrations, covariates, facts
+        As for :func:`eligible_rows`.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        The rows with ``stratum`` (64-bit hash of the groups that constraints form within a
+        component), ``barred`` and ``numbers`` (what pairs are compared by; null for nothing).
+
+    Raises
+    ------
+    ValueError
+        When a table or column is missing that a constraint asks for.
+    """
+    from pyspark.sql import functions as F
+
+    asked = columns_needed(constraints)
+    numbers = sorted({name for c in constraints for name in c.numbers})
+    known = {"component", "swaps_before"}
+    found = rows
+    if "swaps_before" in asked and "swaps_before" not in rows.columns:
+        found = found.withColumn("swaps_before", F.lit(0))
+    if "concentration" in asked:
+        if concentrations is None:
+            raise parameter_error("sample_candidates", "concentrations", "given", None)
+        listed = [
+            (setting, k, float(value))
+            for setting, values in concentrations.items()
+            for k, value in enumerate(values)
+        ]
+        table = rows.sparkSession.createDataFrame(
+            listed, "setting string, component int, concentration double"
+        )
+        found = found.join(F.broadcast(table), ["setting", "component"])
+        known.add("concentration")
+    if "covariates" in asked:
+        if covariates is None:
+            raise parameter_error("sample_candidates", "covariates", "given", None)
+        found = found.join(covariates.select("document_id", "covariates"), "document_id")
+        known.add("covariates")
+    further = [name for name in asked if name not in known]
+    if further:
+        given = [] if facts is None else facts.columns
+        missing = [name for name in further if name not in given]
+        if facts is None or missing:
+            raise parameter_error(
+                "sample_candidates", "facts", f"a table with the columns {missing}", given
+            )
+        found = found.join(facts.select("chunk_id", *further), "chunk_id")
+    values = F.array(*(F.col(name).cast("double") for name in numbers))
+    found = found.withColumn("numbers", values if numbers else F.lit(None).cast("array<double>"))
+    # The stage groups by component anyway.
+    rules = [
+        c
+        for c in constraints
+        if not isinstance(c, SameComponent) and (c.overrides("groups") or c.overrides("eligible"))
+    ]
+    keep = [*rows.columns, "numbers"]
+    if not rules:
+        return found.select(
+            *keep, F.lit(0).cast("bigint").alias("stratum"), F.lit("").alias("barred")
+        )
+    facts_of = list(dict.fromkeys(name for c in rules for name in c.columns))
+
+    def look(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from constraint_batches(batches, rules, facts_of, keep)
+
+    schema = found.select(*keep).schema
+    kinds = ", ".join(f"`{f.name}` {f.dataType.simpleString()}" for f in schema.fields)
+    return found.select(*dict.fromkeys([*keep, *facts_of])).mapInArrow(
+        look, f"{kinds}, stratum bigint, barred string"
+    )
 
 
 _ROWS = (
     "setting", "combination", "component", "stratum", "block", "chunk_id", "metadata", "outside",
-    "sample_unique", "available", "history", "own", "vector",
+    "sample_unique", "available", "history", "own", "vector", "numbers",
 )  # fmt: skip
 
 
@@ -266,7 +393,7 @@ def _sampled(rows: DataFrame, task: Task) -> DataFrame:
     def sample(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from sample_batches(batches, task)
 
-    return _grouped(rows, "chunk_id").mapInArrow(sample, _ACCEPTED)
+    return _grouped(rows, "chunk_id").mapInArrow(sample, ACCEPTED_DDL)
 
 
 def _first_round(base: DataFrame, cells: DataFrame, task: Task, task_chunks: int) -> DataFrame:
@@ -330,14 +457,12 @@ def _large(
     while draws and keep <= task_chunks:
         found = _ring(ringing, single, keep, draws, facts)
         short = {(tuple(r[n] for n in GROUP[:4]), r["draw"]) for r in found if not r["chunk_a"]}
-        accepted += [
-            tuple(r[n] for n in _names(_ACCEPTED)) for r in found if r["chunk_a"] is not None
-        ]
+        accepted += [tuple(r[n] for n in ACCEPTED.names) for r in found if r["chunk_a"] is not None]
         draws = {k: [d for d in ds if (k, d) in short] for k, ds in draws.items()}
         draws = {k: ds for k, ds in draws.items() if ds}
         keep *= 8
     session = base.sparkSession
-    out = session.createDataFrame(accepted, _ACCEPTED)
+    out = session.createDataFrame(accepted, ACCEPTED_DDL)
     whole = {key: list(range(task.draws)) for key in large if key not in facts} | draws
     if whole:
         parts = [
@@ -369,13 +494,9 @@ def _ring(
     first = chosen.mapInArrow(smallest, f"{schema}, shuffle bigint")
     return (
         _grouped(first, "shuffle", "chunk_id")
-        .mapInArrow(ring, f"{_ACCEPTED}, stratum bigint")
+        .mapInArrow(ring, f"{ACCEPTED_DDL}, stratum bigint")
         .collect()
     )
-
-
-def _names(ddl: str) -> list[str]:
-    return [part.split()[0] for part in ddl.split(", ")]
 
 
 def _state(swaps: DataFrame) -> DataFrame:
@@ -383,12 +504,13 @@ def _state(swaps: DataFrame) -> DataFrame:
     from pyspark.sql import functions as F
 
     moved = (
-        swaps.select(*CANDIDATE, "chunk_a", "chunk_b", F.explode("exchanged").alias("e"))
+        swaps.select(*CANDIDATE, "round", "chunk_a", "chunk_b", F.explode("exchanged").alias("e"))
         .withColumn(
             "chunk_id", F.when(F.col("e.side") == "a", F.col("chunk_a")).otherwise(F.col("chunk_b"))
         )
         .select(
             *CANDIDATE,
+            "round",
             "chunk_id",
             F.struct("e.category", F.col("e.old").alias("name")).alias("gave"),
             F.struct("e.category", F.col("e.new").alias("name")).alias("took"),
@@ -400,7 +522,11 @@ def _state(swaps: DataFrame) -> DataFrame:
 
     return (
         moved.groupBy(*CANDIDATE, "chunk_id")
-        .agg(F.collect_set("gave").alias("gave"), F.collect_set("took").alias("took"))
+        .agg(
+            F.collect_set("gave").alias("gave"),
+            F.collect_set("took").alias("took"),
+            F.countDistinct("round").cast("int").alias("swaps_before"),
+        )
         .withColumn("gave_hashes", hashed("gave"))
         .withColumn("took_hashes", hashed("took"))
     )
@@ -417,7 +543,8 @@ def _later_round(
         F.broadcast(counts.where(F.col("_done") < max_swaps).select(*CANDIDATE)),
         list(CANDIDATE),
     )
-    kept = state.select(*CANDIDATE, "chunk_id", "gave_hashes", "took_hashes")
+    kept = state.select(*CANDIDATE, "chunk_id", "gave_hashes", "took_hashes", "swaps_before")
+    again = [c for c in task.constraints if "swaps_before" in c.columns]
     rows = going.join(kept, [*CANDIDATE, "chunk_id"], "left")
     nothing = F.array().cast("array<bigint>")
     gave = F.coalesce("gave_hashes", nothing)
@@ -429,7 +556,20 @@ def _later_round(
         F.transform("available", lambda e: F.array_union(e, took)).alias("history"),
     ).withColumnRenamed("left", "available")
     rows = rows.where(F.forall("available", lambda e: F.size(e) > 0))
+    if again:
+        rows = rows.withColumn("swaps_before", F.coalesce("swaps_before", F.lit(0)))
+        rows = _still_eligible(rows, again)
     return _sampled(rows.withColumn("block", F.col("draw")), task)
+
+
+def _still_eligible(rows: DataFrame, constraints: Sequence[Constraint]) -> DataFrame:
+    """Keep the rows that constraints on what was swapped before let take part."""
+
+    def look(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from eligible_batches(batches, constraints)
+
+    kinds = ", ".join(f"`{f.name}` {f.dataType.simpleString()}" for f in rows.schema.fields)
+    return rows.mapInArrow(look, kinds)
 
 
 def _plan(
@@ -604,7 +744,7 @@ def apply_must_change(
     written = (
         texts.join(_mentions_of(mentions.join(concerned, "chunk_id", "left_semi")), "chunk_id")
         .select("chunk_id", "text", "mentions")
-        .mapInArrow(replace, f"chunk_id string, text string, edits {EDITS}")
+        .mapInArrow(replace, CHANGED_DDL)
     )
     untouched = texts.join(concerned, "chunk_id", "left_anti").withColumn(
         "edits", F.from_json(F.lit("[]"), EDITS)
@@ -623,6 +763,7 @@ def chunk_status(
     covariates: DataFrame | None = None,
     embeddings: DataFrame | None = None,
     own_names: DataFrame | None = None,
+    facts: DataFrame | None = None,
 ) -> DataFrame:
     """Account for every chunk under one release.
 
@@ -638,7 +779,7 @@ def chunk_status(
         Mixture setting.
     releases : ReleasesConfig
         Constraints.
-    concentrations, covariates, embeddings, own_names
+    concentrations, covariates, embeddings, own_names, facts
         As for :func:`sample_candidates`; needed where a constraint needs them.
 
     Returns
@@ -654,23 +795,17 @@ def chunk_status(
     """
     from pyspark.sql import functions as F
 
-    constraints = releases.constraints
     mine = assignments.where(F.col("setting") == setting)
-    open_to_all = releases.model_copy(
-        update={"constraints": constraints.model_copy(update={"min_concentration": None})}
-    )
     options = SwappingConfig.model_validate({})
-    rows = _eligible(
-        cells, mine, [tuple(combination)], open_to_all, options,
-        None, covariates, embeddings, own_names,
+    constraints = constraints_of(releases.constraints)
+    rows = eligible_rows(
+        cells, mine, [tuple(combination)], constraints, options,
+        concentrations, covariates, embeddings, own_names, facts,
     ).withColumn("block", F.lit(0))  # fmt: skip
     parts = []
-    if constraints.min_concentration is not None:
-        condition = _concentrated(concentrations, constraints.min_concentration)
-        parts.append(
-            rows.where(~condition).select("chunk_id", F.lit("low_concentration").alias("status"))
-        )
-        rows = rows.where(condition)
+    if any(c.overrides("eligible") for c in constraints):
+        parts.append(rows.where("barred <> ''").select("chunk_id", F.col("barred").alias("status")))
+        rows = rows.where("barred = ''")
     task = _task(releases.model_copy(update={"draws": 1}), options, Secret(b"unused"), 1)
 
     def look(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -688,40 +823,3 @@ def chunk_status(
         status = status.join(swapped, "chunk_id", "left")
         value = F.when(F.col("_in"), F.lit("swapped")).otherwise(value)
     return status.select("chunk_id", value.alias("status"))
-
-
-def invert_release(release: DataFrame, ledger: DataFrame) -> DataFrame:
-    """Restore the original chunks of a release.
-
-    Parameters
-    ----------
-    release : pyspark.sql.DataFrame
-        ``chunk_id, text``: published chunks under the ids that the ledger uses.
-    ledger : pyspark.sql.DataFrame
-        ``chunk_id, edits`` and, where known, ``digest`` (SHA-256 of the original text).
-
-    Returns
-    -------
-    pyspark.sql.DataFrame
-        ``chunk_id, text``, byte for byte as in table CHUNKS. Chunks without a row in the ledger do
-        not come back.
-
-    Raises
-    ------
-    LedgerError
-        In the task, when an edit does not fit its text or a digest does not match.
-    """
-    from pyspark.sql import functions as F
-
-    def invert(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield from invert_rows(batches)
-
-    digest = F.col("digest") if "digest" in ledger.columns else F.lit(None).cast("string")
-    rows = ledger.select(
-        "chunk_id", F.col("edits").cast(EDITS).alias("edits"), digest.alias("digest")
-    )
-    return (
-        release.select("chunk_id", "text")
-        .join(rows, "chunk_id")
-        .mapInArrow(invert, "chunk_id string, text string")
-    )

@@ -25,8 +25,9 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from nes_spark.swapping.population import Mask, Population
-from nes_spark.swapping.sampler import Accepted, _phases
+from nes_spark.swapping.codes import Mask
+from nes_spark.swapping.population import Population
+from nes_spark.swapping.sampler import Accepted, phases
 from nes_spark.swapping.seeds import Secret
 
 #: Pairs held at a time.
@@ -94,7 +95,7 @@ def sample_sticky(
     """
     free = np.ones(population.n, dtype=bool)
     accepted: list[Accepted] = []
-    for priority, initiators, members in _phases(population.n, uniques):
+    for priority, initiators, members in phases(population.n, uniques):
         remaining = None if max_swaps is None else max_swaps - len(accepted)
         if remaining is not None and remaining <= 0:
             break

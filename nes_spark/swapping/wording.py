@@ -1,10 +1,12 @@
-"""Small grammar of English names: possessives, plurals, and a or an."""
+"""Small grammar of English names: possessives, plurals, and articles."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
+
+from nes_spark.text.sentences import word_set
 
 _POSSESSIVE = re.compile(r"(?:['’][sS]|(?<=[sS])['’])$")
 
@@ -216,3 +218,173 @@ def mend_article(article: str, before: str, after: str) -> str:
     if new:
         return "AN" if article == "AN" else "An" if article[0] == "A" else "an"
     return "A" if article[0] == "A" else "a"
+
+
+#: Places that take the article although no word in them says so.
+_WITH_THE = word_set(
+    "us usa uk uae ussr eu netherlands philippines bahamas maldives seychelles gambia vatican hague "
+    "bronx midwest northeast northwest southeast southwest west east north south caribbean "
+    "mediterranean pacific atlantic arctic antarctic baltic balkans alps andes himalayas rockies "
+    "appalachians pyrenees crimea sahara amazon nile danube rhine thames mississippi bay-area "
+    "americas levant sahel gulf permian bakken marcellus"
+)
+#: Last words of names of places, and of institutions, that are used with the article.
+_PLACES_WITH_THE = word_set(
+    "states kingdom emirates republic islands isles coast region area basin ocean sea river canal "
+    "desert peninsula mountains alps plains delta valley strait gulf union federation commonwealth "
+    "midwest northeast northwest southeast southwest east lakes hills highlands lowlands "
+    "territories bay district"
+)
+_INSTITUTIONS_WITH_THE = word_set(
+    "commission court courts department ministry bureau agency board council committee union army "
+    "navy senate congress parliament administration authority association federation foundation "
+    "office tribunal chamber government treasury secretariat institute league cabinet police "
+    "registry exchange alliance commonwealth confederation convention directorate inspectorate "
+    "times tribune guardian fed fda sec fcc epa doj dod irs cdc nih fbi cia who wto imf ecb usda "
+    "ferc boem iasb fasb ftc faa dot nlrb nato un"
+)
+_OF = re.compile(r"\b(?:of|for|on)\b")
+#: A word before which a bare name stands as a noun, so that an article may be put in front of it.
+_BEFORE_NOUN = word_set(
+    "in of to from for by with at on into onto across throughout through over under between among "
+    "within outside inside near around against about and or but versus vs like than via beyond "
+    "toward towards until since during including excluding is was are were be as that which while "
+    "where when because if after before joined left told sued asked says said"
+)
+_ARTICLES = word_set(
+    "a an the this that these those our your their his her its my each every some any no another "
+    "which what whose both either neither such"
+)
+#: A word after which a name is a noun by itself and does not qualify what follows.
+_AFTER_NOUN = word_set(
+    "a about across after against ago all along also although among an and any are around as at be "
+    "became because been before began being below between both but by came can cannot continues "
+    "could cut did do does during each fell for found from gave got grew had has have he held "
+    "however i if in into is it its just kept last led left like lost made may meanwhile met might "
+    "must near never next nor not now of off on once one only onto or our out outside over paid per "
+    "put ran rather rose ruled said saw says set shall she should since so soon stood such than that "
+    "the their then there these they this those though through throughout to today together told "
+    "took toward until up upon us was we went were what when where whereas which while who whom "
+    "whose will with within without won would wrote yesterday yet you"
+)
+_NO_VERB = word_set("based owned listed related backed led wide bred made funded sized born")
+_NO_ADVERB = word_set(
+    "family supply assembly monopoly anomaly homily butterfly weekly monthly quarterly yearly "
+    "friendly likely elderly costly lively lovely lonely orderly timely"
+)
+THE = re.compile(r"(?<![\w'’.&-])(the|The|THE)(\s+)$")
+
+
+def takes_the(name: str, category: str) -> bool | None:
+    """Tell whether a name is used with the definite article: "the United States", but "Chicago".
+
+    Parameters
+    ----------
+    name : str
+    category : str
+        Rules are known for ``Location`` and ``Organization``.
+
+    Returns
+    -------
+    bool or None
+        None where nothing is known: acronyms of organisations, other categories.
+
+    Examples
+    --------
+    >>> [takes_the(n, "Location") for n in ("United States", "Chicago", "Gulf Coast", "Long Island")]
+    [True, False, True, False]
+    >>> takes_the("Securities and Exchange Commission", "Organization"), takes_the("Vega", "Organization")
+    (True, False)
+    """
+    if category not in ("Location", "Organization"):
+        return None
+    words = re.findall(r"[^\W_]+", name.casefold())
+    if not words or name.casefold().startswith("the "):
+        return False
+    squeezed = re.sub(r"[\W_]+", "", name.casefold())
+    # "Department of Justice": the first part says what it is
+    head = re.findall(r"[^\W_]+", _OF.split(name.casefold(), maxsplit=1)[0])
+    last = head[-1] if head else words[-1]
+    if category == "Location":
+        if len(words) == 1 or "." in name:
+            return squeezed in _WITH_THE
+        return last in _PLACES_WITH_THE
+    if last in _INSTITUTIONS_WITH_THE and (len(words) > 1 or squeezed == last):
+        return True
+    if last in ("university", "bank", "college") and _OF.search(name):
+        return True
+    if len(words) == 1 and name.isupper():
+        return None
+    return False
+
+
+def is_noun(text: str, end: int) -> bool:
+    """Return whether the name that ends at an offset is a noun by itself ("the US and", "the US's").
+
+    In "the US economy" it is not: the article belongs to what follows.
+    """
+    if re.match(r"['’]", text[end : end + 1]):
+        return True
+    match = re.match(r"[ \t]*\n?[ \t]*([^\W_][\w'’-]*)?", text[end:])
+    word = match.group(1) if match else None
+    if not word:
+        return not re.match(r"-\w", text[end : end + 2])
+    if match is not None and match.start(1) == 0:
+        return False
+    if word.casefold() in _AFTER_NOUN:
+        return True
+    if word.endswith("ly"):
+        return len(word) > 5 and word not in _NO_ADVERB
+    return word.endswith("ed") and word not in _NO_VERB and len(word) > 4
+
+
+def mend_the(
+    text: str, start: int, end: int, floor: int, old: str, new: str, category: str
+) -> tuple[int, int, str] | None:
+    """Return how the definite article before a name changes with the name, if it does.
+
+    Parameters
+    ----------
+    text : str
+    start, end : int
+        Offsets of the old name, with its possessive ending if it has one.
+    floor : int
+        No change before this offset.
+    old, new : str
+        The names, without endings.
+    category : str
+
+    Returns
+    -------
+    (int, int, str) or None
+        Offsets, and what comes there: an article put in, or nothing for one taken out.
+
+    Examples
+    --------
+    >>> mend_the("sales in Chicago rose", 9, 16, 0, "Chicago", "United States", "Location")
+    (9, 9, 'the ')
+    >>> mend_the("in the US, too", 7, 9, 0, "US", "Chicago", "Location")
+    (3, 7, '')
+    >>> mend_the("in the US economy", 7, 9, 0, "US", "Chicago", "Location") is None
+    True
+    """
+    wants = takes_the(new, category)
+    if wants is None or not (is_noun(text, end) or text[end - 1] in "'’" or _ends_possessive(old)):
+        return None
+    article = THE.search(text, max(floor, start - 12, 0), start)
+    if article:
+        return None if wants else (article.start(1), start, "")
+    if not wants:
+        return None
+    before = re.search(r"([^\W_][\w'’-]*)[ \t\n]+$", text[max(floor, start - 40) : start])
+    if before is None:
+        opens = start == 0 or re.search(
+            r"[.!?:;\n][\"”’]?\s*$|\n$", text[max(0, start - 8) : start]
+        )
+        listed = re.search(r"[,(]\s$|—\s?$", text[max(floor, start - 3) : start])
+        return (start, start, "The ") if opens else (start, start, "the ") if listed else None
+    return (start, start, "the ") if before.group(1).casefold() in _BEFORE_NOUN else None
+
+
+def _ends_possessive(name: str) -> bool:
+    return _POSSESSIVE.search(name) is not None

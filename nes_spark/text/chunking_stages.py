@@ -79,7 +79,7 @@ def chunk_rows(
 
 
 def _matcher(document: Mapping[str, Any], config: IdentifiersConfig) -> Matcher:
-    return Matcher(document["identifiers"], config.kinds, config.allow)
+    return Matcher.of(list(document["identifiers"]), config)
 
 
 def _rows(

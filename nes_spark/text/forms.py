@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import difflib
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from cleanco import basename, prepare_default_terms
 
+from nes_spark.text.normalizing import fold_letters, normalize
 from nes_spark.text.presentation import PARTICLES
 from nes_spark.text.sentences import word_set
 from nes_spark.text.vocabulary import (
@@ -31,7 +31,7 @@ from nes_spark.text.vocabulary import (
 # ------------------------------------------------------------------------------------- words
 
 WORD = re.compile(r"[^\W_]+|&")
-GAP = re.compile(r"[\s\-‐‑–'’`´.,/]{0,4}")
+GAP = re.compile(r"(?:[^\w&]|_){0,4}")
 SENTENCE_END = re.compile(r"""(?:[.!?…:][\s"'”’)\]]*|\n\s*\n\s*|^\s*|>\s*)["'“‘(\[]*$""")
 
 #: Most words that one form may be spread over.
@@ -45,8 +45,7 @@ def fold(word: str) -> str:
         return "and"
     if word.isascii():
         return word.lower()
-    plain = unicodedata.normalize("NFKD", word.casefold())
-    return "".join(c for c in plain if c.isalnum())
+    return fold_letters(word)
 
 
 @lru_cache(maxsize=65536)
@@ -58,7 +57,7 @@ def squeeze(name: str) -> str:
     >>> squeeze("Lands' End"), squeeze("AT&T"), squeeze("Itaú")
     ('landsend', 'atandt', 'itau')
     """
-    return "".join(fold(word) for word in WORD.findall(name))
+    return "".join(fold(word) for word in WORD.findall(normalize(name).text))
 
 
 def is_capital(word: str) -> bool:
@@ -201,31 +200,50 @@ def company_forms(owner: int, value: str) -> Iterable[tuple[str, Form]]:
 
     `owner` is the index of the identifier that the forms belong to.
     """
-    for name, rule in company_names(value):
-        words = WORD.findall(name)
-        folded = [fold(w) for w in words]
-        own = [w for w in folded if w not in SMALL_WORDS]
-        if len(own) <= 1:
-            word = own[0] if own else folded[0]
-            shown = next((w for w in words if fold(w) == word), words[0])
-            if rule == "capitals":
-                case, rule = UPPER, "part"
-            elif shown.isupper() and (len(word) <= 3 or word in COMMON_WORDS):
-                # REV, GE: capitals only; a head such as "Rev" of "Rev Group" needs a capital.
-                case = UPPER
-            elif len(word) <= 3 or word in COMMON_WORDS:
-                case = CAPITAL
-            else:
-                case = ANY
+    for name, rule in company_names(normalize(value).text):
+        yield from _name_forms(owner, name, rule)
+
+
+def whole_forms(owner: int, value: str) -> Iterable[tuple[str, Form]]:
+    """Yield the forms of a value of which nothing is known: as it is, and what it is without.
+
+    Without brackets, article and legal form; "Roe, Ann" also as "Ann Roe". Never a part of it.
+    """
+    plain = normalize(value).text
+    last, comma, first = plain.partition(", ")
+    names = dict(company_names(plain)) | {plain: "name"}
+    if comma and first.strip() and "," not in first:
+        names[f"{first} {last}"] = "name"
+    for name, rule in names.items():
+        if rule == "name" and squeeze(name):
+            yield from _name_forms(owner, name, rule)
+
+
+def _name_forms(owner: int, name: str, rule: str) -> Iterable[tuple[str, Form]]:
+    words = WORD.findall(name)
+    folded = [fold(w) for w in words]
+    own = [w for w in folded if w not in SMALL_WORDS]
+    if len(own) <= 1:
+        word = own[0] if own else folded[0]
+        shown = next((w for w in words if fold(w) == word), words[0])
+        if rule == "capitals":
+            case, rule = UPPER, "part"
+        elif shown.isupper() and (len(word) <= 3 or word in COMMON_WORDS):
+            # REV, GE: capitals only; a head such as "Rev" of "Rev Group" needs a capital.
+            case = UPPER
+        elif len(word) <= 3 or word in COMMON_WORDS:
+            case = CAPITAL
         else:
-            known = all(w in COMMON_WORDS or w in DESCRIPTORS or w in SMALL_WORDS for w in folded)
-            case = TITLE if known else ANY
-        opening = folded[0] not in SENTENCE_WORDS or len(folded) > 1
-        yield "".join(folded), Form(owner, case, rule, len(words), opening)
-        if len(own) > 1 and all(len(w) == 1 for w in words):
-            continue
-        if len(words) > 1 and name.endswith("s") and len(own) == 1:
-            yield "".join(folded)[:-1], Form(owner, case, rule, len(words), opening)
+            case = ANY
+    else:
+        known = all(w in COMMON_WORDS or w in DESCRIPTORS or w in SMALL_WORDS for w in folded)
+        case = TITLE if known else ANY
+    opening = folded[0] not in SENTENCE_WORDS or len(folded) > 1
+    yield "".join(folded), Form(owner, case, rule, len(words), opening)
+    if len(own) > 1 and all(len(w) == 1 for w in words):
+        return
+    if len(words) > 1 and name.endswith("s") and len(own) == 1:
+        yield "".join(folded)[:-1], Form(owner, case, rule, len(words), opening)
 
 
 def name_words(value: str) -> list[str]:

@@ -7,8 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from nes_spark.config import IdentifierKind, IdentifiersConfig
+from nes_spark.config.sections import METADATA_KIND
+from nes_spark.errors import ConfigError
 from nes_spark.text.aliases import mine_aliases
 from nes_spark.text.forms import is_name, name_words, squeeze
+from nes_spark.text.kinds import title_placeholder
 from nes_spark.text.matching import Identifier, Match, Matcher
 from nes_spark.text.numbering import number_identifiers, number_matches, replace_matches
 from nes_spark.text.presentation import Turn
@@ -107,6 +110,7 @@ def known_identifiers(
     config: IdentifiersConfig,
     turns: Sequence[Turn] = (),
     kept: Sequence[int] = (),
+    secret: tuple[str, str] | None = None,
 ) -> tuple[list[Identifier], list[str]]:
     """List the direct identifiers of a document, numbered.
 
@@ -122,6 +126,8 @@ def known_identifiers(
         All turns of the call, for speaker names and aliases.
     kept : sequence of int
         Positions of the turns that `text` is made of.
+    secret : (str, str), optional
+        The column and the value that must stay secret; see :func:`secret_identifiers`.
 
     Returns
     -------
@@ -129,12 +135,21 @@ def known_identifiers(
         The identifiers with placeholders in which ``#`` is numbered by order of first appearance
         in `text` (those that do not appear come last), and the aliases that were mined but, with
         ``mined_aliases: propose``, not used.
+
+    Raises
+    ------
+    ConfigError
+        When a kind of `given` is not declared.
     """
     values: list[tuple[str, str]] = []
     for kind, group in given.items():
-        if kind in config.kinds:
-            people_only = config.kinds[kind].rule == "person"
-            values.extend((kind, v) for v in group if not people_only or is_name(v))
+        if kind not in config.kinds:
+            raise ConfigError(
+                f"kind {kind!r} of a direct identifier is not declared; declared are "
+                f"{', '.join(sorted(config.kinds)) or 'none'} (identifiers.kinds)"
+            )
+        people_only = config.kinds[kind].rule == "person"
+        values.extend((kind, v) for v in group if not people_only or is_name(v))
     by_rule: dict[str, str] = {}
     for name, kind_config in config.kinds.items():
         by_rule.setdefault(kind_config.rule, name)
@@ -156,6 +171,37 @@ def known_identifiers(
             proposed = mined
     unique = list(dict.fromkeys((k, v) for k, v in values if squeeze(v)))
     plain = [Identifier(k, v, config.kinds[k].placeholder) for k, v in unique]
+    if secret is not None:
+        plain += secret_identifiers(*secret, plain, config)
     if any("#" in i.placeholder for i in plain):
         plain = number_identifiers(text, plain, config)
     return plain, proposed
+
+
+def secret_identifiers(
+    column: str, value: str, known: Sequence[Identifier], config: IdentifiersConfig
+) -> list[Identifier]:
+    """Return what must be searched for so that the value that must stay secret is always found.
+
+    Parameters
+    ----------
+    column : str
+        Input column that holds it; the placeholder is made of its name: ``court`` gives
+        ``[Court]``.
+    value : str
+        The value.
+    known : sequence of Identifier
+        What is searched for already.
+    config : IdentifiersConfig
+        Kinds and forms that are never suppressed.
+
+    Returns
+    -------
+    list of Identifier
+        Nothing where the known identifiers find the whole value, else one of kind
+        :data:`~nes_spark.config.sections.METADATA_KIND`, which is found by whole forms and which
+        ``allow`` does not touch.
+    """
+    if Matcher.of(known, config).covers(value):
+        return []
+    return [Identifier(METADATA_KIND, value, title_placeholder(column))]

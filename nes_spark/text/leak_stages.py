@@ -39,8 +39,8 @@ def _matcher_of(
     if matcher is None:
         if len(cache) >= _CACHED:
             cache.pop(next(iter(cache)))
-        items = [] if identifiers is None else identifiers
-        matcher = cache[document_id] = Matcher(items, config.kinds, config.allow)
+        items = () if identifiers is None else identifiers
+        matcher = cache[document_id] = Matcher.of(list(items), config)
     return matcher
 
 
@@ -88,7 +88,7 @@ def index_identifiers(documents: DataFrame, identifiers: IdentifiersConfig) -> L
                 (key.key, document, key.kind, key.case, key.opening, Sieve.number_of(key.key))
                 for document, items in zip(batch["document_id"], batch["identifiers"], strict=True)
                 for key in identifier_keys(
-                    Matcher([] if items is None else items, identifiers.kinds, identifiers.allow)
+                    Matcher.of([] if items is None else list(items), identifiers)
                 )
             ]
             yield pd.DataFrame(rows, columns=_KEY_COLUMNS)
@@ -184,7 +184,7 @@ def _other_names(
     sieve = index.sieve
 
     def runs(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-        empty = Matcher([], identifiers.kinds, identifiers.allow)
+        empty = Matcher.of([], identifiers)
         for batch in batches:
             rows = [
                 (chunk, document, at, *candidate)
@@ -258,7 +258,7 @@ def own_names(
                 (key, document)
                 for document, items in zip(batch["document_id"], batch["identifiers"], strict=True)
                 for key in own_spellings(
-                    Matcher([] if items is None else items, identifiers.kinds, identifiers.allow)
+                    Matcher.of([] if items is None else list(items), identifiers)
                 )
             ]
             yield pd.DataFrame(rows, columns=["key", "document_id"])

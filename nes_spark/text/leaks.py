@@ -38,6 +38,7 @@ from nes_spark.text.forms import (
     is_capital,
 )
 from nes_spark.text.matching import Matcher
+from nes_spark.text.normalizing import normalize
 
 #: The rule of hits that name another document.
 OTHER_DOCUMENT = "other_document"
@@ -86,7 +87,7 @@ def identifier_keys(matcher: Matcher) -> list[Key]:
             continue
         for form in forms:
             item = matcher.items[form.owner]
-            person = matcher.kinds[item.kind].rule == "person"
+            person = matcher.rule_of(item.kind) == "person"
             if form.case == CONTEXT or (person and form.rule != "name"):
                 continue
             keys.append(Key(key, item.kind, form.case, form.opening))
@@ -133,7 +134,7 @@ def own_spellings(matcher: Matcher) -> set[str]:
         for key, forms in matcher.forms.items()
         for form in forms
         if form.case != CONTEXT
-        and (form.rule == "name" or matcher.kinds[matcher.items[form.owner].kind].rule != "person")
+        and (form.rule == "name" or matcher.rule_of(matcher.items[form.owner].kind) != "person")
     }
 
 
@@ -144,7 +145,7 @@ def spellings_in(name: str) -> set[str]:
     names Acme. How the name is written does not matter here: to keep one entity too many out of a
     document's chunks costs little, one too few costs the release.
     """
-    words = [fold(m.group()) for m in WORD.finditer(name)]
+    words = [fold(m.group()) for m in WORD.finditer(normalize(name).text)]
     found = set()
     for i in range(len(words)):
         key = ""
@@ -166,6 +167,7 @@ def candidates(text: str, matcher: Matcher) -> Iterator[Candidate]:
     matcher : Matcher
         For its placeholders, which are skipped; its identifiers do not matter.
     """
+    text = normalize(text).text
     masked = matcher.placeholders(text)
     mask = 0
     words = [(m.group(), m.start(), m.end()) for m in WORD.finditer(text)]

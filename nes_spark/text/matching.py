@@ -11,14 +11,16 @@ text and does not depend on the number of identifiers.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from nes_spark.config import IdentifierKind
-from nes_spark.config.sections import default_kinds
-from nes_spark.text.addresses import FINDERS
+from nes_spark.config import IdentifierKind, IdentifiersConfig
+from nes_spark.config.sections import METADATA_KIND, PHONE_REGIONS, default_kinds
+from nes_spark.errors import ConfigError
+from nes_spark.text.addresses import email_spans, url_spans
 from nes_spark.text.forms import (
     ANY,
     CAPITAL,
@@ -39,7 +41,10 @@ from nes_spark.text.forms import (
     person_forms,
     sounds_like,
     squeeze,
+    whole_forms,
 )
+from nes_spark.text.normalizing import latin_looks, normalize, readings
+from nes_spark.text.numbers import phone_spans, security_spans
 from nes_spark.text.vocabulary import ACRONYMS, COMMON_WORDS, NICKNAMES
 
 _WORDS = re.compile(f"({WORD.pattern})")
@@ -69,7 +74,7 @@ class Match(NamedTuple):
         The identifier; for addresses and numbers the text found.
     rule : str
         How it was recognised: ``name``, ``part`` (head of a company name, last or first name),
-        ``ticker``, ``url``, ``email``, ``phone``, ``literal``, ``pattern``.
+        ``ticker``, ``url``, ``email``, ``phone``, ``security``, ``literal``, ``pattern``.
     """
 
     start: int
@@ -80,13 +85,32 @@ class Match(NamedTuple):
     rule: str
 
 
+#: Scripts that write words without spaces between them.
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
+)
+
+
+def _unspaced(value: str) -> bool:
+    return bool(_UNSPACED.search(value))
+
+
+def _literal(value: str) -> re.Pattern[str]:
+    """What finds a value as it is, in any case and with any white space."""
+    plain = normalize(value).text.strip()
+    body = r"\s+".join(re.escape(word) for word in plain.split())
+    before = r"(?<![^\W_])" if plain[:1].isalnum() and not _unspaced(plain[:1]) else ""
+    after = r"(?![^\W_])" if plain[-1:].isalnum() and not _unspaced(plain[-1:]) else ""
+    return re.compile(before + body + after if body else r"(?!)", re.IGNORECASE)
+
+
 def _attribute(item: Any, name: str) -> str:
     value = item[name] if isinstance(item, Mapping) else getattr(item, name)
     return str(value)
 
 
 #: Rules of kinds that are found without being listed.
-SHAPES = ("url", "email", "phone", "pattern")
+SHAPES = ("url", "email", "phone", "security", "pattern")
 
 
 class _Words:
@@ -116,6 +140,13 @@ class Matcher:
         Configured kinds; the default ones when omitted.
     allow : iterable of str
         Forms that are never matched.
+    phone_regions : iterable of str
+        ISO codes of the countries whose national phone numbers count.
+
+    Raises
+    ------
+    ConfigError
+        When an identifier has a kind that is not declared.
     """
 
     def __init__(
@@ -123,7 +154,14 @@ class Matcher:
         identifiers: Iterable[Any],
         kinds: Mapping[str, IdentifierKind] | None = None,
         allow: Iterable[str] = (),
+        phone_regions: Iterable[str] = PHONE_REGIONS,
     ) -> None:
+        self._finders: dict[str, Callable[[str], Iterable[tuple[int, int]]]] = {
+            "url": url_spans,
+            "email": email_spans,
+            "phone": partial(phone_spans, regions=tuple(phone_regions)),
+            "security": security_spans,
+        }
         self.kinds = dict(kinds) if kinds is not None else default_kinds()
         self.items = [
             Identifier(_attribute(i, "kind"), _attribute(i, "value"), _attribute(i, "placeholder"))
@@ -132,14 +170,26 @@ class Matcher:
         self.allow = frozenset(squeeze(a) for a in allow)
         self.forms: dict[str, list[Form]] = {}
         for owner, item in enumerate(self.items):
-            if item.kind not in self.kinds:
-                continue
+            if item.kind != METADATA_KIND and item.kind not in self.kinds:
+                raise ConfigError(
+                    f"kind {item.kind!r} of a direct identifier is not declared; declared are "
+                    f"{', '.join(sorted(self.kinds)) or 'none'} (identifiers.kinds)"
+                )
             for key, form in self._forms(owner, item):
-                if key and key not in self.allow:
+                # What must stay secret is searched for, whatever the configuration allows.
+                if key and (key not in self.allow or item.kind == METADATA_KIND):
                     self.forms.setdefault(key, []).append(form)
         for forms in self.forms.values():
             forms.sort(key=lambda f: (f.rule != "name", f.rule == "first", f.owner))
         self.beginnings = {key[:n] for key in self.forms for n in range(1, len(key) + 1)}
+        longest = max((form.n_words for forms in self.forms.values() for form in forms), default=0)
+        self._max_words = max(MAX_WORDS, longest)
+        #: Values that no form can find, for instance in a script without spaces: as they are.
+        self.literals = [
+            (item, _literal(item.value))
+            for item in self.items
+            if (item.kind == METADATA_KIND or _unspaced(item.value)) and not self.covers(item.value)
+        ]
         self.rules = {name: kind.rule for name, kind in self.kinds.items() if kind.rule in SHAPES}
         self.patterns = {
             name: re.compile(kind.pattern)
@@ -151,9 +201,30 @@ class Matcher:
             "|".join(re.escape(p).replace(r"\#", r"\d+") for p in shown) or r"(?!)"
         )
 
+    @classmethod
+    def of(cls, identifiers: Iterable[Any] | None, config: IdentifiersConfig) -> Matcher:
+        """Return the matcher of a document's identifiers under a configuration."""
+        return cls(identifiers or (), config.kinds, config.allow, config.phone_regions)
+
+    def rule_of(self, kind: str) -> str:
+        """Return the rule of a kind; ``metadata`` for the value that must stay secret."""
+        return METADATA_KIND if kind == METADATA_KIND else self.kinds[kind].rule
+
+    def covers(self, value: str) -> bool:
+        """Whether the names among the identifiers find all of a value where it stands in a text."""
+        if _unspaced(value):
+            return False
+        text = f"x of {normalize(value).text.strip()} x"
+        left = list(text[5:-2])
+        for match in self._names(text):
+            left[max(0, match.start - 5) : match.end - 5] = " " * (match.end - max(5, match.start))
+        return bool(squeeze(value)) and not squeeze("".join(left))
+
     def _forms(self, owner: int, item: Identifier) -> Iterable[tuple[str, Form]]:
-        rule = self.kinds[item.kind].rule
-        if rule == "company":
+        rule = self.rule_of(item.kind)
+        if rule == METADATA_KIND:
+            yield from whole_forms(owner, item.value)
+        elif rule == "company":
             yield from company_forms(owner, item.value)
         elif rule == "person":
             yield from person_forms(owner, item.value)
@@ -166,7 +237,7 @@ class Matcher:
             )
         else:
             # Addresses, numbers and literals that the input names are matched as they are.
-            words = WORD.findall(item.value)
+            words = WORD.findall(normalize(item.value).text)
             yield squeeze(item.value), Form(owner, ANY, "literal", len(words))
 
     # ----------------------------------------------------------------------------- finding
@@ -185,16 +256,29 @@ class Matcher:
         may look at anything, are left to :meth:`settle`.
         """
         found: list[Match] = []
-        for name, rule in self.rules.items():
-            if rule != "pattern":
-                found += self._spans(name, text, FINDERS[rule](text))
-        return [*found, *self._names(text)]
+        for plain in readings(text):
+            looks = latin_looks(plain.text)
+            for name, rule in self.rules.items():
+                if rule != "pattern":
+                    spans = (plain.span(*span) for span in self._finders[rule](looks))
+                    found += self._spans(name, text, spans)
+            for match in self._names(plain.text):
+                start, end = plain.span(match.start, match.end)
+                found.append(match._replace(start=start, end=end))
+        return found
 
     def settle(self, text: str, found: Iterable[Match]) -> list[Match]:
         """Return what :meth:`find` does, given the candidates."""
         found = list(found)
-        for name, pattern in self.patterns.items():
-            found += self._spans(name, text, (m.span() for m in pattern.finditer(text)))
+        if self.patterns or self.literals:
+            for plain in readings(text):
+                for name, pattern in self.patterns.items():
+                    spans = [m.span() for m in pattern.finditer(plain.text) if m.group()]
+                    found += self._spans(name, text, (plain.span(*span) for span in spans))
+                for item, pattern in self.literals:
+                    for match in pattern.finditer(plain.text):
+                        span = plain.span(*match.span())
+                        found.append(Match(*span, item.kind, item.placeholder, item.value, "name"))
         masked = self.placeholders(text)
         order = {name: n for n, name in enumerate(self.rules)}
         last = len(order)
@@ -251,7 +335,7 @@ class Matcher:
                     form = self._fits(text, words, i, j, known) if known else None
                     if form and len(key) > 3 and form.rule != "first" and is_capital(words[i][0]):
                         best = (j, words[j][2] - 1, form)
-                if key not in beginnings or j + 1 >= len(words) or j + 1 - i >= MAX_WORDS:
+                if key not in beginnings or j + 1 >= len(words) or j + 1 - i >= self._max_words:
                     break
                 gap = text[words[j][2] : words[j + 1][1]]
                 if len(gap) > 4 and gap.strip():
@@ -358,7 +442,7 @@ class Matcher:
     ) -> tuple[int, int, int]:
         """Take in what belongs to a name: legal forms, a misheard first or last name."""
         start = words[i][1]
-        rule = self.kinds[self.items[form.owner].kind].rule
+        rule = self.rule_of(self.items[form.owner].kind)
         if rule == "company":
             legal = legal_words()
             while j + 1 < len(words) and words[j][2] == end:
@@ -388,4 +472,6 @@ class Matcher:
                     start = begin
         if text[end - 2 : end] in ("'s", "’s"):
             end -= 2
+        if text[end : end + 1] == ")" and "(" in text[start:end]:
+            end += 1
         return start, end, j

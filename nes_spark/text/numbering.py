@@ -39,7 +39,7 @@ def number_identifiers(
     text: str, plain: list[Identifier], config: IdentifiersConfig
 ) -> list[Identifier]:
     """Number the placeholders of identifiers by first appearance in `text`, absent ones last."""
-    matches = Matcher(plain, config.kinds, config.allow).find(text)
+    matches = Matcher.of(plain, config).find(text)
     order = {(m.kind, m.value): n for n, m in reversed(list(enumerate(matches)))}
     ranked = sorted(range(len(plain)), key=lambda n: (order.get(_key(plain[n]), len(text)), n))
     numbers: dict[str, dict[str, int]] = {}

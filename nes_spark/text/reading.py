@@ -69,6 +69,8 @@ class RawDocument:
         Kind of direct identifier -> values from the configured columns.
     covariates : dict of str to str
         As configured; only those with a value.
+    metadata_column : str
+        Input column of the secret.
     """
 
     document_id: str
@@ -78,6 +80,7 @@ class RawDocument:
     turns: tuple[Turn, ...] = ()
     identifiers: dict[str, list[str]] = field(default_factory=dict)
     covariates: dict[str, str] = field(default_factory=dict)
+    metadata_column: str = "metadata"
 
 
 def look_up(record: Mapping[str, Any], name: str) -> Any:
@@ -281,6 +284,7 @@ def read_record(
         turns,
         identifiers,
         covariates,
+        columns.metadata,
     )
     if not _encodable(raw):
         return Problem("not_utf8", "holds half of a surrogate pair (an escape such as \\ud83d)")
@@ -364,6 +368,7 @@ def prepare_document(
         identifiers,
         turns=turns,
         kept=found.indices,
+        secret=(raw.metadata_column, raw.metadata),
     )
     return Document(
         raw.document_id,

@@ -27,6 +27,7 @@ from nes_spark.config import (
 )
 from nes_spark.errors import InputError
 from nes_spark.schemas import DOCUMENTS, QUARANTINE
+from nes_spark.text.kinds import check_kinds
 from nes_spark.text.reading import (
     Document,
     Problem,
@@ -623,6 +624,8 @@ def read_documents(
 
     Raises
     ------
+    ConfigError
+        When the column mapping names a kind of identifier that is not declared.
     InputError
         When the path does not exist or holds no documents, a configured column is in no record, or
         no document has the period.
@@ -633,6 +636,7 @@ def read_documents(
     others are quarantined. Positions are ``file:line`` for JSON Lines (blank lines count),
     ``file:row`` for CSV (row 1 is the header) and Parquet, and the file for text files.
     """
+    check_kinds(config.columns, identifiers)
     path = config.path
     if not path:
         raise InputError("no input: set input.path or give --input PATH")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from nes_spark.embedding.stages import embed_texts
+from nes_spark.mixture.stages import log_density_at
 from nes_spark.schemas import POST_DENSITY
 
 if TYPE_CHECKING:
@@ -39,9 +41,6 @@ def post_density(
         Table ``post_density``.
     """
     from pyspark.sql import functions as F
-
-    from nes_spark.embedding.stages import embed_texts
-    from nes_spark.mixture.stages import log_density_at
 
     keyed = rewrites.withColumn("digest", F.sha2("text", 256))
     # Draws and combinations often make the same text; a paid endpoint is asked for it once.

@@ -12,8 +12,6 @@ from nes_spark.audit import mcnemar
 from nes_spark.audit.statistics import (
     accuracy_over_draws,
     bootstrap_drop,
-    hits_at,
-    mean_reciprocal_rank,
     paired_table,
     warnings_for,
 )
@@ -166,13 +164,6 @@ def test_bootstrap_of_one_document_has_no_interval():
 def test_bootstrap_refuses(arguments, name):
     with pytest.raises(ValueError, match=name):
         bootstrap_drop(*arguments)
-
-
-def test_ranks():
-    assert mean_reciprocal_rank([1, 2, 4]) == pytest.approx(7 / 12)
-    assert hits_at([1, 2, 6, 5], 5) == 0.75
-    assert math.isnan(hits_at([], 1))
-    assert math.isnan(mean_reciprocal_rank([]))
 
 
 def test_warnings():

@@ -3,7 +3,7 @@ from itertools import pairwise
 import pytest
 import spacy
 
-from nes_spark.config import EntitiesConfig
+from nes_spark.config import EntitiesConfig, build_config
 from nes_spark.entities import load_recognizer
 from nes_spark.entities.recognizers import split_long
 from nes_spark.errors import ConfigError
@@ -160,3 +160,16 @@ def test_bundled_pipeline_is_small():
 def test_frames_of_the_bundled_recogniser(text, surface, category):
     found = {(m.surface, m.category) for m in load_recognizer("bundled")([text])[0]}
     assert (surface, category) in found, found
+
+
+def test_a_category_of_ones_own():
+    """Configuration alone makes one: forms that are always of it, or a recogniser's label."""
+    own = {
+        "categories": ["Organization", "Person", "Location", "Drug"],
+        "labels": {"ORG": "Organization", "PERSON": "Person", "LOC": "Location", "DRUG": "Drug"},
+        "allow": {"Drug": ["zorvimab"]},
+    }
+    mentions = found("Patients in Boston took zorvimab twice a day.", **own)
+    assert mentions == {"Boston": "Location", "zorvimab": "Drug"}
+    with pytest.raises(ConfigError, match="unknown category 'Drug'"):
+        build_config({"entities": {"allow": {"Drug": ["zorvimab"]}}})

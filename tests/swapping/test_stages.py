@@ -9,13 +9,15 @@ import numpy as np
 import pytest
 
 from nes_spark.config import ConstraintsConfig, EntitiesConfig, ReleasesConfig, SwappingConfig
+from nes_spark.entities.combination import combinations_of
 from nes_spark.entities.mentions import Mention
 from nes_spark.errors import LedgerError
 from nes_spark.schemas import OWN_NAMES, REWRITES, STATUS, SWAPS
 from nes_spark.swapping import apply_edits, entities_after, invert_edits, sample_swaps, stages
+from nes_spark.swapping.constraints import constraints_of
 from nes_spark.swapping.exchange import Exchange
 from nes_spark.swapping.rewriting import rewrite_text
-from nes_spark.swapping.rows import text_digest
+from nes_spark.swapping.rows import restore, text_digest
 
 from .corpus import NAMES, frames, make_corpus
 
@@ -241,18 +243,13 @@ def test_names_of_a_chunks_own_document_never_come_in(spark, partitions):
 
 
 def test_no_names_and_no_texts_travel_to_the_sampler(spark, data):
-    from nes_spark.releases.space import combinations_of
-
-    eligible = stages._eligible(
+    eligible = stages.eligible_rows(
         data["cells"],
         data["assignments"],
         combinations_of(RELEASES),
-        RELEASES,
+        constraints_of(RELEASES.constraints),
         SwappingConfig(),
-        None,
-        None,
-        None,
-        spark_own(spark),
+        own_names=spark_own(spark),
     )
     seen = str(eligible.limit(50).collect())
     for names in NAMES.values():
@@ -581,7 +578,7 @@ def test_reasons_of_components_that_cannot_swap(spark):
 # -- inversion ---------------------------------------------------------------------------------
 
 
-def test_a_release_is_inverted_on_spark(spark, data, rewrites):
+def test_what_spark_wrote_is_restored(data, rewrites):
     from pyspark.sql import functions as F
 
     mine = rewrites.where(
@@ -590,13 +587,11 @@ def test_a_release_is_inverted_on_spark(spark, data, rewrites):
     other = stages.apply_must_change(data["chunks"], data["mentions"], {"Event": "[Event]"})
     release = other.join(mine, "chunk_id", "left_anti").unionByName(mine)
     digests = data["chunks"].select("chunk_id", F.sha2("text", 256).alias("digest"))
-    ledger = release.select("chunk_id", "edits").join(digests, "chunk_id")
-    release, ledger = release.persist(), ledger.persist()
-    assert all(r.digest == text_digest(TEXT[r.chunk_id]) for r in ledger.collect())
-    found = stages.invert_release(release.select("chunk_id", "text"), ledger)
-    assert {r["chunk_id"]: r["text"] for r in rows_of(found)} == TEXT
-    without = stages.invert_release(release.select("chunk_id", "text"), ledger.drop("digest"))
-    assert {r["chunk_id"]: r["text"] for r in rows_of(without)} == TEXT
-    wrong = release.select("chunk_id", F.concat("text", F.lit("!")).alias("text"))
-    with pytest.raises(Exception, match=LedgerError.__name__):
-        stages.invert_release(wrong, ledger).collect()
+    assert all(r.digest == text_digest(TEXT[r.chunk_id]) for r in digests.collect())
+    digest = {r["chunk_id"]: r["digest"] for r in rows_of(digests)}
+    rows = rows_of(release)
+    assert {r["chunk_id"]: restore(r["text"], r["edits"], digest[r["chunk_id"]]) for r in rows} == (
+        TEXT
+    )
+    with pytest.raises(LedgerError):
+        restore(rows[0]["text"] + "!", rows[0]["edits"], digest[rows[0]["chunk_id"]])

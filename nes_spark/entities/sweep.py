@@ -1,0 +1,683 @@
+"""The sweep for residual names: what a recogniser missed but looks like a name.
+
+A high-recall pass behind the recogniser. It works on the whole of a document, because the document
+itself says best what is a name in it: a form that is a name once is one wherever it stands, and a
+word that the document also writes in lower case is none although it begins a sentence.
+
+Reasons, strongest first:
+
+``listed``   a person said that this form is always a name;
+``known``    the same form is a name elsewhere in the document;
+``mixed``    capitals inside the word (iPhone);
+``digits``   letters with digits (3VR), no quantity, no period, no amount of money;
+``capital``  begins with a capital and is no word of general English (Flatbush);
+``capitals`` an abbreviation that is not in general use;
+``phrase``   several capitalised words of general English inside a sentence (King Air);
+``word``     one such word that the document never writes in lower case (Travelers);
+``rare``     in lower case, no word of general English (reproxalap).
+
+What is in general use: the English dictionary of Hunspell (which knows names by their capital),
+inflections, derivations and compounds of its words, and the lists in ``data/general.txt`` and
+``data/words.txt``. :func:`settle` then decides by how many documents use a form.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nes_spark.entities.linking import Located, form_key, link_document, plain_form
+from nes_spark.entities.lists import read_lists
+from nes_spark.entities.mentions import Mention, placeholder_spans
+from nes_spark.entities.names import WORDS, Words
+from nes_spark.text.vocabulary import ACRONYMS, DESCRIPTORS, FUNCTION_WORDS, SENTENCE_WORDS
+
+#: The category of swept names.
+NAME = "Name"
+#: Strongest first: a form that several reasons speak for has the first of them.
+REASONS = (
+    "listed",
+    "known",
+    "mixed",
+    "digits",
+    "capital",
+    "capitals",
+    "phrase",
+    "word",
+    "rare",
+)
+_RANK = {reason: rank for rank, reason in enumerate(REASONS)}
+#: Reasons that hold however many documents use a form.
+_ALWAYS = frozenset(["listed", "known", "capital"])
+#: Categories whose mentions say nothing about names.
+_NO_NAMES = frozenset(["Date"])
+
+_DATA = Path(__file__).parent / "data" / "general.txt"
+_LEXICON = Path(__file__).parent / "models" / "bundled" / "nes_rules" / "lexicon.json"
+_MARKS = re.compile(r"<[^<>\s]{1,40}>")
+_ADDRESS = re.compile(r"\S+@\S+|(?:https?://|www\.)\S+", re.IGNORECASE)
+#: A full stop without the space that should follow it ("sheet.As").
+_RUN_TOGETHER = re.compile(r"(?<=[a-z])\.(?=[A-Z])")
+_CONTRACTION = re.compile(r"(?<=\w)'(?:ll|ve|d|re|m|s|t|em)$", re.IGNORECASE)
+_ROMAN = re.compile(r"(?=[IVX])X{0,2}(?:IX|IV|V?I{0,3})[AaBbCc]?")
+_PERIOD = re.compile(
+    r"(?:Q|FY|CY|HY|H|S|T|[1-4]Q|[12]H|[369]M|12M|9MO?)['’]?\d{0,4}(?:[-/]?(?:FY|CY)?['’]?\d{2,4})?",
+    re.IGNORECASE,
+)
+_PARTS = re.compile(r"[-/–&+.]+")
+_NUMBER = re.compile(r"['’]?\d[\d.,:/-]*")
+_LISTS = read_lists(_DATA)
+_PREFIXES = tuple(_LISTS["PREFIXES"])
+#: Endings of derived words and what takes their place in the word they come from.
+_ENDINGS = tuple(tuple(rule.split("=")) for rule in _LISTS["ENDINGS"])
+#: British spellings and the American ones that the dictionary has.
+_SPELLINGS = tuple(tuple(rule.split("=")) for rule in _LISTS["SPELLINGS"])
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A stretch of text that may be a name.
+
+    Attributes
+    ----------
+    start, end : int
+        Half-open offsets in code points: ``surface == text[start:end]``.
+    surface : str
+        The characters.
+    form : str
+        What spelling variants share; forms are counted over documents.
+    reason : str
+        One of :data:`REASONS`.
+    """
+
+    start: int
+    end: int
+    surface: str
+    form: str
+    reason: str
+
+
+class GeneralEnglish:
+    """What is no name: words, abbreviations, units of general use.
+
+    Loading reads the dictionary (some two seconds); use :func:`general_english`.
+    """
+
+    def __init__(self) -> None:
+        from spylls import hunspell
+
+        path = Path(hunspell.__file__).parent / "data" / "en" / "en_US"
+        self._lookup = hunspell.Dictionary.from_files(str(path)).lookup
+        words = read_lists(WORDS)
+        jargon = json.loads(_LEXICON.read_text(encoding="utf-8"))["jargon"]
+        self._words = frozenset(_LISTS["WORDS"])
+        self._units = frozenset(_LISTS["UNITS"])
+        self._currencies = frozenset(_LISTS["CURRENCIES"])
+        self._months = frozenset(words["MONTHS"])
+        self._function = (
+            frozenset(w.lower() for w in words["FUNCTION"]) | FUNCTION_WORDS | SENTENCE_WORDS
+        )
+        self._titles = frozenset(words["TITLES"]) | frozenset(_LISTS["CUSTOM CAPITALS"])
+        self._abbreviations = frozenset(_LISTS["ABBREVIATIONS"])
+        self.jargon = frozenset(jargon) | self._abbreviations | ACRONYMS
+        self._jargon_folded = frozenset(j.casefold() for j in self.jargon)
+        self.word = lru_cache(maxsize=200_000)(self._word)
+        self.derived = lru_cache(maxsize=200_000)(self._derived)
+
+    def _word(self, word: str) -> bool:
+        """Whether a form is a word of general English in lower case, as it stands or inflected."""
+        word = word.replace("’", "'").lower()
+        if len(word) < 2 or word in self._words or self._lookup(word):
+            return True
+        if (bare := _CONTRACTION.sub("", word)) != word and (len(bare) < 2 or self.word(bare)):
+            return True
+        for suffix, other in (("s", ""), ("ies", "y"), ("ed", ""), ("ed", "e"), ("ing", "")):
+            stem = word.removesuffix(suffix) + other
+            if len(stem) > 3 and word.endswith(suffix) and self._has(stem):
+                return True
+        for british, american in _SPELLINGS:
+            if british in word and self._has(word.replace(british, american)):
+                return True
+        parts = [p for p in _PARTS.split(word) if p]
+        return len(parts) > 1 and all(
+            p.isdigit() or len(p) < 2 or p in _PREFIXES or self.word(p) or self.abbreviation(p)
+            for p in parts
+        )
+
+    def _has(self, word: str) -> bool:
+        return word in self._words or self._lookup(word)
+
+    def _derived(self, word: str) -> bool:
+        """Whether a word in lower case is derived from, or put together of, general words."""
+        if self.word(word):
+            return True
+        parts = [p for p in _PARTS.split(word) if p]
+        if len(parts) > 1:
+            return all(p.isdigit() or len(p) < 2 or self.derived(p) for p in parts)
+        stems = [word]
+        stems += [
+            word[: -len(s)] + o for s, o in _ENDINGS if word.endswith(s) and len(word) > len(s) + 2
+        ]
+        for stem in stems:
+            if stem != word and self._has(stem):
+                return True
+            for prefix in _PREFIXES:
+                rest = stem.removeprefix(prefix)
+                if rest != stem and len(rest) > 3 and self._has(rest):
+                    return True
+        # "seafreight"; the same word twice is how names are made
+        return any(
+            word[:i] != word[i:] and self._has(word[:i]) and self._has(word[i:])
+            for i in range(3, len(word) - 3)
+        )
+
+    def abbreviation(self, word: str) -> bool:
+        """Whether a form is an abbreviation or a term of general use, also in the plural."""
+        folded = word.casefold()
+        return (
+            folded in self._jargon_folded
+            or (folded.endswith("s") and folded[:-1].rstrip("'’") in self._jargon_folded)
+            or word in self._currencies
+            or word in self._months
+        )
+
+    def proper(self, word: str) -> bool:
+        """Whether a listed term is a name all the same by its capital ("Colombian")."""
+        return (
+            len(word) > 3
+            and word[0].isupper()
+            and word[1:].islower()
+            and word not in self._months
+            and word not in self._abbreviations
+            and self._lookup(word)
+            and not self.word(word)
+        )
+
+    def function(self, word: str) -> bool:
+        """Whether no name begins or ends with this word ("The", "However")."""
+        return _CONTRACTION.sub("", word.replace("’", "'")).lower() in self._function
+
+    def custom(self, word: str) -> bool:
+        """Whether a word is capitalised by custom: titles, roles, parts of documents."""
+        return word in self._titles or word.lower() in DESCRIPTORS
+
+    def quantity(self, word: str) -> bool:
+        """Whether letters with digits are an amount, a period, an ordinal or a count."""
+        if _NUMBER.fullmatch(word) or _PERIOD.fullmatch(word):
+            return True
+        letters = re.sub(r"[\d.,:/$€£%+'’-]+", " ", word).split()
+        if word[0].isdigit() and all(
+            x.lower() in self._units or (len(x) > 2 and self.word(x)) for x in letters
+        ):
+            return True
+        head = re.match(r"[A-Za-z]+", word)
+        if head and head[0].upper() in self._currencies and len(letters) <= 2:
+            rest = word[head.end() :]
+            amount = re.fullmatch(r"\$?\d[\d.,]*([A-Za-z]*)", rest)
+            if amount and (len(head[0]) > 1 or "$" in rest or "." in rest):
+                return amount[1] == "" or amount[1].lower() in self._units
+        return False
+
+
+@lru_cache(maxsize=1)
+def general_english() -> GeneralEnglish:
+    """Return the vocabulary of this process; it is read once."""
+    return GeneralEnglish()
+
+
+@dataclass(frozen=True)
+class _Token:
+    start: int
+    end: int
+    word: str
+    initial: bool
+    free: bool  # neither a mention nor a placeholder
+    joined: bool  # a single space before it, no sentence break
+
+
+@dataclass(frozen=True)
+class _Doubt:
+    """What only the rest of the document can decide.
+
+    ``kind``: ``lower``; ``word`` and ``phrase``, inside a sentence; ``initial``, at its beginning;
+    ``lead``, the same before a further capitalised word.
+    """
+
+    candidate: Candidate
+    kind: str
+
+
+def candidates_of(
+    texts: Sequence[str],
+    mentions: Sequence[Sequence[Mention]],
+    always: Collection[str] = (),
+) -> list[list[Candidate]]:
+    """Return what may be a name in the chunks of one document and is no mention yet.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        Chunks of one document after suppression.
+    mentions : sequence of sequence of Mention
+        For each chunk what the recogniser found; never found again, but evidence for the rest.
+    always : collection of str
+        Forms that are names wherever they stand, in any case.
+
+    Returns
+    -------
+    list of list of Candidate
+        For each chunk the candidates, sorted and disjoint. Forms are not yet counted over
+        documents: see :func:`settle`. Does not depend on the order of the chunks.
+
+    Examples
+    --------
+    >>> text = "Sales of reproxalap rose. In Flatbush we sell 3VR cameras."
+    >>> [[(c.surface, c.reason) for c in found] for found in candidates_of([text], [[]])]
+    [[('reproxalap', 'rare'), ('Flatbush', 'capital'), ('3VR', 'digits')]]
+    """
+    english = general_english()
+    listed = _pattern(always)
+    sure: list[list[Candidate]] = []
+    doubts: list[list[_Doubt]] = []
+    lower: set[str] = set()
+    names = _names(m for chunk in mentions for m in chunk)
+    for text, known in zip(texts, mentions, strict=True):
+        found = [
+            _candidate(text, *match.span(), "listed")
+            for match in (listed.finditer(text) if listed else ())
+        ]
+        blocked = [(m.start, m.end) for m in known] + _blocked(text)
+        found = [c for c in found if not _touches(c.start, c.end, blocked)]
+        tokens = _tokens(text, blocked + [(c.start, c.end) for c in found])
+        certain, doubtful = _scan(text, tokens, english)
+        sure.append(found + certain)
+        doubts.append(doubtful)
+        lower.update(t.word for t in tokens if t.word.islower())
+    names |= {c.form for chunk in sure for c in chunk if c.reason in ("capital", "mixed", "digits")}
+    # inside a sentence first: what is a name there is one at the beginning of a sentence too
+    inside = {
+        d.candidate.form
+        for chunk in doubts
+        for d in chunk
+        if d.kind in ("word", "phrase") and d.candidate.surface.lower() not in lower
+    }
+    settled = []
+    for certain, doubtful in zip(sure, doubts, strict=True):
+        kept = {c.start: c for c in certain}
+        for doubt in doubtful:
+            reason = _resolve(doubt, names, inside, lower, english)
+            if reason:
+                kept[doubt.candidate.start] = replace(doubt.candidate, reason=reason)
+        for doubt in doubtful:
+            first = doubt.candidate
+            if doubt.kind == "lead" and first.surface.lower() not in lower:
+                _prepend(first, kept)
+        settled.append(sorted(kept.values(), key=lambda c: c.start))
+    return settled
+
+
+def _prepend(first: Candidate, kept: dict[int, Candidate]) -> None:
+    """Make the first word of a sentence part of the name that follows it, if one does."""
+    following = kept.pop(first.end + 1, None)
+    if following is None:
+        return
+    surface = f"{first.surface} {following.surface}"
+    reason = "phrase" if following.reason == "word" else following.reason
+    kept[first.start] = Candidate(
+        first.start, following.end, surface, form_key(surface, NAME), reason
+    )
+
+
+def _resolve(
+    doubt: _Doubt,
+    names: Collection[str],
+    inside: Collection[str],
+    lower: Collection[str],
+    english: GeneralEnglish,
+) -> str:
+    """The reason for which a doubtful stretch is a name in this document, '' where it is none."""
+    candidate, kind = doubt.candidate, doubt.kind
+    usual = candidate.surface.lower() in lower
+    if kind == "lower":
+        if candidate.form in names:
+            return "known"
+        word = candidate.surface
+        return "rare" if len(word) > 3 and not english.derived(word) else ""
+    if candidate.form in names and not usual:
+        return "known"
+    if kind in ("initial", "lead"):
+        return "word" if candidate.form in inside else ""
+    if kind == "phrase":
+        return "phrase"
+    return "" if usual else "word"
+
+
+def _scan(
+    text: str, tokens: Sequence[_Token], english: GeneralEnglish
+) -> tuple[list[Candidate], list[_Doubt]]:
+    sure: list[Candidate] = []
+    doubts: list[_Doubt] = []
+    i = 0
+    while i < len(tokens):
+        token = tokens[i]
+        if not token.free or _broken(text, tokens, i):
+            i += 1
+            continue
+        if token.word.islower() and not any(c.isdigit() for c in token.word):
+            if not english.word(token.word) and not english.abbreviation(token.word):
+                doubts.append(_Doubt(_candidate(text, token.start, token.end, "rare"), "lower"))
+            i += 1
+            continue
+        j = i + 1
+        if _namelike(token.word):
+            while (
+                j < len(tokens)
+                and tokens[j].free
+                and tokens[j].joined
+                and _namelike(tokens[j].word)
+                and not _broken(text, tokens, j)
+            ):
+                j += 1
+        elif not any(c.isdigit() for c in token.word):
+            i += 1
+            continue
+        _judge(text, tokens[i:j], english, sure, doubts)
+        i = j
+    return sure, doubts
+
+
+def _judge(
+    text: str,
+    run: Sequence[_Token],
+    english: GeneralEnglish,
+    sure: list[Candidate],
+    doubts: list[_Doubt],
+) -> None:
+    """Cut a run of capitalised words down to what may be a name; sort it by how sure it is."""
+    run = list(run)
+    reasons = [_reason(t.word, english) for t in run]
+    while run and not reasons[-1] and _outer(run[-1].word, english):
+        del run[-1], reasons[-1]
+    begin = 0
+    while begin < len(run) and not reasons[begin] and _outer(run[begin].word, english):
+        begin += 1
+    run, reasons = run[begin:], reasons[begin:]
+    if not run:
+        return
+    start, end = run[0].start, run[-1].end
+    phrase = text[start:end]
+    if phrase in english.jargon and "capital" not in reasons:
+        return
+    if run[0].initial and not reasons[0]:
+        # a capital at the beginning of a sentence: the word is judged by itself
+        kind = "lead" if len(run) > 1 else "initial"
+        doubts.append(_Doubt(_candidate(text, run[0].start, run[0].end, "word"), kind))
+        if len(run) > 1:
+            inner = [replace(run[1], initial=False), *run[2:]]
+            _judge(text, inner, english, sure, doubts)
+        return
+    strongest = min((r for r in reasons if r), key=_RANK.__getitem__, default="")
+    if strongest:
+        sure.append(_candidate(text, start, end, strongest))
+    elif len(run) > 1:
+        if not all(english.custom(t.word) or _outer(t.word, english) for t in run):
+            doubts.append(_Doubt(_candidate(text, start, end, "phrase"), "phrase"))
+    elif not english.custom(run[0].word):
+        doubts.append(_Doubt(_candidate(text, start, end, "word"), "word"))
+
+
+def _reason(word: str, english: GeneralEnglish) -> str:
+    """Why a token that is written like a name is one by itself; '' for general words."""
+    word = _CONTRACTION.sub("", word.replace("’", "'"))
+    if len(word) < 2 or _ROMAN.fullmatch(word):
+        return ""
+    digits = any(c.isdigit() for c in word)
+    if digits and english.quantity(word):
+        return ""
+    if english.abbreviation(word):
+        return "capital" if english.proper(word) else ""
+    if english.word(word):
+        return ""
+    parts = [p for p in _PARTS.split(word) if p]
+    if len(parts) > 1:
+        # "IT-centric", "COVID-related": what is left when the general parts are gone
+        parts = [
+            p
+            for p in parts
+            if not (len(p) < 2 and p.isalpha())
+            and not english.word(p)
+            and not english.abbreviation(p)
+            and not p.isdigit()
+            and p.lower() not in _PREFIXES
+        ]
+        if not parts:
+            return "digits" if digits and not word[0].isdigit() else ""
+    if digits:
+        return "digits"
+    if any(p.isupper() for p in parts) and not any(p[1:].islower() and len(p) > 2 for p in parts):
+        return "capitals"
+    if any(c.isupper() for p in parts for c in p[1:]) and not word.endswith("s"):
+        return "mixed"
+    if word[:-1].isupper() and word.endswith("s"):
+        return "capitals"
+    return "capital" if word[0].isupper() else "mixed"
+
+
+def _outer(word: str, english: GeneralEnglish) -> bool:
+    """Whether a general word at the edge of a capitalised run is not part of a name."""
+    return (
+        len(word) < 2
+        or english.function(word)
+        or english.abbreviation(word)
+        or bool(_ROMAN.fullmatch(word))
+        or (any(c.isdigit() for c in word) and english.quantity(word))
+        or _terms(word, english)
+    )
+
+
+def _terms(word: str, english: GeneralEnglish) -> bool:
+    """Whether a word is made of abbreviations, letters, numbers ("IFRS-16", "U.S.-based")."""
+    parts = [p for p in _PARTS.split(word) if p]
+    return len(parts) > 1 and all(
+        len(p) < 2 or p.isdigit() or english.abbreviation(p) or (p.islower() and english.derived(p))
+        for p in parts
+    )
+
+
+def _namelike(word: str) -> bool:
+    return any(c.isupper() for c in word) or (
+        word[0].isdigit() and not word.islower() and not word.isdigit()
+    )
+
+
+def _broken(text: str, tokens: Sequence[_Token], i: int) -> bool:
+    """Whether a word was broken off in speech: "stru- structure", "transa transaction"."""
+    token = tokens[i]
+    after = text[token.end : token.end + 2]
+    if after[:1] in "-–—" and (len(after) < 2 or not after[1].isalnum()) and after:
+        return True
+    word = token.word.lower()
+    return any(
+        other.word.lower().startswith(word) and other.word.lower() != word
+        for other in tokens[i + 1 : i + 4]
+        if len(word) > 1 and other.word.islower() and word.isalpha()
+    )
+
+
+def _tokens(text: str, blocked: Sequence[tuple[int, int]]) -> list[_Token]:
+    words = Words.of(text)
+    tokens: list[_Token] = []
+    blocked = sorted(blocked)
+    at = 0
+    for word, start, end, initial in zip(
+        words.words, words.starts, words.ends, words.initial, strict=True
+    ):
+        while at < len(blocked) and blocked[at][1] <= start:
+            at += 1
+        free = not any(s < end for s, _ in blocked[at : at + 1])
+        pieces = _RUN_TOGETHER.split(word)
+        for number, piece in enumerate(pieces):
+            if piece:
+                joined = number == 0 and not initial and text[start - 1 : start] == " "
+                joined = joined and bool(tokens) and tokens[-1].end == start - 1
+                stop = start + len(piece)
+                tokens.append(_Token(start, stop, piece, initial or number > 0, free, joined))
+            start += len(piece) + 1
+    return tokens
+
+
+def _blocked(text: str) -> list[tuple[int, int]]:
+    spans = placeholder_spans(text)
+    for pattern in (_MARKS, _ADDRESS):
+        spans += [match.span() for match in pattern.finditer(text)]
+    return spans
+
+
+def _names(mentions: Iterable[Mention]) -> set[str]:
+    """Forms that are names in the document because the recogniser found them somewhere."""
+    names: set[str] = set()
+    for mention in mentions:
+        if mention.category in _NO_NAMES or not mention.surface:
+            continue
+        names.add(form_key(mention.surface, NAME))
+        words = plain_form(mention.surface).split()
+        if mention.category == "Person" and len(words) > 1:
+            names.update(form_key(word, NAME) for word in words if len(word) > 2)
+    return names
+
+
+def _candidate(text: str, start: int, end: int, reason: str) -> Candidate:
+    surface = text[start:end]
+    return Candidate(start, end, surface, form_key(surface, NAME), reason)
+
+
+def _touches(start: int, end: int, others: Iterable[tuple[int, int]]) -> bool:
+    return any(s < end and start < e for s, e in others)
+
+
+def _pattern(forms: Collection[str]) -> re.Pattern[str] | None:
+    ordered = sorted({f.strip() for f in forms if f.strip()}, key=lambda form: (-len(form), form))
+    if not ordered:
+        return None
+    words = "|".join(r"\s+".join(map(re.escape, form.split())) for form in ordered)
+    return re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)
+
+
+def strongest(reasons: Iterable[str]) -> str:
+    """Return the strongest of several reasons for one form."""
+    return min(reasons, key=_RANK.__getitem__)
+
+
+def settle(
+    forms: Sequence[str],
+    reasons: Sequence[str],
+    documents: Sequence[int],
+    total: int,
+    share: float,
+    never: Collection[str] = (),
+) -> NDArray[np.bool_]:
+    """Decide which forms are swept, by how many documents use them.
+
+    A form in lower case is swept when one document alone uses it; a name by its capital, by the
+    document itself or by a person's word is always swept; any other form when no more than a share
+    of the documents use it, and in any case when one does.
+
+    Parameters
+    ----------
+    forms : sequence of str, length n
+        Forms of :class:`Candidate`.
+    reasons : sequence of str, length n
+        The strongest reason of each.
+    documents : sequence of int, length n
+        Distinct secrets (companies) whose documents use the form.
+    total : int
+        Distinct secrets in the corpus.
+    share : float
+        In [0, 1].
+    never : collection of str
+        Forms that are never swept, in any spelling variant.
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+
+    Raises
+    ------
+    ValueError
+        When ``share`` is outside [0, 1] or a form is used by no document or more than there are.
+
+    Examples
+    --------
+    >>> settle(["3vr", "gpt-4", "mophie", "seasonality"], ["digits", "digits", "rare", "rare"],
+    ...        [1, 30, 1, 2], 40, 0.1).tolist()
+    [True, False, True, False]
+    """
+    if not 0 <= share <= 1:
+        raise ValueError(f"share is {share}, allowed are 0 to 1")
+    counts = np.asarray(documents, dtype=np.int64)
+    if counts.size and (counts.min() < 1 or counts.max() > total):
+        raise ValueError(f"a form is used by {counts.min()} to {counts.max()} of {total} documents")
+    denied = {form_key(form, NAME) for form in never}
+    always = np.array([reason in _ALWAYS for reason in reasons], dtype=bool)
+    rare = np.array([reason == "rare" for reason in reasons], dtype=bool)
+    allowed = np.array([form not in denied for form in forms], dtype=bool)
+    limit = max(1, int(share * total))
+    decided: NDArray[np.bool_] = allowed & (always | (counts <= np.where(rare, 1, limit)))
+    return decided
+
+
+def entities_by_form(mentions: Iterable[Mention]) -> dict[str, str]:
+    """Return form -> canonical name of what the recogniser found in one document.
+
+    Of several entities with one form the most frequent one counts, then the smallest.
+    """
+    entities: dict[str, Counter[str]] = {}
+    for mention in mentions:
+        if mention.category not in _NO_NAMES:
+            form = form_key(mention.surface, NAME)
+            entities.setdefault(form, Counter())[mention.entity] += 1
+    return {
+        form: min(counts, key=lambda name: (-counts[name], name))
+        for form, counts in entities.items()
+    }
+
+
+def name_entities(found: Sequence[Located], known: Sequence[str]) -> list[str]:
+    """Return the canonical name of each swept name of one document.
+
+    Parameters
+    ----------
+    found : sequence of Located
+        The swept names of the document, category :data:`NAME`.
+    known : sequence of str
+        For each the name of the recogniser's entity with the same form, '' where there is none.
+
+    Returns
+    -------
+    list of str
+        In the order given; does not depend on it.
+    """
+    linked = link_document(found)
+    return [name or entity for name, entity in zip(known, linked, strict=True)]
+
+
+__all__ = [
+    "NAME",
+    "REASONS",
+    "Candidate",
+    "GeneralEnglish",
+    "candidates_of",
+    "entities_by_form",
+    "general_english",
+    "name_entities",
+    "settle",
+    "strongest",
+]

@@ -1,0 +1,218 @@
+"""The sweep for residual names as Spark stages: DataFrame in, DataFrame out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pandas as pd
+from pyspark.sql import functions as F
+
+from nes_spark.config import EntitiesConfig
+from nes_spark.entities.linking import Located, bracketed_acronym
+from nes_spark.entities.mentions import Mention
+from nes_spark.entities.stages import whole_documents
+from nes_spark.entities.sweep import (
+    NAME,
+    REASONS,
+    candidates_of,
+    entities_by_form,
+    name_entities,
+    settle,
+)
+from nes_spark.schemas import MENTIONS, SWEPT
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_RAW = (
+    "`document_id` string, `metadata` string, `chunk_id` string, `start` int, `end` int, "
+    "`surface` string, `form` string, `rank` int, `acronym` string, `known` string"
+)
+_RAW_COLUMNS = [part.split("`")[1] for part in _RAW.split(", ")]
+
+
+class Sweep(NamedTuple):
+    """What the sweep found.
+
+    Attributes
+    ----------
+    mentions : DataFrame
+        Rows of table ``MENTIONS``, category ``Name``; they overlap no mention of the recogniser.
+    swept : DataFrame
+        Table ``SWEPT``, with the forms that were left alone too.
+    """
+
+    mentions: DataFrame
+    swept: DataFrame
+
+
+def sweep(chunks: DataFrame, mentions: DataFrame, config: EntitiesConfig) -> Sweep:
+    """Find the names that the recogniser missed.
+
+    Parameters
+    ----------
+    chunks : DataFrame
+        Table ``CHUNKS``; needs ``chunk_id``, ``document_id``, ``metadata`` and ``text``.
+    mentions : DataFrame
+        Table ``MENTIONS`` of these chunks.
+    config : EntitiesConfig
+        ``sweep_share``, ``sweep_never`` and ``sweep_always``. Whether the mentions are used, that
+        is ``sweep``, is the caller's business.
+
+    Returns
+    -------
+    Sweep
+        The same on any number of partitions.
+
+    Notes
+    -----
+    Both tables come from the same candidates: take :func:`find_candidates` and
+    :func:`settle_candidates` and cache what is between them when you use both. A worker holds the
+    chunks of one document at a time.
+    """
+    return settle_candidates(find_candidates(chunks, mentions, config), chunks, config)
+
+
+def find_candidates(chunks: DataFrame, mentions: DataFrame, config: EntitiesConfig) -> DataFrame:
+    """Find what may be a name, document by document: the costly step.
+
+    Parameters
+    ----------
+    chunks, mentions, config
+        As for :func:`sweep`.
+
+    Returns
+    -------
+    DataFrame
+        What :func:`settle_candidates` takes.
+    """
+    found = mentions.groupBy("chunk_id").agg(
+        F.sort_array(
+            F.collect_list(F.struct("start", "end", "category", "surface", "entity"))
+        ).alias("found")
+    )
+    joined = chunks.select("chunk_id", "document_id", "metadata", "text").join(
+        found, "chunk_id", "left"
+    )
+    ordered = joined.repartition("document_id").sortWithinPartitions("document_id", "chunk_id")
+    always = tuple(config.sweep_always)
+
+    def find(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        for documents in whole_documents(batches):
+            yield _find(documents, always)
+
+    return ordered.mapInPandas(find, schema=_RAW)
+
+
+def settle_candidates(raw: DataFrame, chunks: DataFrame, config: EntitiesConfig) -> Sweep:
+    """Count forms over documents, decide which are names, and name their entities.
+
+    Parameters
+    ----------
+    raw : DataFrame
+        From :func:`find_candidates`.
+    chunks : DataFrame
+        Needs ``metadata``; says how many secrets there are.
+    config : EntitiesConfig
+        As for :func:`sweep`.
+
+    Returns
+    -------
+    Sweep
+    """
+    total = chunks.agg(F.count_distinct("metadata").alias("total"))
+    counted = raw.groupBy("form").agg(
+        F.min("rank").alias("rank"),
+        F.count_distinct("metadata").alias("documents"),
+        F.count(F.lit(1)).alias("occurrences"),
+    )
+    share, never = config.sweep_share, tuple(config.sweep_never)
+
+    def decide(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        for batch in batches:
+            yield _decide(batch, share, never)
+
+    # one row, whatever the corpus
+    swept = counted.crossJoin(F.broadcast(total)).mapInPandas(decide, schema=SWEPT.ddl)
+
+    def link(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        for documents in whole_documents(batches):
+            yield _link(documents)
+
+    kept = raw.join(swept.where("treated").select("form"), "form")
+    ordered = kept.repartition("document_id").sortWithinPartitions(
+        "document_id", "chunk_id", "start"
+    )
+    return Sweep(ordered.mapInPandas(link, schema=MENTIONS.ddl), swept)
+
+
+def _find(documents: pd.DataFrame, always: tuple[str, ...]) -> pd.DataFrame:
+    rows: list[tuple[Any, ...]] = []
+    for document_id, chunks in documents.groupby("document_id", sort=False):
+        texts = chunks["text"].tolist()
+        mentions = [
+            [Mention(m["start"], m["end"], m["category"], m["surface"], m["entity"]) for m in found]
+            if found is not None
+            else []
+            for found in chunks["found"]
+        ]
+        known = entities_by_form(m for chunk in mentions for m in chunk)
+        for metadata, chunk_id, text, found in zip(
+            chunks["metadata"],
+            chunks["chunk_id"],
+            texts,
+            candidates_of(texts, mentions, always),
+            strict=True,
+        ):
+            rows.extend(
+                (
+                    document_id,
+                    metadata,
+                    chunk_id,
+                    c.start,
+                    c.end,
+                    c.surface,
+                    c.form,
+                    REASONS.index(c.reason),
+                    bracketed_acronym(text, c.end),
+                    known.get(c.form, ""),
+                )
+                for c in found
+            )
+    return pd.DataFrame(rows, columns=_RAW_COLUMNS)
+
+
+def _decide(batch: pd.DataFrame, share: float, never: tuple[str, ...]) -> pd.DataFrame:
+    reasons = [REASONS[rank] for rank in batch["rank"]]
+    treated = settle(
+        batch["form"].tolist(),
+        reasons,
+        batch["documents"].tolist(),
+        int(batch["total"].max()) if len(batch) else 0,
+        share,
+        never,
+    )
+    return batch.assign(reason=reasons, treated=treated)[SWEPT.names]
+
+
+def _link(found: pd.DataFrame) -> pd.DataFrame:
+    located = [
+        Located(chunk_id, Mention(int(start), int(end), NAME, surface), acronym)
+        for chunk_id, start, end, surface, acronym in zip(
+            *(found[name].tolist() for name in ("chunk_id", "start", "end", "surface", "acronym")),
+            strict=True,
+        )
+    ]
+    known = found["known"].tolist()
+    entities: list[str] = []
+    rows = zip(found["document_id"].tolist(), located, known, strict=True)
+    for _, group in groupby(rows, itemgetter(0)):
+        names = list(group)
+        entities += name_entities([row[1] for row in names], [row[2] for row in names])
+    return found.assign(entity=entities, category=NAME)[MENTIONS.names]
+
+
+__all__ = ["Sweep", "find_candidates", "settle_candidates", "sweep"]

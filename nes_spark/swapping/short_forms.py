@@ -1,0 +1,496 @@
+"""Names that were exchanged and still stand in the text in another form, and the check for them.
+
+A recogniser misses mentions, mostly short ones: the surname in the sentence after the full name,
+the first word of a company, the name in an address. :func:`find_left` looks for them in the text
+outside of all mentions and placeholders, so that rewriting can replace them too.
+:func:`given_away` asks of a text as it is released whether a word is left that tells whose name was
+given away. It flags less than rewriting replaces: only words that no other name of the chunk
+accounts for and that are no words of English.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nes_spark.entities.distinctive import (
+    FUNCTION_WORDS,
+    WORD,
+    distinctive_words,
+    fold,
+    is_acronym,
+    is_generic,
+    is_ordinary,
+    words_of,
+)
+from nes_spark.entities.mentions import Mention, placeholder_spans
+from nes_spark.swapping.spans import after_title, opens_sentence, title_before, whole_name
+
+#: (category, entity)
+Key = tuple[str, str]
+
+#: Other spellings of places that texts have side by side.
+_ALIASES = {
+    "united states": ("United States", "U.S.A.", "U.S.", "USA", "US"),
+    "united kingdom": ("United Kingdom", "U.K.", "UK"),
+    "european union": ("European Union", "E.U.", "EU"),
+    "united arab emirates": ("United Arab Emirates", "U.A.E.", "UAE"),
+}
+#: Categories in which one name may be the short form of another.
+_NAMES = ("Organization", "Person", "Product", "Event")
+#: Categories without proper names.
+_NO_NAMES = ("Date", "Quantity")
+#: What a person does at a sentence's start, so that an ordinary word there is a surname.
+_VERB = re.compile(
+    r"(?:['’]s\b|\s+(?:also|and|then|who|never|later|again|was|is|has|had|did|does|will|would|could|"
+    r"should|must|may|might|says?|said|tells|told|wrote|took|made|gave|went|came|rang|met|knew|left|"
+    r"lost|won|paid|sold|kept|held|sent|got|felt|found|thought|brought|sought|bought|led|ran|saw|"
+    r"heard|spoke|sat|stood|began|argues|claims|contends|submits|states|denies|relies|alleges|"
+    r"appeals|testifies|maintains|[a-z]{2,}ed)\b)"
+)
+_BARRED = re.compile(
+    r"(?:\b(?:a|an|the|this|that|these|those|our|your|their|his|her|its|my|each|every|any|no|some)|"
+    r"[A-Z][\w'’-]*)\s+$",
+)
+_CAPITAL_NEXT = re.compile(r"[ -](?:& )?[A-Z]")
+_GLUE = "@._/-"
+
+
+@dataclass(frozen=True)
+class Left:
+    """A form of a name in a text, found by search.
+
+    Attributes
+    ----------
+    start, end : int
+        Offsets, without possessive and plural endings.
+    key : (str, str)
+        Category and entity of the name.
+    form : str
+        The name's form as the name has it ("Keller" where the text has "KELLER").
+    glued : bool
+        Whether it stands in lower case inside an address or an identifier ("press@keller.org").
+    """
+
+    start: int
+    end: int
+    key: Key
+    form: str
+    glued: bool = False
+
+
+def _bare(name: str) -> str:
+    """Return a name without its titles and a possessive ending."""
+    name = re.sub(r"['’][sS]?$", "", name)
+    return name[after_title(name) :]
+
+
+def spellings(name: str, category: str) -> tuple[str, ...]:
+    """Return a name and other spellings of it that texts have side by side, longest first."""
+    known = _ALIASES.get(name.casefold(), ()) if category == "Location" else ()
+    return tuple(sorted({name, *known}, key=lambda form: (-len(form), form)))
+
+
+def _searched(form: str, category: str) -> bool:
+    """Whether a form as a whole may be looked for: nothing else is written like it."""
+    words = words_of(form)
+    if not words or not any(c.isupper() or c.isdigit() for c in form):
+        return False
+    if len(words) == 1:
+        word = words[0]
+        if is_acronym(word):
+            # "US" is no pronoun, but "IT" may be
+            return category == "Location" or fold(word) not in FUNCTION_WORDS
+        return not is_generic(word, category) and not is_ordinary(word, category)
+    if all(len(word) == 1 for word in words):
+        return len("".join(form.split())) > 2
+    return any(word[0].isupper() and fold(word) not in FUNCTION_WORDS for word in words)
+
+
+def _written(token: str, word: str) -> bool:
+    """Whether a token of a text is a word of a name in one of its spellings."""
+    if token == word:
+        return True
+    if is_acronym(word):
+        return False
+    return (
+        token[0].isupper()
+        and fold(token) == fold(word)
+        and (token.isupper() or token[1:].islower() or word[1:].islower())
+    )
+
+
+def _endings(token: str) -> Iterable[str]:
+    """Yield a token and what it is without possessive and plural endings."""
+    yield token
+    bare = re.sub(r"['’][sS]?$", "", token)
+    if bare != token:
+        yield bare
+    for ending, rest in (("ies", "y"), ("es", ""), ("s", "")):
+        if bare.endswith(ending) and len(bare) - len(ending) > 2:
+            yield bare[: -len(ending)] + rest
+
+
+def holds(text: str, mentions: Iterable[Mention]) -> frozenset[str]:
+    """Return the folded words of the whole names of some mentions of a text, and of their entities.
+
+    With and without endings of plurals and possessives.
+    """
+    return frozenset(
+        fold(part)
+        for m in mentions
+        for name in (text[slice(*whole_name(text, m.start, m.end, m.category))], m.entity)
+        for word in words_of(name)
+        for part in _endings(word)
+    )
+
+
+class Names:
+    """The names that a chunk gives away, as they are looked for.
+
+    Parameters
+    ----------
+    forms : mapping
+        (category, entity) -> forms under which the chunk has it; the entity's name is added.
+    held : collection of str
+        Folded words that other names of the chunk hold: they may stay.
+    ordinary : collection of str, optional
+        Further words that are ordinary, folded.
+    """
+
+    def __init__(
+        self,
+        forms: Mapping[Key, Sequence[str]],
+        held: Collection[str],
+        ordinary: Collection[str] | None = None,
+    ) -> None:
+        #: folded word -> (key, word as the name has it)
+        self.words: dict[str, tuple[Key, str]] = {}
+        #: the same for words that are names only in a context that says so
+        self.weak: dict[str, tuple[Key, str]] = {}
+        #: whole form -> key
+        self.wholes: dict[str, Key] = {}
+        for key, found in forms.items():
+            category = key[0]
+            for name in dict.fromkeys((*found, key[1])):
+                for form in spellings(_bare(name), category):
+                    self._add(form, key, held, ordinary)
+        self._pattern = self._compile()
+
+    def _add(
+        self, form: str, key: Key, held: Collection[str], ordinary: Collection[str] | None
+    ) -> None:
+        category = key[0]
+        words = words_of(form)
+        if category in _NO_NAMES or not words:
+            return
+        free = [w for w in words if fold(w) not in held]
+        if _searched(form, category) and any(fold(w) not in FUNCTION_WORDS for w in free):
+            self.wholes.setdefault(form, key)
+        if category == "Event":
+            # a "Geneva Motor Show" does not make Geneva an event
+            return
+        for word in distinctive_words(form, category, ordinary):
+            if word in free:
+                self.words.setdefault(fold(word), (key, word))
+        if len(words) < 2:
+            return
+        first = [words[0]] if category == "Organization" else words if category == "Person" else ()
+        for word in first:
+            if (
+                len(word) > 2
+                and word[0].isupper()
+                and not is_generic(word, category)
+                and fold(word) not in held
+                and fold(word) not in self.words
+            ):
+                self.weak.setdefault(fold(word), (key, word))
+
+    def _compile(self) -> re.Pattern[str] | None:
+        if not self.wholes:
+            return None
+        written = {form for name in self.wholes for form in (name, self._capitals(name))}
+        ordered = sorted(written, key=lambda form: (-len(form), form))
+        return re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, ordered))})(?![^\W_])")
+
+    @staticmethod
+    def _capitals(name: str) -> str:
+        return name.upper() if len(name) > 3 and len(name.upper()) == len(name) else name
+
+    def find(self, text: str, taken: Sequence[tuple[int, int]]) -> list[Left]:
+        """Return where the names stand outside of taken stretches, in order and disjoint.
+
+        Parameters
+        ----------
+        text : str
+        taken : sequence of (int, int)
+            Sorted, disjoint half-open offsets.
+        """
+        found: list[Left] = []
+        if self._pattern is not None:
+            upper = {self._capitals(name): name for name in reversed(self.wholes)}
+            for match in self._pattern.finditer(text):
+                if not _touches(match.start(), match.end(), taken):
+                    written = match.group()
+                    name = written if written in self.wholes else upper[written]
+                    found.append(Left(*match.span(), self.wholes[name], name))
+        if not self.words and not self.weak:
+            return found
+        blocked = sorted([*taken, *((f.start, f.end) for f in found)])
+        for match in WORD.finditer(text):
+            hit = self._word(text, match.start(), match.group())
+            if hit is not None and not _touches(hit.start, hit.end, blocked):
+                found.append(hit)
+        return _merged(text, sorted(found, key=lambda f: f.start))
+
+    def _word(self, text: str, start: int, token: str) -> Left | None:
+        for part in _endings(token):
+            low = fold(part)
+            if low in self.words:
+                key, word = self.words[low]
+                # the token's own letters: "Companies" is "Company" and an ending
+                size = len(part) if token.startswith(part) else len(token)
+                if _written(part, word):
+                    return Left(start, start + size, key, word)
+                if part.islower() and _glued(text, start, start + len(token)):
+                    return Left(start, start + size, key, word, True)
+            elif low in self.weak and _written(part, self.weak[low][1]):
+                key, word = self.weak[low]
+                if token.startswith(part) and _names_here(text, start, start + len(part), key[0]):
+                    return Left(start, start + len(part), key, word)
+        return None
+
+
+def _merged(text: str, found: Sequence[Left]) -> list[Left]:
+    """Join neighbours that are words of one name: "Pellucid" and "Arden" of "Pellucid-Arden"."""
+    out: list[Left] = []
+    for left in found:
+        last = out[-1] if out else None
+        if (
+            last is not None
+            and last.key == left.key
+            and not (last.glued or left.glued)
+            and text[last.end : left.start] in ("-", "‑", " ", " & ", "&", "/")
+        ):
+            out[-1] = Left(last.start, left.end, left.key, text[last.start : left.end])
+        else:
+            out.append(left)
+    return out
+
+
+def _touches(start: int, end: int, spans: Sequence[tuple[int, int]]) -> bool:
+    return any(low < end and start < high for low, high in spans)
+
+
+def _glued(text: str, start: int, end: int) -> bool:
+    """Whether a word in lower case is a part of an address, a path or an identifier."""
+    before = text[max(0, start - 2) : start]
+    after = text[end : end + 2]
+    return (len(before) == 2 and before[1] in "@._/" and not before[0].isspace()) or (
+        len(after) == 2 and after[0] in "@._/" and after[1].isalnum()
+    )
+
+
+def _names_here(text: str, start: int, end: int, category: str) -> bool:
+    """Whether an ordinary word in capitals must be a name where it stands."""
+    if category == "Person" and title_before(text, start):
+        return True
+    if _CAPITAL_NEXT.match(text, end) or _BARRED.search(text, max(0, start - 40), start):
+        return False
+    if re.search(rf"(?<![^\W_]){re.escape(text[start:end].lower())}(?![^\W_])", text):
+        return False
+    if opens_sentence(text, start):
+        return category == "Person" and _VERB.match(text, end) is not None
+    return True
+
+
+def is_short_form(mention: Mention, names: Mapping[Key, Collection[str]]) -> Key | None:
+    """Return the exchanged name that a mention, an entity of its own, is a short form of.
+
+    Parameters
+    ----------
+    mention : Mention
+        One that is not exchanged.
+    names : mapping
+        (category, entity) -> forms of the names that are.
+
+    Returns
+    -------
+    (str, str) or None
+        The first such name: one of the mention's category, else one of a person or organisation,
+        which a recogniser takes for one another; then the same name counts too. Places are never
+        short forms: "Europe" is not "Western Europe".
+    """
+    if mention.category not in _NAMES:
+        return None
+    words = {fold(w) for w in words_of(_bare(mention.surface))}
+    if not words:
+        return None
+    for same in (True, False):
+        for key, forms in names.items():
+            category = key[0]
+            if (category == mention.category) != same or category not in _NAMES:
+                continue
+            if not same and ("Event" in (category, mention.category) or category == "Product"):
+                continue
+            for form in (*forms, key[1]):
+                whole = {fold(w) for w in words_of(_bare(form))}
+                telling = {fold(w) for w in distinctive_words(_bare(form), category)}
+                if words < whole or (words == whole and not same):
+                    if telling & words:
+                        return key
+    return None
+
+
+def short_entities(
+    mentions: Iterable[Mention], names: Mapping[Key, Collection[str]]
+) -> dict[Key, Key]:
+    """Return the entities of a chunk that are nothing but short forms of exchanged names.
+
+    Parameters
+    ----------
+    mentions : iterable of Mention
+        Of one chunk.
+    names : mapping
+        (category, entity) -> forms of the names that are exchanged.
+
+    Returns
+    -------
+    dict
+        (category, entity) of the short form -> (category, entity) of the name.
+    """
+    found: dict[Key, set[Key | None]] = {}
+    for mention in mentions:
+        key = (mention.category, mention.entity or mention.surface)
+        if key not in names:
+            found.setdefault(key, set()).add(is_short_form(mention, names))
+    return {
+        key: whole
+        for key, wholes in found.items()
+        if len(wholes) == 1 and (whole := next(iter(wholes))) is not None
+    }
+
+
+def find_left(
+    text: str,
+    names: Mapping[Key, Sequence[str]],
+    taken: Sequence[tuple[int, int]],
+    held: Collection[str] = (),
+    ordinary: Collection[str] | None = None,
+) -> list[Left]:
+    """Return forms of exchanged names that no mention covers.
+
+    Parameters
+    ----------
+    text : str
+    names : mapping
+        (category, entity) -> forms that the chunk has, longest first.
+    taken : sequence of (int, int)
+        Offsets of mentions; placeholders are added.
+    held : collection of str
+        Folded words of names that stay (:func:`holds`).
+    ordinary : collection of str, optional
+        Further ordinary words, folded.
+
+    Returns
+    -------
+    list of Left
+        In order, disjoint.
+
+    Examples
+    --------
+    >>> names = {("Person", "Maria Lindqvist"): ("Maria Lindqvist",)}
+    >>> text = "Maria Lindqvist sued. Lindqvist's claim failed."
+    >>> [text[f.start : f.end] for f in find_left(text, names, [(0, 15)])]
+    ['Lindqvist']
+    """
+    if not names:
+        return []
+    spans = sorted([*taken, *placeholder_spans(text)])
+    return Names(names, held, ordinary).find(text, spans)
+
+
+def _new_names(value: Any) -> tuple[str, ...]:
+    """Return the names that come in for one entity: a string, or an object with forms."""
+    return (value,) if isinstance(value, str) else (value.entity, *value.forms)
+
+
+def given_away(
+    text_before: str,
+    mentions: Iterable[Mention],
+    mapping: Mapping[Any, Any],
+    text_after: str,
+    *,
+    ordinary: Collection[str] | None = None,
+) -> list[str]:
+    """Return the words of exchanged names that a chunk still shows after its exchange.
+
+    Parameters
+    ----------
+    text_before : str
+        Chunk text that the mentions are of.
+    mentions : iterable of Mention
+        All mentions of the chunk, of every category.
+    mapping : mapping
+        (category, entity), or the entity alone, -> the name that came in its place: a string (a
+        placeholder too) or a :class:`~nes_spark.swapping.rewriting.Replacement`.
+    text_after : str
+        Chunk text as it is to be released.
+    ordinary : collection of str, optional
+        Further words that are ordinary, folded: for example those that the corpus has in lower
+        case.
+
+    Returns
+    -------
+    list of str
+        Words, or whole names of ordinary words, as the names have them; sorted, each once. Empty
+        for a chunk that gives nothing away.
+
+    Notes
+    -----
+    Flagged are distinctive words (:func:`~nes_spark.entities.distinctive.distinctive_words`), an ordinary
+    surname behind a title ("Mr. Stone"), acronyms, and whole names of several words. Not flagged is
+    what a name that came in holds, what a mention that was not exchanged holds (unless it is a
+    short form of one that was), what the text before has in lower case too, and what stands inside
+    a placeholder.
+
+    Examples
+    --------
+    >>> text = "Orion Widgets Ltd. lost. Orion appealed."
+    >>> mentions = [Mention(0, 18, "Organization", "Orion Widgets Ltd.", "Orion Widgets")]
+    >>> given_away(text, mentions, {"Orion Widgets": "Vega"}, "Vega lost. Orion appealed.")
+    ['Orion']
+    >>> given_away(text, mentions, {"Orion Widgets": "Vega"}, "Vega lost. Vega appealed.")
+    []
+    """
+    forms: dict[Key, list[str]] = {}
+    others: list[Mention] = []
+    incoming: set[str] = set()
+    for mention in mentions:
+        key = (mention.category, mention.entity or mention.surface)
+        new = mapping.get(key, mapping.get(key[1]))
+        if new is None:
+            others.append(mention)
+            continue
+        forms.setdefault(key, []).append(mention.surface)
+        incoming |= {
+            fold(part)
+            for name in _new_names(new)
+            for word in words_of(name)
+            for part in _endings(word)
+        }
+    if not forms:
+        return []
+    short = short_entities(others, forms)
+    kept = [m for m in others if (m.category, m.entity or m.surface) not in short]
+    held = incoming | holds(text_before, kept)
+    lower = {fold(w) for w in words_of(text_before) if w.islower() and len(w) > 2}
+    names = Names(forms, held, lower | set(ordinary or ()))
+    found = set()
+    for left in names.find(text_after, placeholder_spans(text_after)):
+        weak = len(words_of(left.form)) == 1 and fold(left.form) in names.weak
+        if not weak or title_before(text_after, left.start):
+            found.add(left.form)
+    return sorted(found)

@@ -1,0 +1,210 @@
+"""What becomes of names that found no partner: one function and one entry a treatment.
+
+A treatment takes what is left of one category of a unit and says what comes in the place of each
+entity that it can treat; what it leaves out goes to the next treatment of the configured order. The
+last one must treat everything, so that nothing stays unless ``keep`` was asked for by name.
+
+To add one, write a function and give it the decorator :func:`treatment`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from nes_spark.entities.cells import recode
+from nes_spark.errors import parameter_error
+from nes_spark.swapping.exchange import Matching, Similarity, matched
+
+#: Category -> class -> entities
+Recoding = Mapping[str, Mapping[str, Sequence[str]]]
+
+
+@dataclass(frozen=True)
+class Donor:
+    """A unit that gives names: its id and those of its names that the other may take, sorted."""
+
+    unit_id: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Left:
+    """What is left of one category of one unit.
+
+    Attributes
+    ----------
+    unit_id, category : str
+    entities : tuple of str
+        Sorted.
+    donors : tuple of Donor
+        In the order drawn; see ``nes_spark.swapping.layers.draw_donors``.
+    digest : callable
+        ``digest(*parts) -> bytes``: keyed digest bound to this unit and category.
+    """
+
+    unit_id: str
+    category: str
+    entities: tuple[str, ...]
+    donors: tuple[Donor, ...] = ()
+    digest: Callable[..., bytes] = field(default=lambda *parts: b"", compare=False)
+
+
+@dataclass(frozen=True)
+class Means:
+    """What treatments work with, the same for all units.
+
+    Attributes
+    ----------
+    placeholders : mapping of str to str
+        Category -> placeholder; ``[Category]`` for one that is not in it.
+    recoding : mapping
+        Category -> class -> entities.
+    matching, similarity
+        Which name of a donor comes in the place of which; see ``plan_exchange``.
+    """
+
+    placeholders: Mapping[str, str] = field(default_factory=dict)
+    recoding: Recoding = field(default_factory=dict)
+    matching: Matching = "random"
+    similarity: Similarity | None = None
+
+
+@dataclass(frozen=True)
+class Treated:
+    """What became of one entity.
+
+    Attributes
+    ----------
+    entity : str
+    treatment : str
+    replacement : str or None
+        What comes in its place; None when it stays or its chunk is not published.
+    donor : str or None
+        The unit whose name that was.
+    """
+
+    entity: str
+    treatment: str
+    replacement: str | None = None
+    donor: str | None = None
+
+
+#: Entity -> (replacement, donor), for the entities that a treatment can treat.
+Outcome = dict[str, tuple[str | None, str | None]]
+Treatment = Callable[[Left, Means], Outcome]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A treatment: its function, whether it treats every entity, and the words for it."""
+
+    function: Treatment
+    always: bool
+    words: str
+
+
+#: Name -> treatment.
+TREATMENTS: dict[str, Entry] = {}
+
+
+def treatment(name: str, words: str, always: bool = False) -> Callable[[Treatment], Treatment]:
+    """Register a function as a treatment.
+
+    Parameters
+    ----------
+    name : str
+        What a configuration calls it.
+    words : str
+        What happens to a name, for the report.
+    always : bool
+        Whether it treats every entity, so that it may come last.
+    """
+
+    def register(function: Treatment) -> Treatment:
+        if name in TREATMENTS:
+            raise parameter_error("treatment", "name", "a name of its own", name)
+        TREATMENTS[name] = Entry(function, always, words)
+        return function
+
+    return register
+
+
+def check_order(order: Sequence[str], owner: str = "sample_plan") -> tuple[str, ...]:
+    """Return an order of treatments, or raise ValueError when something could fall through."""
+    last = sorted(name for name, entry in TREATMENTS.items() if entry.always)
+    unknown = [name for name in order if name not in TREATMENTS]
+    if unknown or len(set(order)) < len(order) or not order:
+        raise parameter_error(owner, "leftover", f"distinct of {sorted(TREATMENTS)}", list(order))
+    if order[-1] not in last:
+        allowed = f"a list that ends with one of {last}, so that nothing falls through"
+        raise parameter_error(owner, "leftover", allowed, list(order))
+    return tuple(order)
+
+
+def treat(left: Left, order: Sequence[str], means: Means) -> list[Treated]:
+    """Treat every entity that is left by the first treatment that applies.
+
+    Returns
+    -------
+    list of Treated
+        One for each entity, sorted by entity.
+    """
+    done: dict[str, Treated] = {}
+    for name in order:
+        rest = tuple(e for e in left.entities if e not in done)
+        if not rest:
+            break
+        part = Left(left.unit_id, left.category, rest, left.donors, left.digest)
+        for entity, (new, donor) in TREATMENTS[name].function(part, means).items():
+            done[entity] = Treated(entity, name, new, donor)
+    missing = len(set(left.entities) - set(done))
+    if missing:
+        raise ValueError(f"no treatment of {list(order)} applies to {missing} entities")
+    return [done[entity] for entity in sorted(done)]
+
+
+@treatment("donor", "takes the place of a name of its kind from another document")
+def donor(left: Left, means: Means) -> Outcome:
+    """Give each entity a name of a donor; no name twice, those of the first donor first."""
+    out: Outcome = {}
+    taken: set[str] = set()
+    for one in left.donors:
+        rest = sorted((e for e in left.entities if e not in out), key=lambda e: left.digest("o", e))
+        names = [name for name in one.names if name not in taken]
+        names.sort(key=lambda name: left.digest("n", name))
+        for i, k in matched(rest, names, means.matching, means.similarity):
+            out[rest[i]] = names[k], one.unit_id
+        taken |= set(names)
+    return out
+
+
+@treatment("placeholder", "becomes a placeholder", always=True)
+def placeholder(left: Left, means: Means) -> Outcome:
+    """Replace by the placeholder of the category."""
+    word = means.placeholders.get(left.category, f"[{left.category}]")
+    return dict.fromkeys(left.entities, (word, None))
+
+
+@treatment("recode", "becomes the class that it belongs to")
+def recoded(left: Left, means: Means) -> Outcome:
+    """Replace by the class of the recoding table, where an entity is in one."""
+    classes = means.recoding.get(left.category)
+    out: Outcome = {}
+    for entity in left.entities:
+        (value,) = recode([entity], classes) if classes else (entity,)
+        if value != entity:
+            out[entity] = value, None
+    return out
+
+
+@treatment("drop", "goes with its chunk, which is not published", always=True)
+def drop(left: Left, means: Means) -> Outcome:
+    """Do not publish the chunk."""
+    return dict.fromkeys(left.entities, (None, None))
+
+
+@treatment("keep", "stays", always=True)
+def keep(left: Left, means: Means) -> Outcome:
+    """Leave it."""
+    return dict.fromkeys(left.entities, (None, None))

@@ -1,0 +1,108 @@
+"""Phone numbers and numbers of companies and securities: found by shape and check digits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+import phonenumbers
+from phonenumbers import Leniency, PhoneNumberMatcher, PhoneNumberType
+from stdnum import cusip, figi, isin, lei
+
+_PHONE = re.compile(
+    r"(?<![\w$€£¥.,/:-])(?:\+\s?)?(?:\(\s?\d{1,5}\s?\)|\d{1,5})(?:[\s.\-–]{1,2}(?:\(\s?\d{1,5}\s?\)|"
+    r"\d{2,8})){1,6}(?![\w%]|[.,:]\d)"
+    r"|(?<![\w$€£¥.,/:-])(?:\+\s?)?\d{9,15}(?![\w%]|[.,:]\d)"
+)
+#: Words before a number that say that it is one to call.
+_CALLED = re.compile(
+    r"\b(?:call|dial|phone|telephone|tel|fax|mobile|cell|ring|hotline|helpline|whatsapp|sms)\b"
+    r"[^\d\n]{0,24}$",
+    re.IGNORECASE,
+)
+
+
+def phone_spans(text: str, regions: Sequence[str]) -> Iterable[tuple[int, int]]:
+    """Yield where phone numbers stand.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+    regions : sequence of str
+        ISO codes of the countries whose national formats count; international ones always do.
+
+    Notes
+    -----
+    A number without spaces counts when it is international, free of charge, or announced ("call").
+    A number that has the American shape counts whatever its digits: transcripts mishear some.
+    """
+    regions = tuple(regions)
+    for match in _PHONE.finditer(text):
+        found = match.group()
+        groups = re.findall(r"\d+", found)
+        lengths = [len(g) for g in groups]
+        digits = sum(lengths)
+        if not 7 <= digits <= 15:
+            continue
+        if all(len(g) == 4 and g[:2] in ("19", "20") for g in groups):
+            continue
+        if len(groups) == 1:
+            called = _CALLED.search(text[max(0, match.start() - 40) : match.start()])
+            if _is_phone(found, regions, not called and not found.startswith("+")):
+                yield match.span()
+            continue
+        shape = tuple(lengths)
+        told = found.lstrip().startswith("+") or "(" in found
+        american = shape in ((3, 3, 4), (1, 3, 3, 4)) or (
+            shape == (3, 4) and re.fullmatch(r"\d{3}-\d{4}", found) is not None
+        )
+        if american or (told and digits >= 8) or _is_phone(found, regions, False):
+            yield match.span()
+
+
+@lru_cache(maxsize=16384)
+def _is_phone(found: str, regions: tuple[str, ...], free: bool) -> bool:
+    """Whether a number is valid and grouped as in one of the regions; `free` of charge if asked."""
+    for region in regions or ("ZZ",):
+        for match in PhoneNumberMatcher(found, region, Leniency.STRICT_GROUPING, max_tries=3):
+            if len(re.sub(r"\D", "", match.raw_string)) < len(re.sub(r"\D", "", found)):
+                continue
+            if not free or phonenumbers.number_type(match.number) == PhoneNumberType.TOLL_FREE:
+                return True
+    return False
+
+
+_SECURITY = re.compile(
+    r"(?<![A-Za-z0-9])(?:[A-Z]{2}[A-Z0-9]{9}\d|\d{3}[0-9A-Z*@#]{5}\d|[A-Z0-9]{18}\d{2}|000\d{7})"
+    r"(?![A-Za-z0-9])"
+)
+_NAMED = re.compile(
+    r"\b(?:CIK|CUSIP|CINS|ISIN|SEDOL|FIGI|LEI|WKN|Central Index Key)\b"
+    r"(?:\s+(?i:numbers?|code|no\.?|is|of|identifier)){0,2}[\s:#()]{0,4}"
+    r"(?P<number>(?=[A-Z]*\d)[A-Z0-9](?:[A-Z0-9]| (?=[A-Z0-9]*\d)){2,24})(?![A-Za-z0-9])"
+)
+#: Length -> schemes with check digits.
+_CHECKED = {12: (isin, figi), 9: (cusip,), 20: (lei,)}
+
+
+def security_spans(text: str) -> Iterable[tuple[int, int]]:
+    """Yield where numbers of companies and securities stand.
+
+    ISIN, CUSIP, LEI and FIGI by their check digits (a CUSIP only with a letter in it, since one in
+    ten numbers passes), a CIK padded to ten digits, and whatever is announced as one of them or as
+    a SEDOL or WKN.
+    """
+    for match in _NAMED.finditer(text):
+        yield match.span("number")
+    for match in _SECURITY.finditer(text):
+        found = match.group()
+        if found.isdigit():
+            if found.startswith("000") and len(found) == 10:
+                yield match.span()
+        elif any(scheme.is_valid(found) for scheme in _CHECKED[len(found)]):
+            yield match.span()
+
+
+__all__ = ["phone_spans", "security_spans"]

@@ -1,0 +1,268 @@
+"""The panel of utility measures: what is left of the texts, in several meanings of the word.
+
+A measure is one function from :class:`Changed` to :class:`Measured` and one entry in
+:data:`MEASURES`. All are computed on the changed chunks; where a figure for the whole corpus is
+meant, chunks that were not changed count as they must (a cosine of one, the same component).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nes_spark.errors import parameter_error
+from nes_spark.utility.measure import data_utility
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Changed:
+    """The chunks that a release changed, before and after; what is not at hand is None.
+
+    Attributes
+    ----------
+    n_chunks : int
+        Chunks of the corpus, changed or not.
+    chunk_ids : sequence of str, length n
+        The changed chunks.
+    documents : sequence of str, length n, or None
+        The documents they are from: standard errors then allow for chunks of one being alike.
+    before, after : ndarray of shape (n, d) or None
+        Unit vectors of the texts.
+    component_before, component_after : ndarray of int, shape (n,), or None
+        Their most probable components.
+    log_density_before, log_density_after : ndarray of shape (n,) or None
+        Log densities, both under the component before.
+    log_f_before : float or None
+        Sum over all chunks of the corpus of the log density before.
+    texts_before, texts_after : sequence of str, length n, or None
+    """
+
+    n_chunks: int
+    chunk_ids: Any
+    documents: Any = None
+    before: Any = None
+    after: Any = None
+    component_before: Any = None
+    component_after: Any = None
+    log_density_before: Any = None
+    log_density_after: Any = None
+    log_f_before: float | None = None
+    texts_before: Any = None
+    texts_after: Any = None
+
+    def __post_init__(self) -> None:
+        """Refuse columns of different lengths."""
+        n = len(self.chunk_ids)
+        for name in _BY_CHUNK:
+            value = getattr(self, name)
+            if value is not None and len(value) != n:
+                raise parameter_error("Changed", name, f"of {n} chunks", len(value))
+        if self.n_chunks < n:
+            raise parameter_error("Changed", "n_chunks", f"at least {n}", self.n_chunks)
+
+
+_BY_CHUNK = (
+    "documents",
+    "before",
+    "after",
+    "component_before",
+    "component_after",
+    "log_density_before",
+    "log_density_after",
+    "texts_before",
+    "texts_after",
+)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A figure for the changed chunks.
+
+    Attributes
+    ----------
+    value : float
+        NaN without changed chunks.
+    standard_error : float
+        NaN where there is none.
+    corpus : float
+        The same over all chunks of the corpus; NaN where that has no meaning.
+    """
+
+    value: float
+    standard_error: float = math.nan
+    corpus: float = math.nan
+
+
+@dataclass(frozen=True)
+class UtilityMeasure:
+    """One measure.
+
+    Attributes
+    ----------
+    name : str
+        As in tables, metrics and the configuration.
+    words : str
+        What it is, for the report.
+    function : callable
+        From :class:`Changed` to :class:`Measured`.
+    needs : tuple of str
+        Attributes of :class:`Changed` that must be there.
+    best : float
+        Its value for a release that changes nothing.
+    """
+
+    name: str
+    words: str
+    function: Callable[[Changed], Measured]
+    needs: tuple[str, ...]
+    best: float = 1.0
+
+
+#: By name, in the order of the report.
+MEASURES: dict[str, UtilityMeasure] = {}
+
+
+def register(measure: UtilityMeasure) -> UtilityMeasure:
+    """Add a measure.
+
+    Raises
+    ------
+    ValueError
+        When its name is taken, or it needs what there is not.
+    """
+    if measure.name in MEASURES:
+        raise parameter_error(
+            "register", "name", f"none of {[*MEASURES]}, which are taken", measure.name
+        )
+    fields = Changed.__dataclass_fields__
+    unknown = [name for name in measure.needs if name not in fields]
+    if unknown:
+        raise parameter_error("register", "needs", f"attributes of Changed: {[*fields]}", unknown)
+    MEASURES[measure.name] = measure
+    return measure
+
+
+def panel(changed: Changed) -> list[dict[str, Any]]:
+    """Return every registered measure of a release.
+
+    Parameters
+    ----------
+    changed : Changed
+        Its changed chunks.
+
+    Returns
+    -------
+    list of dict
+        ``measure, value, standard_error, corpus, best, reason``. Where something that the measure
+        needs is not at hand, the figures are NaN and ``reason`` names it; else it is empty.
+    """
+    rows = []
+    for name, measure in MEASURES.items():
+        missing = [need for need in measure.needs if getattr(changed, need) is None]
+        found = Measured(math.nan) if missing else measure.function(changed)
+        rows.append(
+            {
+                "measure": name,
+                "value": found.value,
+                "standard_error": found.standard_error,
+                "corpus": found.corpus,
+                "best": measure.best,
+                "reason": f"no {', '.join(missing)}" if missing else "",
+            }
+        )
+    return rows
+
+
+def clustered_mean(values: Any, clusters: Any = None) -> tuple[float, float]:
+    """Return a mean and its standard error, values of a cluster being dependent.
+
+    The variance is that of a ratio of cluster totals, linearised: m/(m-1) sum_g e_g^2 / n^2 with
+    e_g the sum of the deviations in cluster g of m (Cochran 1977, section 9A.6). Without clusters
+    each value is one of its own, and this is the usual standard error.
+
+    Parameters
+    ----------
+    values : array_like of shape (n,)
+    clusters : sequence of length n, optional
+        Labels, e.g. documents.
+
+    Returns
+    -------
+    mean, standard_error : float
+        NaN for no values; a standard error of NaN for a single cluster.
+    """
+    x = np.asarray(values, dtype=np.float64)
+    if not x.size:
+        return math.nan, math.nan
+    mean = math.fsum(x) / x.size
+    codes = np.arange(x.size)
+    if clusters is not None:
+        names = np.asarray(clusters, dtype=object).astype(str)
+        codes = np.unique(names, return_inverse=True)[1].reshape(-1)
+    m = int(codes.max()) + 1
+    if m < 2:
+        return mean, math.nan
+    deviations = np.bincount(codes, weights=x - mean, minlength=m)
+    return mean, math.sqrt(m / (m - 1) * math.fsum(deviations**2)) / x.size
+
+
+def _share(values: Array, changed: Changed, unchanged: float) -> Measured:
+    mean, error = clustered_mean(values, changed.documents)
+    n = len(values)
+    corpus = (math.fsum(values) + unchanged * (changed.n_chunks - n)) / max(changed.n_chunks, 1)
+    return Measured(mean, error, corpus)
+
+
+def mixture_utility(changed: Changed) -> Measured:
+    """DU of the paper (:func:`nes_spark.utility.measure.data_utility`), over the whole corpus."""
+    gain = math.fsum(changed.log_density_after) - math.fsum(changed.log_density_before)
+    whole = float(changed.log_f_before or 0.0)
+    value = float(data_utility([whole + gain], whole)[0])
+    return Measured(value, corpus=value)
+
+
+def fidelity(changed: Changed) -> Measured:
+    """Mean cosine of each changed chunk before and after."""
+    before = np.asarray(changed.before, dtype=np.float64)
+    after = np.asarray(changed.after, dtype=np.float64)
+    return _share(np.einsum("ij,ij->i", before, after), changed, 1.0)
+
+
+def topic_agreement(changed: Changed) -> Measured:
+    """Share of changed chunks that keep their component."""
+    same = np.asarray(changed.component_before) == np.asarray(changed.component_after)
+    return _share(same.astype(np.float64), changed, 1.0)
+
+
+register(
+    UtilityMeasure(
+        "fidelity",
+        "mean cosine of the vectors of each changed chunk before and after",
+        fidelity,
+        ("before", "after"),
+    )
+)
+register(
+    UtilityMeasure(
+        "topic_agreement",
+        "share of the changed chunks that stay in their component",
+        topic_agreement,
+        ("component_before", "component_after"),
+    )
+)
+register(
+    UtilityMeasure(
+        "DU",
+        "log-likelihood of the mixture after over before, given the components before (the paper's "
+        "measure; above 1 when the texts became more typical)",
+        mixture_utility,
+        ("log_density_before", "log_density_after", "log_f_before"),
+    )
+)

@@ -1,0 +1,554 @@
+"""Plan ``whole``: the law of its layers, what may never happen, and that nothing is forgotten."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections import Counter, defaultdict
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import chisquare
+
+from nes_spark.config import ConstraintsConfig, ReleasesConfig, SwappingConfig
+from nes_spark.swapping import sample_plan, treatments
+from nes_spark.swapping.codes import codes_of
+from nes_spark.swapping.constraints import constraints_of
+from nes_spark.swapping.layers import (
+    Drawing,
+    Members,
+    Wanting,
+    draw_donors,
+    layers_of,
+    meetings,
+    nearest_components,
+    sample_layers,
+)
+from nes_spark.swapping.population import joint_sets, sets_of
+from nes_spark.swapping.sampler import Limits
+from nes_spark.swapping.seeds import Secret
+from nes_spark.swapping.treatments import Donor, Left, Means, check_order, treat, treatment
+
+from .test_sampler import WAYS, assert_same_distribution
+
+SWAP = ["Organization", "Person", "Product"]
+CATEGORIES = [*SWAP, "Date", "Event"]
+
+
+def corpus(n, seed, names=6, components=2, documents=5):
+    """Made-up chunks; document k has the own name 'own k', which others mention too."""
+    rng = random.Random(seed)
+    entities = {
+        c: [
+            rng.sample([f"{c} {k}" for k in range(names)], rng.choice([0, 1, 1, 2, 3]))
+            for _ in range(n)
+        ]
+        for c in CATEGORIES
+    }
+    document = [rng.randrange(documents) for _ in range(n)]
+    own = [[f"Organization {d}"] if d < 2 else [] for d in document]
+    entities["Organization"] = [
+        [e for e in v if e not in o] for v, o in zip(entities["Organization"], own, strict=True)
+    ]
+    return {
+        "chunk_ids": [f"d{d}#{i:03d}" for i, d in enumerate(document)],
+        "metadata": [f"Company {d // 2}" for d in document],
+        "component": [rng.randrange(components) for _ in range(n)],
+        "entities": entities,
+        "own_names": {"Organization": own},
+        "document_ids": [f"d{d}" for d in document],
+    }
+
+
+def reordered(given_, seed):
+    order = list(range(len(given_["chunk_ids"])))
+    random.Random(seed).shuffle(order)
+    out = {}
+    for name, value in given_.items():
+        if isinstance(value, dict):
+            out[name] = {c: [v[i] for i in order] for c, v in value.items()}
+        else:
+            out[name] = [value[i] for i in order]
+    return out
+
+
+# -- the law -----------------------------------------------------------------------------------
+
+
+class Small:
+    """A few chunks in plain Python and the brute-force scheme, layer after layer."""
+
+    def __init__(self, n, seed):
+        rng = random.Random(seed)
+        self.n = n
+        self.metadata = [rng.randrange(3) for _ in range(n)]
+        self.sets = [
+            [frozenset(rng.sample(range(3), rng.choice([0, 1, 1, 2]))) for _ in range(n)]
+            for _ in range(2)
+        ]
+        self.rest = [rng.randrange(2) for _ in range(n)]
+        self.layers = [(0, 1), (0,), (1,)]
+
+    def valid(self, layer, a, b):
+        j = self.layers[layer]
+        outside = [(self.rest[i], *(self.sets[c][i] for c in (0, 1) if c not in j)) for i in (a, b)]
+        return (
+            self.metadata[a] != self.metadata[b]
+            and outside[0] != outside[1]
+            and all(
+                self.sets[c][a] - self.sets[c][b] and self.sets[c][b] - self.sets[c][a] for c in j
+            )
+        )
+
+    def sequences(self):
+        """Probability of every whole sequence of (layer, a, b)."""
+        out = Counter()
+
+        def step(layer, done, used, probability):
+            if layer == len(self.layers):
+                out[done] += probability
+                return
+            j = self.layers[layer]
+            mine = {x for one in done if one[0] == layer for x in one[1:]}
+            free = [
+                i for i in range(self.n) if i not in mine and all((c, i) not in used for c in j)
+            ]
+            pairs = [p for p in itertools.combinations(free, 2) if self.valid(layer, *p)]
+            if not pairs:
+                step(layer + 1, done, used, probability)
+                return
+            for a, b in pairs:
+                more = used | {(c, i) for c in j for i in (a, b)}
+                step(layer, (*done, (layer, a, b)), more, probability / len(pairs))
+
+        step(0, (), frozenset(), 1.0)
+        return out
+
+    def members(self):
+        sets = [sets_of(s) for s in self.sets]
+        outside = [
+            codes_of(
+                [
+                    (self.rest[i], *(self.sets[c][i] for c in (0, 1) if c not in j))
+                    for i in range(self.n)
+                ]
+            )
+            for j in self.layers
+        ]
+        return Members(
+            [f"c{i}" for i in range(self.n)],
+            np.array(self.metadata),
+            np.array(outside),
+            sets,
+            sets,
+            np.array([[bool(v) for v in s] for s in self.sets]),
+            np.zeros(self.n, dtype=np.int64),
+        )
+
+
+@pytest.mark.parametrize("way", ["enumeration", "thinning", "row thinning"])
+@pytest.mark.parametrize("seed", [10, 18])
+def test_layers_have_the_probabilities_of_the_sequential_scheme(seed, way):
+    small = Small(7, seed)
+    expected = small.sequences()
+    assert len(expected) > 5
+    assert len({one[0] for sequence in expected for one in sequence}) >= 2, "several layers"
+    found = Counter()
+    for k in range(1, 1001):
+        drawing = Drawing(
+            Secret(k), ("A", "B"), layers_of(["A", "B"]), constraints=constraints_of()
+        )
+        swaps = sample_layers(small.members(), drawing, "", 0, limits=Limits(**WAYS[way]))
+        found[tuple((s.layer, s.first, s.second) for s in swaps)] += 1
+    assert_same_distribution(found, expected)
+
+
+def test_donors_are_uniform_over_those_that_can_give():
+    has = [{1}, {1, 2}, {2}, {3, 4}, {5}, {1}, set(), {6}]
+    metadata = np.array([0, 1, 1, 2, 3, 3, 3, 4])
+    gives, barred = joint_sets(has, [h | ({6} if i == 0 else set()) for i, h in enumerate(has)])
+    left = np.zeros(len(has), dtype=np.int64)
+    left[0] = 2
+    wanting = Wanting(gives, barred, left, np.ones(len(has), dtype=bool))
+    ids = [f"c{i}" for i in range(len(has))]
+    first = Counter()
+    for k in range(1, 1201):
+        (donors,) = draw_donors(wanting, ids, metadata, "A", Secret(k), ()).values()
+        first[donors[0]] += 1
+        given_ = set().union(*(has[d] for d in donors)) - has[0]
+        assert len(given_) >= 2 and 7 not in donors and len(set(donors)) == len(donors)
+    assert set(first) == {1, 2, 3, 4}, "c5 has only what c0 has, c6 nothing, c7 what is barred"
+    assert chisquare([first[k] for k in sorted(first)]).pvalue > 1e-3
+
+
+def test_few_donors_are_found_by_looking_at_all():
+    has = [{1}] * 500 + [{2}, {3}]
+    metadata = np.array([*range(500), 500, 501])
+    gives, barred = joint_sets(has, has)
+    left = np.array([1] * 500 + [0, 0])
+    wanting = Wanting(gives, barred, left, np.ones(len(has), dtype=bool))
+    found = draw_donors(wanting, [str(i) for i in range(502)], metadata, "A", Secret(1), ())
+    assert {tuple(d) for d in found.values()} == {(500,), (501,)}
+    assert chisquare(list(Counter(d[0] for d in found.values()).values())).pvalue > 1e-3
+
+
+# -- properties --------------------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    n=st.integers(1, 40),
+    seed=st.integers(0, 10_000),
+    unit=st.sampled_from(["chunk", "document"]),
+    neighbours=st.integers(0, 2),
+    leftover=st.sampled_from([("donor", "placeholder"), ("recode", "donor", "keep"), ("drop",)]),
+    sticky=st.booleans(),
+)
+def test_what_always_holds(n, seed, unit, neighbours, leftover, sticky):
+    data = corpus(n, seed, components=3)
+    means = {k: np.eye(3)[k] + 0.1 for k in range(3)}
+    recoding = {"Person": {"[Somebody]": ["Person 1", "Person 2"]}}
+    options = {"swap": SWAP, "seed": seed + 1, "unit": unit, "leftover": leftover}
+    options |= {"recoding": recoding, "sticky": sticky}
+    options |= {"neighbours": neighbours if unit == "chunk" else 0, "means": means}
+    plan = sample_plan(**data, **options)
+    row = {chunk: i for i, chunk in enumerate(data["chunk_ids"])}
+    document = dict(zip(data["chunk_ids"], data["document_ids"], strict=True))
+    company = dict(zip(data["document_ids"], data["metadata"], strict=True))
+    of = (lambda u: document[u]) if unit == "chunk" else (lambda u: u)
+
+    # two sides of a swap differ in metadata; a category of a unit is exchanged at most once
+    used = Counter()
+    for order, swap in enumerate(plan.swaps, start=1):
+        assert swap.order == order
+        assert company[of(swap.chunk_a)] != company[of(swap.chunk_b)]
+        for c in swap.combination.split("+"):
+            used[c, swap.chunk_a] += 1
+            used[c, swap.chunk_b] += 1
+        if unit == "chunk" and swap.neighbour == 0:
+            places = {data["component"][row[x]] for x in (swap.chunk_a, swap.chunk_b)}
+            assert len(places) == 1
+    assert all(v == 1 for v in used.values())
+    keys = [(s.neighbour, s.layer, s.priority, s.time) for s in plan.swaps]
+    assert keys == sorted(keys)
+
+    # every name of every chunk is accounted for, once
+    fates = plan.fates()
+    names = [(f.chunk_id, f.category, f.entity) for f in fates]
+    assert len(set(names)) == len(names)
+    assert set(names) == {
+        (chunk, c, e)
+        for chunk, i in row.items()
+        for c in CATEGORIES
+        for e in data["entities"][c][i]
+    }
+    dropped = plan.dropped()
+    own = {
+        d: set(o)
+        for d, o in zip(data["document_ids"], data["own_names"]["Organization"], strict=True)
+    }
+    whole = defaultdict(set)  # names of a unit by category
+    for chunk, c, e in names:
+        whole[chunk if unit == "chunk" else document[chunk], c].add(e)
+    for f in fates:
+        mine = f.chunk_id if unit == "chunk" else document[f.chunk_id]
+        if f.category not in SWAP:
+            if f.chunk_id not in dropped:
+                assert (f.treatment, f.reason) == ("keep", "not_swapped")
+            continue
+        if f.treatment in ("exchange", "donor"):
+            assert f.replacement != f.entity
+            assert f.replacement not in whole[mine, f.category], "what it had comes back"
+            if f.category == "Organization":
+                assert f.replacement not in own[document[f.chunk_id]], "its document's own name"
+            assert f.replacement in whole[f.partner, f.category]
+            assert company[of(f.partner)] != company[document[f.chunk_id]]
+        if f.treatment == "exchange":
+            assert f.order and f.reason == ""
+        elif f.chunk_id not in dropped:
+            assert f.treatment in leftover and f.reason in ("no_partner", "shared")
+    if leftover == ("drop",):
+        left = {f.chunk_id for f in fates if f.category in SWAP and f.treatment != "exchange"}
+        assert left == set(dropped)
+    else:
+        assert not dropped
+    # no name of a donor twice in a unit and category
+    came = Counter((f.chunk_id, f.category, f.replacement) for f in fates if f.treatment == "donor")
+    assert unit == "document" or all(v == 1 for v in came.values())
+    # row order does not matter
+    assert sample_plan(**reordered(data, seed), **options) == plan
+
+
+@settings(max_examples=30, deadline=None)
+@given(n=st.integers(2, 25), seed=st.integers(0, 10_000))
+def test_it_ends_when_no_layer_has_a_valid_pair_of_open_chunks(n, seed):
+    data = corpus(n, seed)
+    plan = sample_plan(**data, swap=SWAP, seed=seed + 1)
+    closed = {
+        (c, x) for s in plan.swaps for c in s.combination.split("+") for x in (s.chunk_a, s.chunk_b)
+    }
+    ids, entities = data["chunk_ids"], {c: [set(x) for x in v] for c, v in data["entities"].items()}
+    own = [set(o) for o in data["own_names"]["Organization"]]
+
+    def gives(c, a, b):
+        return entities[c][a] - entities[c][b] - (own[b] if c == "Organization" else set())
+
+    for j in layers_of(SWAP):
+        for a, b in itertools.combinations(range(n), 2):
+            if any((c, ids[x]) in closed for c in j for x in (a, b)):
+                continue
+            assert not (
+                data["metadata"][a] != data["metadata"][b]
+                and data["component"][a] == data["component"][b]
+                and all(gives(c, a, b) and gives(c, b, a) for c in j)
+                and any(entities[c][a] != entities[c][b] for c in CATEGORIES if c not in j)
+            )
+
+
+def test_component_numbers_seed_setting_draw_and_unit():
+    data = corpus(40, 3)
+    renamed = data | {"component": [f"x{9 - k}" for k in data["component"]]}
+    base = sample_plan(**data, swap=SWAP, seed=1)
+    again = sample_plan(**renamed, swap=SWAP, seed=1)
+    assert [(s.chunk_a, s.chunk_b, s.time) for s in base.swaps] == [
+        (s.chunk_a, s.chunk_b, s.time) for s in again.swaps
+    ]
+    assert base.leftovers == again.leftovers
+    others = [
+        sample_plan(**data, swap=SWAP, **options)
+        for options in ({"seed": 2}, {"seed": 1, "setting": "x"}, {"seed": 1, "draw": 1})
+    ]
+    assert len({tuple((s.chunk_a, s.chunk_b) for s in p.swaps) for p in (base, *others)}) == 4
+
+
+def test_prefixes_are_beginnings_and_account_for_everything_too():
+    plan = sample_plan(**corpus(40, 3), swap=SWAP, seed=1)
+    total = len(plan.swaps)
+    assert total > 10
+    assert [plan.prefix(k / 10) for k in range(11)] == [-(-k * total // 10) for k in range(11)]
+    whole = plan.fates()
+    before = 0
+    for k in range(0, total + 1, 5):
+        fates = plan.fates(k)
+        assert [f[:3] for f in map(tuple_of, fates)] == [f[:3] for f in map(tuple_of, whole)]
+        exchanged = sum(f.treatment == "exchange" for f in fates)
+        assert exchanged >= before and not any(f.treatment == "donor" for f in fates)
+        assert all(f.order <= k for f in fates if f.order)
+        before = exchanged
+    table = plan.frame()
+    assert list(table.columns[:4]) == ["chunk_id", "category", "entity", "treatment"]
+    assert len(table) == len(whole)
+    new = plan.replacements()
+    assert sum(map(len, new.values())) == table["replacement"].notna().sum()
+    with pytest.raises(ValueError, match="share"):
+        plan.prefix(1.1)
+
+
+def tuple_of(fate):
+    return (fate.chunk_id, fate.category, fate.entity)
+
+
+def test_columns_of_a_table_will_do():
+    data = corpus(30, 4)
+    table = pd.DataFrame(
+        {k: data[k] for k in ("chunk_ids", "metadata", "component")} | data["entities"],
+        index=[f"row {i}" for i in range(30)][::-1],
+    )
+    plan = sample_plan(
+        table["chunk_ids"], table["metadata"], table["component"],
+        {c: table[c] for c in CATEGORIES}, SWAP, seed=1, own_names=data["own_names"],
+    )  # fmt: skip
+    rest = {k: v for k, v in data.items() if k != "document_ids"}
+    assert plan == sample_plan(**rest, swap=SWAP, seed=1)
+
+
+def test_a_document_has_one_name_for_each_of_its_names():
+    data = corpus(60, 7, documents=9)
+    plan = sample_plan(**data, swap=SWAP, seed=3, unit="document")
+    assert plan.swaps and plan.swaps[0].chunk_a in data["document_ids"]
+    document = dict(zip(data["chunk_ids"], data["document_ids"], strict=True))
+    known = {}
+    for chunk, changes in plan.replacements().items():
+        for key, new in changes.items():
+            assert known.setdefault((document[chunk], *key), new) == new
+    assert len(known) > 30
+
+
+def test_neighbours_find_partners_where_the_component_has_none():
+    # component k has only chunks of one company: nothing to exchange at home
+    n = 12
+    data = {
+        "chunk_ids": [f"c{i:02d}" for i in range(n)],
+        "metadata": [f"m{i % 3}" for i in range(n)],
+        "component": [i % 3 for i in range(n)],
+        "entities": {
+            "Person": [[f"p{i}"] for i in range(n)], "Date": [[f"d{i}"] for i in range(n)]
+        },
+    }  # fmt: skip
+    means = {0: np.array([1.0, 0.0]), 1: np.array([1.0, 0.1]), 2: np.array([0.0, 1.0])}
+    home = sample_plan(**data, swap=["Person"], seed=1)
+    assert not home.swaps and {x.treatment for x in home.leftovers} == {"placeholder"}
+    near = sample_plan(**data, swap=["Person"], seed=1, neighbours=1, means=means)
+    assert near.found_by_neighbour == {1: len(near.swaps)}
+    for swap in near.swaps:
+        pair = {int(swap.chunk_a[1:]) % 3, int(swap.chunk_b[1:]) % 3}
+        assert pair in ({0, 1}, {1, 2}), "0 and 1 are each other's nearest, 1 is that of 2"
+    far = sample_plan(**data, swap=["Person"], seed=1, neighbours=2, means=means)
+    assert far.swaps[: len(near.swaps)] == near.swaps
+    assert sum(far.found_by_neighbour.values()) == 6
+
+
+def test_nearest_components_and_who_meets():
+    means = {k: np.array(v, dtype=float) for k, v in enumerate([[1, 0], [2, 0.2], [0, 1], [0, 9]])}
+    near = nearest_components(means, 2)
+    assert near == {0: (1, 2), 1: (0, 2), 2: (3, 1), 3: (2, 1)}
+    assert meetings(near, 1) == {0: 0, 1: 0, 2: 2, 3: 2}
+    assert set(meetings(near, 2).values()) == {0}
+    assert nearest_components(means, 9)[0] == (1, 2, 3)
+    with pytest.raises(ValueError, match="means"):
+        nearest_components({0: np.zeros(2), 1: np.ones(2)}, 1)
+
+
+def test_constraints_hold_in_layers():
+    data = corpus(60, 5)
+    once = ConstraintsConfig(not_swapped_before=True)
+    plan = sample_plan(**data, swap=SWAP, seed=1, releases=ReleasesConfig(constraints=once))
+    chunks = [x for s in plan.swaps for x in (s.chunk_a, s.chunk_b)]
+    assert len(set(chunks)) == len(chunks)
+    strata = ConstraintsConfig(same_covariates=["sector"], max_count_difference=0)
+    sector = [{"sector": d in ("d0", "d1", "d2")} for d in data["document_ids"]]
+    plan = sample_plan(**data, swap=SWAP, seed=1, constraints=strata, covariates=sector)
+    where = dict(zip(data["chunk_ids"], [s["sector"] for s in sector], strict=True))
+    assert plan.swaps and all(where[s.chunk_a] == where[s.chunk_b] for s in plan.swaps)
+    donors = [x for x in plan.leftovers if x.donor]
+    assert donors and all(where[x.chunk_id] == where[x.donor] for x in donors)
+    low = ConstraintsConfig(min_concentration=0.5)
+    plan = sample_plan(**data, swap=SWAP, seed=1, constraints=low, concentrations={0: 0.4, 1: 0.6})
+    place = dict(zip(data["chunk_ids"], data["component"], strict=True))
+    assert {place[s.chunk_a] for s in plan.swaps} == {1}
+    assert {x.reason for x in plan.leftovers if place[x.chunk_id] == 0} == {"low_concentration"}
+    assert all(x.donor is None for x in plan.leftovers if place[x.chunk_id] == 0)
+
+
+def test_uniques_and_weights_are_taken_over():
+    data = corpus(40, 6)
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(40, 4))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    plain = sample_plan(**data, swap=SWAP, seed=1)
+    first = sample_plan(**data, swap=SWAP, seed=1, uniques_first=True)
+    assert {s.priority for s in plain.swaps} == {0} < {s.priority for s in first.swaps}
+    weighted = sample_plan(
+        **data, swap=SWAP, seed=1, vectors=vectors, swapping=SwappingConfig(cosine_weight=30.0)
+    )
+    row = {c: i for i, c in enumerate(data["chunk_ids"])}
+
+    def cosine(plan):
+        return np.mean([vectors[row[s.chunk_a]] @ vectors[row[s.chunk_b]] for s in plan.swaps])
+
+    assert cosine(weighted) > cosine(plain) + 0.1
+
+
+# -- parameters and treatments -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("unit", {"unit": "page"}),
+        ("leftover", {"leftover": ("donor",)}),
+        ("leftover", {"leftover": ("donor", "recode")}),
+        ("leftover", {"leftover": ()}),
+        ("leftover", {"leftover": ("burn", "keep")}),
+        ("leftover", {"leftover": ("keep", "keep")}),
+        ("layers", {"layers": [["Person"], ["Colour"]]}),
+        ("layers", {"layers": [["Person"], []]}),
+        ("layers", {"layers": [["Person", "Product"], ["Product", "Person"]]}),
+        ("neighbours", {"neighbours": -1}),
+        ("neighbours", {"neighbours": 1, "unit": "document"}),
+        ("means", {"neighbours": 1}),
+        ("means", {"neighbours": 1, "means": {0: np.ones(2)}}),
+        ("document_ids", {"unit": "document", "document_ids": None}),
+        ("swap", {"swap": ["Colour"]}),
+        ("vectors", {"cosine_weight": 1.0}),
+        ("constraints", {"unit": "document", "constraints": ConstraintsConfig(min_concentration=1),
+                         "concentrations": {0: 1.0, 1: 1.0}}),
+        ("covariates", {"constraints": ConstraintsConfig(same_covariates=["s"])}),
+        ("covariates", {"unit": "document", "covariates": list(range(12))}),
+    ],
+)  # fmt: skip
+def test_wrong_parameters_are_named(name, change):
+    with pytest.raises(ValueError, match=f"'{name}' parameter of"):
+        sample_plan(**({"swap": SWAP, "seed": 1} | corpus(12, 1) | change))
+
+
+def test_options_that_a_plan_has_not_are_refused():
+    for name in ("max_swaps", "rounds", "policy", "speed"):
+        with pytest.raises(TypeError, match=name):
+            sample_plan(**corpus(5, 1), swap=SWAP, seed=1, **{name: 1})
+
+
+def test_treatments_in_order():
+    left = Left(
+        "c1", "Person", ("Ada", "Ivo", "Odd", "Una"),
+        (Donor("c2", ("Kim",)), Donor("c3", ("Kim", "Lea"))),
+        lambda *parts: repr(parts).encode(),
+    )  # fmt: skip
+    means = Means({"Person": "[Somebody]"}, {"Person": {"a founder": ["Odd"]}})
+    found = {t.entity: t for t in treat(left, ("recode", "donor", "placeholder"), means)}
+    assert (found["Odd"].treatment, found["Odd"].replacement) == ("recode", "a founder")
+    given_ = [t for t in found.values() if t.treatment == "donor"]
+    assert {(t.replacement, t.donor) for t in given_} == {("Kim", "c2"), ("Lea", "c3")}
+    (rest,) = [t for t in found.values() if t.treatment == "placeholder"]
+    assert rest.replacement == "[Somebody]"
+    assert {t.replacement for t in treat(left, ("placeholder",), Means())} == {"[Person]"}
+    with pytest.raises(ValueError, match="applies to 2 entities"):
+        treat(left, ("donor",), means)
+
+
+def test_similar_names_of_a_donor_are_matched():
+    left = Left(
+        "c1", "Person", ("A. B.", "Maximilian Mustermann"),
+        (Donor("c2", ("C. D.", "Maximiliane Musterfrau")),), lambda *parts: b"",
+    )  # fmt: skip
+    found = {t.entity: t.replacement for t in treat(left, ("donor",), Means(matching="similar"))}
+    assert found == {"A. B.": "C. D.", "Maximilian Mustermann": "Maximiliane Musterfrau"}
+
+
+def test_a_treatment_of_ones_own():
+    @treatment("initials", "is cut to its initials", always=True)
+    def initials(left, means):
+        return {e: ("".join(w[0] for w in e.split()), None) for e in left.entities}
+
+    try:
+        assert check_order(["donor", "initials"]) == ("donor", "initials")
+        plan = sample_plan(
+            ["a"], ["Acme"], None, {"Person": [["Ada Quill"]]}, ["Person"], seed=1,
+            leftover=("initials",),
+        )  # fmt: skip
+        assert plan.replacements() == {"a": {("Person", "Ada Quill"): "AQ"}}
+        with pytest.raises(ValueError, match="a name of its own"):
+            treatment("initials", "again")(initials)
+    finally:
+        del treatments.TREATMENTS["initials"]
+
+
+def test_must_change_categories_are_in_the_account_and_not_outside():
+    releases = ReleasesConfig(must_change={"Date": "[Date]"})
+    entities = {"Person": [["Ada"], ["Ivo"]], "Date": [["May"], ["June"]]}
+    plan = sample_plan(
+        ["a", "b"], ["x", "y"], None, entities, ["Person"], seed=1, releases=releases
+    )
+    assert not plan.swaps, "what is replaced everywhere does not set two chunks apart"
+    fates = {(f.chunk_id, f.category): f for f in plan.fates()}
+    assert fates["a", "Date"].replacement == "[Date]" and fates["a", "Date"].reason == "must_change"
+
+
+def test_a_plan_does_not_show_its_names():
+    data = corpus(20, 1)
+    plan = sample_plan(**data, swap=SWAP, seed=1)
+    shown = repr(plan) + repr(plan.swaps) + repr(plan.leftovers) + repr(plan.fates())
+    assert not any(f"{c} {k}" in shown for c in CATEGORIES for k in range(6))

@@ -1,0 +1,126 @@
+"""Phone numbers of many countries, numbers of securities, addresses of all countries."""
+
+import pytest
+from stdnum import cusip, isin
+
+from nes_spark.config import IdentifiersConfig
+from nes_spark.text import Matcher, find_identifiers
+
+CONFIG = IdentifiersConfig.model_validate({})
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        "020 7946 0632",
+        "+44 20 7946 0632",
+        "030 901820",
+        "01 42 68 53 00",
+        "(11) 3003 7300",
+        "03 3580 3311",
+        "0800 123 4567",
+        "8005550199",
+        "1-800-555-0199",
+        "+442079460632",
+        "877 344 7529",
+        "0２0 7946 0632",
+    ],
+)
+def test_phone_numbers(number):
+    text = f"it is {number} now"
+    assert [(text[a:b], k) for a, b, k in find_identifiers(text, [])] == [(number, "phone")]
+
+
+def test_national_numbers_are_those_of_the_regions():
+    text = "it is 020 7946 0632 now, or +44 20 7946 0632"
+
+    def found(*regions):
+        config = IdentifiersConfig.model_validate({"phone_regions": regions})
+        return [text[m.start : m.end] for m in Matcher.of([], config).find(text)]
+
+    assert found("GB") == ["020 7946 0632", "+44 20 7946 0632"]
+    assert found("US", "FR") == found() == ["+44 20 7946 0632"]
+    with pytest.raises(ValueError, match="'UK'"):
+        IdentifiersConfig.model_validate({"phone_regions": ["UK"]})
+
+
+def test_a_bare_number_must_be_free_of_charge_or_announced():
+    assert find_identifiers("in all 2079460632 units and 1234567890 more", []) == []
+    assert [k for *_, k in find_identifiers("call us on 02079460632 now", [])] == ["phone"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2019 2020 2021",
+        "100 200 300 units",
+        "10-12-14 and 2020-11-04",
+        "sold 1 234 567 or 12 345 678",
+        "$020 7946 0632",
+        "pages 20 30 40 50 60",
+        "16 17 18 19 20",
+        "COVID2020 and 2020Q3 and 123456789",
+        "US0378331006 is mistyped",
+        "3 Q 2020, 4K, 5G, B2B",
+        "year 220- 2020 and",
+    ],
+)
+def test_no_numbers_here(text):
+    assert find_identifiers(text, []) == []
+
+
+@pytest.mark.parametrize(
+    "text, number",
+    [
+        ("ISIN US0378331005.", "US0378331005"),
+        ("the notes (US0378331005) fell", "US0378331005"),
+        ("our 38259P508 shares", "38259P508"),
+        ("CUSIP 037833100 is ours", "037833100"),
+        ("CUSIP No. 037833100", "037833100"),
+        ("CIK: 320193", "320193"),
+        ("filed under 0000320193 at", "0000320193"),
+        ("Central Index Key 320193", "320193"),
+        ("LEI 213800KUD8LAJWSQ9D15", "213800KUD8LAJWSQ9D15"),
+        ("by 213800KUD8LAJWSQ9D15,", "213800KUD8LAJWSQ9D15"),
+        ("SEDOL B15KXQ8", "B15KXQ8"),
+        ("figi BBG000B9XRY4", "BBG000B9XRY4"),
+    ],
+)
+def test_numbers_of_securities(text, number):
+    assert [(text[a:b], k) for a, b, k in find_identifiers(text, [])] == [(number, "security")]
+
+
+def test_check_digits_decide():
+    stem, right = "US037833100", "US0378331005"
+    found = [d for d in "0123456789" if find_identifiers(f"see {stem}{d} now", [])]
+    assert [stem + d for d in found] == [right]
+    assert isin.is_valid(right)
+    stem = "38259P50"
+    found = [d for d in "0123456789" if find_identifiers(f"see {stem}{d} now", [])]
+    assert found == [cusip.calc_check_digit(stem)]
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "bww.de",
+        "www.bww.de",
+        "acme.co.uk",
+        "ir.acme.fr/news",
+        "acme.health",
+        "acme.eu",
+        "a-b.ch",
+        "acme.com .br",
+    ],
+)
+def test_addresses_of_other_countries(address):
+    text = f"see {address}. Today"
+    assert [(text[a:b], k) for a, b, k in find_identifiers(text, [])] == [(address, "url")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["It grew.in 2020", "readme.md and run.py", "the U.S. de facto", "e.g.it", "a.m. to p.m."],
+)
+def test_no_addresses_here(text):
+    assert find_identifiers(text, []) == []
