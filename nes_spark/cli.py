@@ -30,8 +30,8 @@ def parse_settings(pairs: tuple[str, ...]) -> dict[str, Any]:
             )
         try:
             parsed = yaml.safe_load(value)
-        except yaml.YAMLError:
-            raise ConfigError(f"--set {key}: {value!r} is not a YAML value") from None
+        except (yaml.YAMLError, ValueError, RecursionError):
+            raise ConfigError(f"--set {key}: {value[:80]!r} is not a YAML value") from None
         if isinstance(parsed, str):  # YAML 1.1 reads 1e-3 and 1e20 as strings
             with contextlib.suppress(ValueError):
                 parsed = float(parsed)

@@ -1,4 +1,4 @@
-"""What goes to MLflow of a configuration: settings of the method, and nothing that tells or opens."""
+"""What goes to MLflow of a configuration: settings of the method, no secret, no name."""
 
 from __future__ import annotations
 

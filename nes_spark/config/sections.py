@@ -11,21 +11,37 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from nes_spark.config.faults import describe_fault, set_dotted
+from nes_spark.config.limits import oversized
 
 #: Category names stand in tables, file names, metrics and, joined with "+", in combinations.
 CATEGORY_NAME = re.compile(r"[^\W\d_][\w -]{0,39}")
 DEFAULT_CATEGORIES = ("Organization", "Person", "Event", "Product", "Location", "Date")
 
+_AnySection = TypeVar("_AnySection", bound="Section")
+
 
 class Section(BaseModel):
-    """Base of all sections: unknown keys are errors, values are immutable."""
+    """Base of all sections: unknown keys are errors, values are immutable, numbers make sense."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    @model_validator(mode="after")
+    def _sensible(self: _AnySection) -> _AnySection:
+        fields = type(self).model_fields
+        own = frozenset(
+            name
+            for name, field in fields.items()
+            if any(hasattr(bound, "le") or hasattr(bound, "lt") for bound in field.metadata)
+        )
+        found = list(oversized({name: getattr(self, name) for name in fields}, own))
+        if found:
+            raise ValueError("; ".join(found))
+        return self
 
 
 class ColumnsConfig(Section):
@@ -762,8 +778,17 @@ class SparkConfig(Section):
         None, description="Spark Connect server, e.g. sc://host:15002; default: SPARK_REMOTE"
     )
     shuffle_partitions: int | None = Field(None, ge=1)
-    driver_memory: str = "2g"
+    driver_memory: str = Field("2g", description="heap of a local session's Java, e.g. 2g, 512m")
     settings: dict[str, str] = Field(default_factory=dict, description="any spark.* setting")
+
+    @field_validator("driver_memory")
+    @classmethod
+    def _memory(cls, value: str) -> str:
+        found = re.fullmatch(r"(\d{1,12})([kmgt])b?", value.strip().casefold())
+        size = int(found.group(1)) << (10 * ("kmgt".index(found.group(2)) + 1)) if found else 0
+        if not 512 << 20 <= size <= 16 << 40:
+            raise ValueError(f"must be a size from 512m to 16t, such as 2g; got {value[:40]!r}")
+        return value
 
     @model_validator(mode="after")
     def _one_way(self) -> SparkConfig:
