@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -22,6 +23,11 @@ class _JsonFormatter(logging.Formatter):
         }
         content |= getattr(record, "facts", {})
         return json.dumps(content, sort_keys=True)
+
+
+def _not_of_py4j(record: logging.LogRecord) -> bool:
+    """Drop what py4j tells the root logger."""
+    return f"{os.sep}py4j{os.sep}" not in record.pathname
 
 
 def configure(structured: bool = False, quiet: bool = False, stream: TextIO | None = None) -> None:
@@ -43,6 +49,7 @@ def configure(structured: bool = False, quiet: bool = False, stream: TextIO | No
     # A broken connection to Java or Ctrl-C is told in one line; their traces quote values.
     for name in ("py4j", "pyspark"):
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    logging.getLogger().addFilter(_not_of_py4j)
     LOGGER.setLevel(logging.WARNING if quiet else logging.INFO)
 
 

@@ -619,12 +619,19 @@ class LanguageModelConfig(Section):
         description="other names under which the endpoint may answer; an answer by a model of "
         "another name is thrown away and asked again",
     )
-    price_in: float = Field(0.0, ge=0, description="price per million input tokens")
-    price_out: float = Field(0.0, ge=0, description="price per million output tokens")
+    price_in: float | None = Field(
+        None, ge=0, description="price per million input tokens; 0 for a server of your own"
+    )
+    price_out: float | None = Field(None, ge=0, description="price per million output tokens")
     requests_per_minute: float | None = Field(None, gt=0, description="over all partitions")
     tokens_per_minute: float | None = Field(None, gt=0, description="over all partitions")
     batch: bool = Field(False, description="use the provider's batch interface")
     batch_discount: float = Field(0.5, ge=0, le=1, description="price of a batch over the normal")
+
+    @property
+    def priced(self) -> bool:
+        """Whether both prices are given."""
+        return self.price_in is not None and self.price_out is not None
 
     @field_validator("extra")
     @classmethod
@@ -697,6 +704,7 @@ class AuditConfig(Section):
     budget: float | None = Field(
         None, ge=0, description="most that the audit may cost, with what is already paid for"
     )
+    currency: str = Field("USD", pattern=r"^[A-Z]{3}$", description="of prices and budget")
     max_in_flight: int = Field(8, ge=1, description="requests in flight, over all partitions")
     partitions: int = Field(
         2, ge=1, description="tasks that ask at the same time; each gets its share of the rates"
@@ -731,6 +739,12 @@ class AuditConfig(Section):
         names = [m.name for m in self.models]
         if len(set(names)) < len(names):
             raise ValueError(f"models: every name must be its own and not {names}")
+        unpriced = [m.name for m in self.models if not m.priced]
+        if self.budget is not None and unpriced:
+            raise ValueError(
+                f"budget: nothing keeps to it while {unpriced} have no price_in and price_out (per "
+                "million tokens; 0 for a server of your own)"
+            )
         if self.partitions > self.max_in_flight:
             raise ValueError(
                 f"partitions ({self.partitions}) must not be more than max_in_flight "
