@@ -83,5 +83,5 @@ bench: setup ## Run the benchmarks (ratios measured side by side)
 	@for bench in tests/benchmarks/bench_*.py; do \
 	  echo "== $$bench"; $(BIN)/python -m tests.benchmarks.$$(basename $$bench .py) || exit 1; done
 
-clean: ## Remove outputs and caches (not .venv)
-	rm -rf out build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+clean: ## Remove caches and builds (not .venv, and not out: it holds ledgers)
+	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -16,6 +16,7 @@ import yaml
 import nes_spark
 from nes_spark import logs
 from nes_spark.errors import ConfigError, NesError
+from nes_spark.failures import translate
 
 
 def parse_settings(pairs: tuple[str, ...]) -> dict[str, Any]:
@@ -29,8 +30,8 @@ def parse_settings(pairs: tuple[str, ...]) -> dict[str, Any]:
             )
         try:
             parsed = yaml.safe_load(value)
-        except yaml.YAMLError:
-            raise ConfigError(f"--set {key}: {value!r} is not a YAML value") from None
+        except (yaml.YAMLError, ValueError, RecursionError):
+            raise ConfigError(f"--set {key}: {value[:80]!r} is not a YAML value") from None
         if isinstance(parsed, str):  # YAML 1.1 reads 1e-3 and 1e20 as strings
             with contextlib.suppress(ValueError):
                 parsed = float(parsed)
@@ -61,9 +62,17 @@ def one_line_errors(ctx: click.Context) -> Iterator[None]:
     except NesError as error:
         click.echo(f"error: {error}", err=True)
         ctx.exit(error.exit_code)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, click.Abort):
         click.echo("stopped; run the same command again to resume", err=True)
         ctx.exit(130)
+    except (click.exceptions.Exit, click.ClickException):
+        raise
+    except Exception as error:
+        found = translate(error, ctx.info_name or "nes-spark")
+        if found is None:  # a mistake of this program
+            raise
+        click.echo(f"error: {found}", err=True)
+        ctx.exit(found.exit_code)
 
 
 class _Group(click.Group):
@@ -193,7 +202,10 @@ def rotate_key(run_dir: str, old_env: str, new_env: str) -> None:
     from nes_spark.run.runner import rotate_ledger_key
 
     old, new = rotate_ledger_key(run_dir, old_env, new_env)
-    click.echo(f"ledger of {run_dir}: key {old or 'none'} replaced by key {new}")
+    if old is None:
+        click.echo(f"ledger of {run_dir}: it was plain and is now encrypted with key {new}")
+    else:
+        click.echo(f"ledger of {run_dir}: key {old} replaced by key {new}")
 
 
 @main.command()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -24,6 +25,11 @@ class _JsonFormatter(logging.Formatter):
         return json.dumps(content, sort_keys=True)
 
 
+def _not_of_py4j(record: logging.LogRecord) -> bool:
+    """Drop what py4j tells the root logger."""
+    return f"{os.sep}py4j{os.sep}" not in record.pathname
+
+
 def configure(structured: bool = False, quiet: bool = False, stream: TextIO | None = None) -> None:
     """Send the package's log lines to a stream.
 
@@ -40,6 +46,10 @@ def configure(structured: bool = False, quiet: bool = False, stream: TextIO | No
     handler.setFormatter(_JsonFormatter() if structured else logging.Formatter("%(message)s"))
     LOGGER.handlers[:] = [handler]
     LOGGER.propagate = False
+    # A broken connection to Java or Ctrl-C is told in one line; their traces quote values.
+    for name in ("py4j", "pyspark"):
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    logging.getLogger().addFilter(_not_of_py4j)
     LOGGER.setLevel(logging.WARNING if quiet else logging.INFO)
 
 

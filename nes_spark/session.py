@@ -11,9 +11,11 @@ import contextlib
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -262,6 +264,7 @@ def get_session(
         quoted = str(temporary).replace("\\", "\\\\").replace('"', '\\"')
         mine[JAVA_OPTIONS] = f'{java} "-Djava.io.tmpdir={quoted}" {given}'.strip()
     before = os.environ.get(LOCAL_DIRS)
+    interrupted = signal.getsignal(signal.SIGINT)
     if not submitted:
         os.environ[LOCAL_DIRS] = mine["spark.local.dir"]  # it has the last word in a local session
     try:
@@ -279,6 +282,9 @@ def get_session(
         else:
             os.environ[LOCAL_DIRS] = before
     if session._sc._conf.get("spark.local.dir") == mine["spark.local.dir"]:  # not another's context
+        if threading.current_thread() is threading.main_thread() and callable(interrupted):
+            # Spark's own handler talks to Java in the middle of a call and fails with traces.
+            signal.signal(signal.SIGINT, interrupted)
         _started = _Started(session, folders, log, close)
         atexit.register(_started.end)
     elif close is not None:

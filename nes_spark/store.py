@@ -12,6 +12,7 @@ reads and writes the same paths.
 from __future__ import annotations
 
 import contextlib
+import glob
 import hashlib
 import json
 import os
@@ -26,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 from pyarrow import fs as pafs
 
 from nes_spark import scratch
-from nes_spark.errors import InfrastructureError
+from nes_spark.errors import InfrastructureError, InputError
 from nes_spark.logs import LOGGER
 from nes_spark.schemas import TABLES
 from nes_spark.versions import code_version
@@ -240,8 +241,9 @@ class Store:
     def move(self, source: str, target: str, mode: int | None = None) -> None:
         """Replace folder ``target`` by folder ``source`` (both below the run folder).
 
-        On a local disk the folder gets ``mode`` where one is given, and the gap between removing the old and naming the new is two renames long; a
-        crash in it leaves the old folder under ``<target>.old``, which :meth:`recover` puts back.
+        On a local disk the folder gets ``mode`` where one is given, and the gap between removing
+        the old and naming the new is two renames long; a crash in it leaves the old folder under
+        ``<target>.old``, which :meth:`recover` puts back.
         """
         old = f"{target}.old"
         self.remove(old)
@@ -647,6 +649,55 @@ def _digest(frame: DataFrame) -> tuple[int, str]:
     return int(found["rows"]), combine(str(found["rows"]), str(found["total"] or 0))
 
 
+def find_inputs(paths: Iterable[str]) -> None:
+    """Look whether local inputs are there, hold something, and may be read; before Spark starts.
+
+    Parameters
+    ----------
+    paths : iterable of str
+        Files, folders or globs; those of other file systems are left to Spark.
+
+    Raises
+    ------
+    InputError
+        With the file and the reason.
+    """
+    for given in paths:
+        local = local_path(given)
+        if local is None:
+            continue
+        files = local_files(local)
+        path = Path(local)
+        if not files:
+            if path.is_dir():
+                raise InputError(f"{given}: the folder holds no files; give one that does")
+            raise InputError(f"{given}: no such file or folder; give an existing path")
+        for file in files:
+            try:
+                with file.open("rb") as stream:
+                    first = stream.read(4)
+                    if file.suffix == ".parquet" and first:
+                        stream.seek(max(0, file.stat().st_size - 4))
+                        if not first == stream.read(4) == b"PAR1":
+                            raise InputError(
+                                f"{file}: is no whole Parquet file; give another or correct "
+                                "input.format"
+                            )
+                    if file.suffix == ".gz" and first[:2] not in (b"\x1f\x8b", b""):
+                        raise InputError(f"{file}: is not compressed with gzip; rename it")
+            except OSError as error:
+                raise InputError(f"{file}: cannot be read: {error.strerror}") from None
+        if all(file.stat().st_size == 0 for file in files):
+            raise InputError(f"{given}: is empty; give a file or folder with documents")
+
+
+def local_path(given: str) -> str | None:
+    """Return the path of an input on the local file system; None for another file system's URI."""
+    if given.startswith("file:"):
+        return "/" + given.removeprefix("file:").lstrip("/")
+    return None if "://" in given else given
+
+
 def input_fingerprint(spark: SparkSession, paths: Iterable[str]) -> str:
     """Return a digest of input files: content for small local ones, else name, size and time.
 
@@ -662,39 +713,82 @@ def input_fingerprint(spark: SparkSession, paths: Iterable[str]) -> str:
     str
         64 hexadecimal digits; does not depend on the folder a local file lies in.
     """
+    from pyspark.errors import AnalysisException
+
     found: list[str] = []
     for given in paths:
-        local = given.removeprefix("file://")
-        if "://" not in local:
-            files = _local_files(local)
-            if sum(f.stat().st_size for f in files) <= 1 << 30:
-                for file in files:
-                    digest = hashlib.sha256()
-                    with file.open("rb") as stream:
-                        while block := stream.read(1 << 20):
-                            digest.update(block)
-                    found.append(f"{file.name} {digest.hexdigest()}")
-                continue
-        rows = (
-            spark.read.format("binaryFile")
-            .option("recursiveFileLookup", "true")
-            .load(given)
-            .selectExpr("path", "length", "CAST(modificationTime AS string) AS time")
-            .orderBy("path")
-            .toLocalIterator()
-        )
-        found += [f"{r['path']} {r['length']} {r['time']}" for r in rows]
+        local = local_path(given)
+        files = [] if local is None else local_files(local)
+        if local is not None and sum(f.stat().st_size for f in files) <= 1 << 30:
+            for file in files:
+                digest = hashlib.sha256()
+                with file.open("rb") as stream:
+                    while block := stream.read(1 << 20):
+                        digest.update(block)
+                found.append(f"{file.name} {digest.hexdigest()}")
+        elif local is not None:
+            for file in files:
+                facts = file.stat()
+                found.append(f"{file} {facts.st_size} {facts.st_mtime_ns}")
+        else:
+            try:
+                found += _remote_files(spark, given)
+            except AnalysisException:
+                raise InputError(
+                    f"{given}: no such file or folder; give an existing path"
+                ) from None
+            except Exception as error:
+                if "No FileSystem for scheme" not in str(error):
+                    raise
+                scheme = given.partition("://")[0]
+                raise InputError(
+                    f"{given}: Spark knows no file system {scheme}://; give a local path or a URI "
+                    "such as s3a://, gs://, abfss:// or hdfs://, with its package on the class path"
+                ) from None
     return combine(*sorted(found))
 
 
-def _local_files(given: str) -> list[Path]:
-    path = Path(given).expanduser()
-    if path.is_file():
-        return [path]
-    if path.is_dir():
-        return sorted(
-            p for p in path.rglob("*") if p.is_file() and not p.name.startswith((".", "_"))
-        )
-    import glob
+def _remote_files(spark: SparkSession, given: str) -> list[str]:
+    rows = (
+        spark.read.format("binaryFile")
+        .option("recursiveFileLookup", "true")
+        .load(given)
+        .selectExpr("path", "length", "CAST(modificationTime AS string) AS time")
+        .orderBy("path")
+        .toLocalIterator()
+    )
+    return [f"{r['path']} {r['length']} {r['time']}" for r in rows]
 
-    return sorted(Path(p) for p in glob.glob(str(path)) if Path(p).is_file())
+
+def local_files(given: str) -> list[Path]:
+    """Return the files of an input: the file itself, those below a folder, or those of a glob.
+
+    A path that exists is meant literally, whatever characters it holds. Hidden files, and folders
+    that a link leads back to, are left out.
+    """
+    path = Path(given).expanduser()
+    try:
+        if path.is_file():
+            return [path]
+        if path.is_dir():
+            return sorted(_walk(path, frozenset()))
+    except OSError as error:  # a link that leads to itself, a name that is too long
+        raise InputError(f"{given}: cannot be read: {error.strerror}") from None
+    return sorted(
+        file
+        for p in glob.glob(str(path), recursive=True)
+        for file in ([Path(p)] if Path(p).is_file() else local_files(p) if Path(p).is_dir() else [])
+    )
+
+
+def _walk(folder: Path, above: frozenset[str]) -> Iterator[Path]:
+    real = os.path.realpath(folder)
+    if real in above:
+        return
+    for path in folder.iterdir():
+        if path.name.startswith((".", "_")):
+            continue
+        if path.is_dir():
+            yield from _walk(path, above | {real})
+        elif path.is_file():
+            yield path

@@ -1,7 +1,7 @@
 """MLflow: one run a pipeline run, with figures, curves, tables, the report and the mixture.
 
-Nothing that holds text, mentions, swaps or the seed is ever logged: parameters leave out the
-configuration keys that may quote names, and artifacts are the aggregated report and tables.
+Nothing that holds text, mentions, swaps, the seed, keys or passwords is ever logged: parameters are
+an allow-list of settings (:data:`LOGGED`), and artifacts are the aggregated report and tables.
 """
 
 from __future__ import annotations
@@ -20,18 +20,40 @@ if TYPE_CHECKING:
 
     from nes_spark.config import Config
 
-#: Configuration keys that may quote names of the corpus; their values stay out of MLflow.
-PRIVATE_KEYS = (
-    "identifiers.allow",
-    "entities.allow",
-    "entities.deny",
-    "entities.recoding",
-    "audit.labels",
-    "input.path",
-    "input.metadata_table",
-    "seed.file",
-    "spark.settings",
-)
+#: What is logged of a configuration: settings of the method, which hold no name, text, path, key or
+#: address. Everything else stays out, also what a later version may add.
+LOGGED = (
+    "period",
+    "input.format", "input.max_characters", "input.min_characters",
+    "presentation",
+    "identifiers.speakers", "identifiers.mined_aliases",
+    "chunking",
+    "entities.categories", "entities.linking", "entities.corpus_consistency",
+    "entities.consistent_categories", "entities.batch_size",
+    "embedding.dimension", "embedding.batch_size", "embedding.cache", "embedding.lsa_sample",
+    "mixture",
+    "releases", "swapping", "risk",
+    "utility",
+    "choice",
+    "gates",
+    "ledger.encrypt",
+    "audit",
+    "report.linking", "report.examples", "report.option_swaps", "report.option_draws",
+    "spark.shuffle_partitions", "spark.driver_memory",
+)  # fmt: skip
+#: Exceptions below what is logged: free text, paths, names of the corpus, and endpoints.
+NOT_LOGGED = (
+    "mixture.warm_start",
+    "utility.tasks",
+    "audit.models", "audit.prompt", "audit.labels", "audit.reference", "audit.answers",
+    "audit.background",
+)  # fmt: skip
+#: What is logged of each language model of the audit.
+LOGGED_OF_MODELS = (
+    "name", "model", "temperature", "seed", "max_tokens", "price_in", "price_out", "batch",
+)  # fmt: skip
+#: A parameter is logged when its value has the form of a number, a switch or a short name.
+_HARMLESS = re.compile(r"[\w .,:+&%()#-]{0,200}")
 
 _BATCH = 900  # MLflow takes at most 1,000 metrics a call
 
@@ -42,20 +64,55 @@ def metric_name(text: str) -> str:
 
 
 def parameters(config: Config) -> dict[str, str]:
-    """Flatten a configuration to dotted parameters without the private keys."""
+    """Flatten what may be logged of a configuration to dotted parameters.
+
+    Only keys of :data:`LOGGED` are looked at. Names of the recogniser and the embedder are logged
+    where they are names and no paths. No value that holds a path, an address or free text goes out,
+    wherever it stands.
+
+    Returns
+    -------
+    dict
+        Dotted key -> value as text.
+    """
     flat: dict[str, str] = {}
 
     def walk(prefix: str, value: Any) -> None:
-        if any(prefix == key or prefix.startswith(f"{key}.") for key in PRIVATE_KEYS):
+        if prefix in NOT_LOGGED or value is None or isinstance(value, Mapping):
+            return  # the keys of a mapping are the user's words
+        if fields := getattr(type(value), "model_fields", None):
+            for name in fields:
+                walk(f"{prefix}.{name}", getattr(value, name))
             return
-        if isinstance(value, Mapping):
-            for name, child in value.items():
-                walk(f"{prefix}.{name}" if prefix else str(name), child)
-        elif value is not None:
-            flat[metric_name(prefix)] = str(value)[:500]
+        items = value if isinstance(value, (list, tuple)) else [value]
+        if all(_HARMLESS.fullmatch(str(item)) for item in items):
+            flat[metric_name(prefix)] = ", ".join(map(str, items))[:500]
 
-    walk("", config.model_dump(mode="json"))
+    for key in (*LOGGED, "entities.recognizer", "embedding.model"):
+        value: Any = config
+        for part in key.split("."):
+            value = getattr(value, part, None)
+        walk(key, value)
+    for number, model in enumerate(config.audit.models):
+        for name in LOGGED_OF_MODELS:
+            walk(f"audit.models.{number}.{name}", getattr(model, name))
     return flat
+
+
+def without_secrets(uri: str) -> str:
+    """Return a URI without user, password, query and fragment, for people and logs.
+
+    Examples
+    --------
+    >>> without_secrets("https://me:word@host:5000/a?token=x#y")
+    'https://host:5000/a'
+    """
+    scheme, separator, rest = uri.partition("://")
+    if not separator:
+        return uri
+    rest = re.split(r"[?#]", rest, maxsplit=1)[0]
+    authority, slash, path = rest.partition("/")
+    return f"{scheme}://{authority.rsplit('@', 1)[-1]}{slash}{path}"
 
 
 class Tracker:
@@ -225,7 +282,7 @@ def tracked_series(tracked: TrackedRun, series: Mapping[str, Sequence[float | No
 @contextlib.contextmanager
 def _reachable(uri: str) -> Iterator[None]:
     """Turn MLflow's and the network's errors into one line."""
-    shown = re.sub(r"//[^/@]*@", "//", uri)
+    shown = without_secrets(uri)
     try:
         yield
     except NesError:
@@ -236,7 +293,7 @@ def _reachable(uri: str) -> Iterator[None]:
         if type(error).__module__.split(".")[0] not in outside:
             raise
         first = (str(error).splitlines() or [""])[0][:200]
-        first = re.sub(r"//[^/@\s]*@", "//", first)
+        first = re.sub(r"\S+://\S+", lambda found: without_secrets(found.group()), first)
         raise InfrastructureError(
             f"MLflow at {shown} failed: {first}; check MLFLOW_TRACKING_URI or set "
             "tracking.enabled: false"

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from nes_spark.audit.answer_store import AnswerStore
-from nes_spark.audit.billing import AuditPending
+from nes_spark.audit.billing import AuditPending, estimate_tokens
 from nes_spark.audit.client import (
     Question,
     Secret,
@@ -139,8 +139,9 @@ class BatchRunner:
     def _names(self) -> list[str]:
         return [name for name in self._store.states() if name.startswith(self._prefix)]
 
-    def _parts(self, questions: Iterable[Question]) -> Iterator[list[tuple[str, bytes]]]:
-        part: list[tuple[str, bytes]] = []
+    def _parts(self, questions: Iterable[Question]) -> Iterator[list[tuple[str, bytes, int]]]:
+        """Lines of one batch each: key, request, estimated tokens of the prompt."""
+        part: list[tuple[str, bytes, int]] = []
         size = 0
         for question in questions:
             body = request_body(self._model, self._config.prompt, question.text)
@@ -154,19 +155,22 @@ class BatchRunner:
             if part and (len(part) >= self._config.batch_size or size + len(encoded) > MAX_BYTES):
                 yield part
                 part, size = [], 0
-            part.append((question.key, encoded))
+            tokens = estimate_tokens(len(question.text), self._config)
+            part.append((question.key, encoded, tokens))
             size += len(encoded)
         if part:
             yield part
 
-    def _submit(self, part: list[tuple[str, bytes]]) -> None:
-        keys = [key for key, _ in part]
+    def _submit(self, part: list[tuple[str, bytes, int]]) -> None:
+        keys = [key for key, _, _ in part]
+        tokens = [estimate for _, _, estimate in part]
         tag = hashlib.blake2b("\n".join(sorted(keys)).encode(), digest_size=10).hexdigest()
         # Another round of the same questions is another batch.
         tag = f"{tag}-{random.SystemRandom().getrandbits(32):08x}"
         name = f"{self._prefix}-{tag}"
-        self._store.write_state(name, {"tag": tag, "keys": keys, "batch": None})
-        content = b"".join(line for _, line in part)
+        state = {"tag": tag, "keys": keys, "tokens": tokens}
+        self._store.write_state(name, {**state, "batch": None})
+        content = b"".join(line for _, line, _ in part)
 
         def upload() -> str:
             file = ("questions.jsonl", io.BytesIO(content), "application/jsonl")
@@ -186,7 +190,7 @@ class BatchRunner:
             )
 
         batch_id = self._call(create, "submit")
-        self._store.write_state(name, {"tag": tag, "keys": keys, "batch": batch_id})
+        self._store.write_state(name, {**state, "batch": batch_id})
 
     def _find(self, tag: str) -> str | None:
         for batch in self._client.batches.list(limit=100):
@@ -224,7 +228,8 @@ class BatchRunner:
                     continue
                 for file_id in (batch.output_file_id, batch.error_file_id):
                     if file_id:
-                        self._take(file_id, set(state["keys"]), result)
+                        estimates = dict(zip(state["keys"], state["tokens"], strict=True))
+                        self._take(file_id, estimates, result)
                 if batch.status != "completed":
                     for key in state["keys"]:
                         if key not in result.answered:
@@ -239,7 +244,8 @@ class BatchRunner:
             if waiting:
                 self._sleep(self._config.batch_poll)
 
-    def _take(self, file_id: str, keys: set[str], result: BatchResult) -> None:
+    def _take(self, file_id: str, keys: dict[str, int], result: BatchResult) -> None:
+        """Read the answers of a batch: question -> estimated tokens of its prompt."""
         content = self._call(lambda: self._client.files.content(file_id).read(), "download")
         for line in content.splitlines():
             try:
@@ -256,7 +262,9 @@ class BatchRunner:
                 final = isinstance(status, int) and 400 <= status < 500 and status not in (408, 429)
                 result.errors[key] = f"final_status_{status}" if final else f"status_{status}"
                 continue
-            record, waste, code = read_response(self._model, response.get("body"), "batch")
+            record, waste, code = read_response(
+                self._model, response.get("body"), "batch", keys[key]
+            )
             if record is not None:
                 self._store.put(key, record)
                 result.answered.add(key)

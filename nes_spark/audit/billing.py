@@ -29,8 +29,12 @@ class AuditPending(NesError):
 def price(
     model: LanguageModelConfig, prompt_tokens: int, completion_tokens: int, batch: bool
 ) -> float:
-    """Return the price of so many tokens, in the currency of the configuration."""
-    full = (prompt_tokens * model.price_in + completion_tokens * model.price_out) / 1e6
+    """Return the price of so many tokens, in the currency of the configuration.
+
+    0 where the configuration gives no prices: the estimate and the bill say that it is not known.
+    """
+    price_in, price_out = model.price_in or 0.0, model.price_out or 0.0
+    full = (prompt_tokens * price_in + completion_tokens * price_out) / 1e6
     return full * model.batch_discount if batch else full
 
 
@@ -60,6 +64,8 @@ class ModelEstimate:
         What they will cost at most.
     paid : float
         What the stored ones have cost.
+    priced : bool
+        Whether the configuration gives prices; without them ``price`` and ``paid`` mean nothing.
     """
 
     model: str
@@ -70,6 +76,7 @@ class ModelEstimate:
     completion_tokens: int
     price: float
     paid: float
+    priced: bool = True
 
 
 @dataclass(frozen=True)
@@ -77,6 +84,7 @@ class Estimate:
     """What the audit will ask and cost."""
 
     models: tuple[ModelEstimate, ...]
+    currency: str = "USD"
 
     @property
     def requests(self) -> int:
@@ -98,11 +106,21 @@ class Estimate:
         found = [
             f"{m.model}: {m.requests:,} requests ({m.stored:,} of {m.questions:,} questions are "
             f"answered already), about {m.prompt_tokens:,} + {m.completion_tokens:,} tokens, "
-            f"at most {m.price:,.2f}"
+            + (
+                f"at most {m.price:,.2f} {self.currency}"
+                if m.priced
+                else "price unknown: set price_in and price_out of this model (per million tokens; "
+                "0 for a server of your own)"
+            )
             for m in self.models
         ]
-        total = f"total: {self.requests:,} requests, at most {self.price:,.2f}"
-        return [*found, total + (f" on top of {self.paid:,.2f} paid before" if self.paid else "")]
+        total = f"total: {self.requests:,} requests, "
+        unknown = [m.model for m in self.models if not m.priced]
+        if unknown:
+            return [*found, f"{total}price unknown for {', '.join(unknown)}"]
+        total += f"at most {self.price:,.2f} {self.currency}"
+        before = f" on top of {self.paid:,.2f} {self.currency} paid before" if self.paid else ""
+        return [*found, total + before]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -123,6 +141,9 @@ class ModelBill:
         Those answered in this run; the others came from the store.
     prompt_tokens, completion_tokens : int
         As the endpoint counted them, over all answers.
+    estimated : int
+        Answers and useless replies that came without a count; theirs is an estimate, rather too
+        high.
     wasted : int
         Replies that were charged and were of no use (by another model, without an answer).
     wasted_prompt_tokens, wasted_completion_tokens : int
@@ -131,6 +152,8 @@ class ModelBill:
         Attempts in this run that broke off or ran out of time: the endpoint may have charged them.
     price : float
         Of answers and waste.
+    priced : bool
+        Whether the configuration gives prices.
     """
 
     model: str
@@ -143,6 +166,8 @@ class ModelBill:
     wasted_completion_tokens: int
     unknown: int
     price: float
+    estimated: int = 0
+    priced: bool = True
 
 
 @dataclass(frozen=True)

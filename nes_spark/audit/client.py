@@ -27,6 +27,8 @@ from nes_spark.errors import ConfigError
 _TALKATIVE = ("openai", "httpx", "httpcore", "httpx2", "httpcore2")
 
 
+#: What an endpoint counts.
+_COUNTS = ("prompt_tokens", "completion_tokens")
 #: So many answers by another model and none by the right one: it is not there, stop paying.
 _STRANGERS = 5
 
@@ -270,10 +272,31 @@ def same_model(asked: str, served: str, also: Iterable[str] = ()) -> bool:
     return False
 
 
+def _spent(model: LanguageModelConfig, usage: Any, estimate: int) -> dict[str, Any]:
+    """Tokens of a reply: as counted by the endpoint, else estimated, and marked as that."""
+    given = [usage.get(n) for n in _COUNTS] if isinstance(usage, dict) else []
+    found = [n for n in given if isinstance(n, int) and not isinstance(n, bool) and n >= 0]
+    if len(found) == len(_COUNTS) and found[0] > 0:
+        return dict(zip(_COUNTS, found, strict=True))
+    return {**dict(zip(_COUNTS, (estimate, model.max_tokens), strict=True)), "estimated": True}
+
+
 def read_response(
-    model: LanguageModelConfig, response: Any, via: str
+    model: LanguageModelConfig, response: Any, via: str, estimate: int = 0
 ) -> tuple[dict[str, Any] | None, dict[str, Any] | None, str]:
     """Read a chat completion, given as plain values.
+
+    Parameters
+    ----------
+    model : LanguageModelConfig
+        The model that was asked.
+    response : object
+        What came back.
+    via : str
+        ``"chat"`` or ``"batch"``.
+    estimate : int
+        Tokens of the prompt, for a reply without a count of them (``usage``). Its completion counts
+        as long as allowed.
 
     Returns
     -------
@@ -286,16 +309,12 @@ def read_response(
     """
     if not isinstance(response, dict):
         return None, None, "garbage"
-    usage = response.get("usage")
-    usage = usage if isinstance(usage, dict) else {}
-    spent = {
-        name: value if isinstance(value := usage.get(name), int) and value >= 0 else 0
-        for name in ("prompt_tokens", "completion_tokens")
-    }
+    spent = _spent(model, response.get("usage"), estimate)
     served = response.get("model")
     served = served if isinstance(served, str) else ""
     record: dict[str, Any] = {**spent, "via": via, "served": served, "model": model.model}
-    waste = dict(record) if any(spent.values()) else None
+    # Without a count, a model's name and an answer, it is no reply of a model: nobody knows.
+    waste = dict(record) if served or "estimated" not in spent else None
     if served and not same_model(model.model, served, model.served_as):
         return None, waste, "wrong_model"
     choices = response.get("choices")
@@ -470,7 +489,8 @@ class Asker:
             plain = response.model_dump(warnings=False) if hasattr(response, "model_dump") else None
         except Exception as error:
             raise classify(error) from None
-        record, waste, code = read_response(self._model, plain, "chat")
+        estimate = estimate_tokens(len(question.text), self._config)
+        record, waste, code = read_response(self._model, plain, "chat", estimate)
         if record is None:
             if waste is not None:
                 self._store.add_waste(question.key, waste)

@@ -159,6 +159,7 @@ class _Plan:
             completion,
             price(self.model, prompt, completion, self.model.batch),
             paid,
+            self.model.priced,
         )
 
 
@@ -338,7 +339,7 @@ def run_language_model_audit(
         names = {d: question_key(model, config.prompt, d) for d in sorted(lengths)}
         pending = {d for d, key in names.items() if store.get(key) is None}
         plans.append(_Plan(model, names, lengths, pending))
-    estimate = Estimate(tuple(plan.estimate(config, store) for plan in plans))
+    estimate = Estimate(tuple(plan.estimate(config, store) for plan in plans), config.currency)
     if on_estimate is not None:
         on_estimate(estimate)
     for line in estimate.lines():
@@ -348,9 +349,9 @@ def run_language_model_audit(
         left = config.budget - estimate.paid
         if estimate.requests and estimate.price > left * (1 + 1e-9):
             raise BudgetExceeded(
-                f"audit.budget: the audit would cost up to {estimate.price:,.2f} on top of "
-                f"{estimate.paid:,.2f} paid, more than the budget of {config.budget:,.2f}; raise "
-                "it, or ask fewer models or draws"
+                f"audit.budget: the audit would cost up to {estimate.price:,.2f} "
+                f"{config.currency} on top of {estimate.paid:,.2f} paid, more than the budget of "
+                f"{config.budget:,.2f}; raise it, or ask fewer models or draws"
             )
         slack = left / estimate.price if estimate.price > 0 else None
     if dry_run:
@@ -370,6 +371,13 @@ def run_language_model_audit(
                     store.put(reply["key"], json.loads(reply["record"]))
         _require_answers(plan.model, replies, len(plan.keys))
         bills.append(_bill(plan, store, replies))
+        if bills[-1].estimated:
+            _LOGGER.warning(
+                "audit: %s: %d replies came without a count of their tokens; it is estimated, "
+                "rather too high, and counts against the budget",
+                plan.model.name,
+                bills[-1].estimated,
+            )
     return LanguageModelAudit(
         _predictions(shown, plans, store, config, accepted), estimate, Bill(tuple(bills))
     )
@@ -413,6 +421,8 @@ def _bill(plan: _Plan, store: AnswerStore, replies: list[dict[str, Any]]) -> Mod
         wasted_completion,
         sum(reply["unknown"] for reply in replies),
         paid + lost,
+        sum(1 for record in (*records, *waste) if record.get("estimated")),
+        plan.model.priced,
     )
 
 

@@ -64,6 +64,8 @@ def load_config(
             mark = getattr(error, "problem_mark", None)
             where = f" at line {mark.line + 1}" if mark else ""
             raise ConfigError(f"{path}: not valid YAML{where}") from None
+        except (ValueError, RecursionError):
+            raise ConfigError(f"{path}: a number or nesting in it is too large") from None
         if not isinstance(content, dict):
             raise ConfigError(
                 f"{path}: must be a mapping of sections, got {type(content).__name__}"

@@ -11,21 +11,37 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from nes_spark.config.faults import describe_fault, set_dotted
+from nes_spark.config.limits import oversized
 
 #: Category names stand in tables, file names, metrics and, joined with "+", in combinations.
 CATEGORY_NAME = re.compile(r"[^\W\d_][\w -]{0,39}")
 DEFAULT_CATEGORIES = ("Organization", "Person", "Event", "Product", "Location", "Date")
 
+_AnySection = TypeVar("_AnySection", bound="Section")
+
 
 class Section(BaseModel):
-    """Base of all sections: unknown keys are errors, values are immutable."""
+    """Base of all sections: unknown keys are errors, values are immutable, numbers make sense."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    @model_validator(mode="after")
+    def _sensible(self: _AnySection) -> _AnySection:
+        fields = type(self).model_fields
+        own = frozenset(
+            name
+            for name, field in fields.items()
+            if any(hasattr(bound, "le") or hasattr(bound, "lt") for bound in field.metadata)
+        )
+        found = list(oversized({name: getattr(self, name) for name in fields}, own))
+        if found:
+            raise ValueError("; ".join(found))
+        return self
 
 
 class ColumnsConfig(Section):
@@ -619,12 +635,19 @@ class LanguageModelConfig(Section):
         description="other names under which the endpoint may answer; an answer by a model of "
         "another name is thrown away and asked again",
     )
-    price_in: float = Field(0.0, ge=0, description="price per million input tokens")
-    price_out: float = Field(0.0, ge=0, description="price per million output tokens")
+    price_in: float | None = Field(
+        None, ge=0, description="price per million input tokens; 0 for a server of your own"
+    )
+    price_out: float | None = Field(None, ge=0, description="price per million output tokens")
     requests_per_minute: float | None = Field(None, gt=0, description="over all partitions")
     tokens_per_minute: float | None = Field(None, gt=0, description="over all partitions")
     batch: bool = Field(False, description="use the provider's batch interface")
     batch_discount: float = Field(0.5, ge=0, le=1, description="price of a batch over the normal")
+
+    @property
+    def priced(self) -> bool:
+        """Whether both prices are given."""
+        return self.price_in is not None and self.price_out is not None
 
     @field_validator("extra")
     @classmethod
@@ -697,6 +720,7 @@ class AuditConfig(Section):
     budget: float | None = Field(
         None, ge=0, description="most that the audit may cost, with what is already paid for"
     )
+    currency: str = Field("USD", pattern=r"^[A-Z]{3}$", description="of prices and budget")
     max_in_flight: int = Field(8, ge=1, description="requests in flight, over all partitions")
     partitions: int = Field(
         2, ge=1, description="tasks that ask at the same time; each gets its share of the rates"
@@ -731,6 +755,12 @@ class AuditConfig(Section):
         names = [m.name for m in self.models]
         if len(set(names)) < len(names):
             raise ValueError(f"models: every name must be its own and not {names}")
+        unpriced = [m.name for m in self.models if not m.priced]
+        if self.budget is not None and unpriced:
+            raise ValueError(
+                f"budget: nothing keeps to it while {unpriced} have no price_in and price_out (per "
+                "million tokens; 0 for a server of your own)"
+            )
         if self.partitions > self.max_in_flight:
             raise ValueError(
                 f"partitions ({self.partitions}) must not be more than max_in_flight "
@@ -782,8 +812,17 @@ class SparkConfig(Section):
         None, description="Spark Connect server, e.g. sc://host:15002; default: SPARK_REMOTE"
     )
     shuffle_partitions: int | None = Field(None, ge=1)
-    driver_memory: str = "2g"
+    driver_memory: str = Field("2g", description="heap of a local session's Java, e.g. 2g, 512m")
     settings: dict[str, str] = Field(default_factory=dict, description="any spark.* setting")
+
+    @field_validator("driver_memory")
+    @classmethod
+    def _memory(cls, value: str) -> str:
+        found = re.fullmatch(r"(\d{1,12})([kmgt])b?", value.strip().casefold())
+        size = int(found.group(1)) << (10 * ("kmgt".index(found.group(2)) + 1)) if found else 0
+        if not 512 << 20 <= size <= 16 << 40:
+            raise ValueError(f"must be a size from 512m to 16t, such as 2g; got {value[:40]!r}")
+        return value
 
     @model_validator(mode="after")
     def _one_way(self) -> SparkConfig:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from nes_spark.config import Config
 from nes_spark.errors import NesError
 from nes_spark.failures import translated
-from nes_spark.store import Manifest, Store, input_fingerprint
+from nes_spark.run.secrets import required_secrets
+from nes_spark.store import Manifest, Store, find_inputs, input_fingerprint
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -117,11 +118,13 @@ def open_run(config: Config, spark: SparkSession | None = None) -> Iterator[Cont
     from nes_spark.swapping import load_secret
 
     store = Store(posixpath.join(config.output.directory, config.period or ALL_PERIODS))
+    required_secrets(config, store.local_path("sealed") if store.is_local else None)
+    paths = [p for p in (config.input.path, config.input.metadata_table) if p]
+    find_inputs(paths)
     with translated("run"):
         store.prepare()
     with translated("run"), store.lock(), store.work() as work:
         secret = load_secret(config.seed, store.local_path("sealed") if store.is_local else None)
         log = store.local_path(*SPARK_LOG) if store.is_local else None
         with run_session(config.spark, work, log, spark) as session:
-            paths = [p for p in (config.input.path, config.input.metadata_table) if p]
             yield Context(session, config, store, secret, input_fingerprint(session, paths))

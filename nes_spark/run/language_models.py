@@ -72,6 +72,7 @@ def audit_run(
     BudgetExceeded
         When the price is above ``audit.budget``.
     """
+    from nes_spark.audit.client import read_key
     from nes_spark.run.context import SPARK_LOG, Context
     from nes_spark.session import run_session
     from nes_spark.swapping import secret_of_release
@@ -83,6 +84,9 @@ def audit_run(
     if not config.audit.models:
         raise ConfigError("audit.models: is empty; name a model in the section audit (--conf FILE)")
     check_names(config.audit)
+    if not dry_run:
+        for model in config.audit.models:
+            read_key(model)
     verify_release(store, published.details)
     sealed = store.local_path("sealed") if store.is_local else None
     secret = secret_of_release(config.seed, sealed, published.record.get("seed_fingerprint"))

@@ -160,8 +160,12 @@ def rotate_ledger_key(run_dir: str, old_env: str, new_env: str) -> tuple[str | N
     if not isinstance(header, dict):
         raise LedgerError(f"{run_dir}: holds no ledger; give a run folder such as out/2020Q3")
     with translated("rotate-key"), store.lock():
-        old = load_key(LedgerConfig(key_env=old_env)) if header.get("encrypted") else None
-        new = load_key(LedgerConfig(key_env=new_env))
+        plain = not header.get("encrypted")
+        old = None if plain else load_key(LedgerConfig(key_env=old_env))
+        new = load_key(
+            LedgerConfig(key_env=new_env),
+            "the ledger is plain, to be encrypted," if plain else "the ledger gets a new key",
+        )
         rotate_key(store, old, new)
         return (None if old is None else key_id(old)), key_id(new)
 

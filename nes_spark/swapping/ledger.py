@@ -157,8 +157,15 @@ def _from_base64(text: str) -> bytes:
     return base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
 
 
-def load_key(config: LedgerConfig) -> bytes:
+def load_key(config: LedgerConfig, purpose: str = "the ledger is encrypted") -> bytes:
     """Read the key from the environment variable that the configuration names.
+
+    Parameters
+    ----------
+    config : LedgerConfig
+        ``key_env`` names the variable.
+    purpose : str
+        Why it is needed, for the message.
 
     Raises
     ------
@@ -168,8 +175,8 @@ def load_key(config: LedgerConfig) -> bytes:
     text = os.environ.get(config.key_env, "")
     if not text.strip():
         raise LedgerError(
-            f"the ledger is encrypted and environment variable {config.key_env} is not set; set it "
-            "to the key (ledger.key_env names another variable)"
+            f"{purpose} and environment variable {config.key_env} is not set; set it to the key "
+            "(ledger.key_env names another variable)"
         )
     return parse_key(text, f"environment variable {config.key_env}")
 

@@ -358,7 +358,7 @@ def load_secret(config: SeedConfig, sealed: str | Path | None) -> Secret:
     """
     found = find_seed(config, sealed)
     if found is not None:
-        return _checked(*found)
+        return check_seed(*found)
     if sealed is None:
         raise ConfigError(
             f"no secret seed: the run folder is remote, so none is generated; set {config.env} or "
@@ -447,7 +447,14 @@ def _read(path: Path) -> str:
         raise ConfigError(f"{path}: the seed file cannot be read as text") from None
 
 
-def _checked(value: str, where: str, origin: str) -> Secret:
+def check_seed(value: str, where: str, origin: str) -> Secret:
+    """Return the seed that was found somewhere if it cannot be guessed.
+
+    Raises
+    ------
+    ConfigError
+        When it has fewer than 128 random bits; it is not quoted.
+    """
     found = strength_of(value)
     if not found.enough:
         raise ConfigError(

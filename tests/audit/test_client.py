@@ -167,6 +167,28 @@ def test_unreachable_endpoint(tmp_path):
     assert (reply.error, reply.unknown) == ("connection", 0)
 
 
+def test_answers_without_a_count_are_estimated_and_use_up_the_budget(tmp_path):
+    def silent(owner, handler, body):
+        status, answer = chat(owner, handler, body)
+        if status == 200:
+            answer["usage"] = None
+        return status, answer
+
+    with ModelServer(fault_rate=0.5, faults=("short",), seed=3) as server:
+        server.routes[("POST", "/v1/chat/completions")] = silent
+        replies = run(server, AnswerStore(tmp_path), 40, 2, slack=1.0)
+        model = model_for(server)
+        asker = Asker(model, CONFIG, Secret(KEY), AnswerStore(tmp_path), RateLimiter(), Purse(None))
+        asked = [r for r in replies if r.asked]
+        questions = {q.key: q for q in questions_for(model, 40)}
+        for reply in asked:
+            assert reply.record["estimated"] is True
+            spent = asker._price(reply.record)
+            assert spent == pytest.approx(asker.estimated_price(questions[reply.key]))
+        asker.close()
+        assert asked
+
+
 def test_purse_stops_before_the_budget_is_passed(tmp_path):
     # Estimates cover the answers; what other models charge in vain eats them up.
     with ModelServer(strangers=0.5, answer=lambda m: "x" * 60) as server:
@@ -286,6 +308,17 @@ def test_responses_of_no_use():
         record, waste, code = read_response(model, broken, "chat")
         assert (record, code) == (None, "no_choice")
         assert waste["completion_tokens"] == 2
+    for usage in (None, {}, {"prompt_tokens": 0, "completion_tokens": 0}, {"prompt_tokens": "5"},
+                  {"prompt_tokens": True, "completion_tokens": 2}, [5, 2],
+                  {"prompt_tokens": 5, "completion_tokens": -2}):  # fmt: skip
+        record, _, _ = read_response(model, {**good, "usage": usage}, "chat", 40)
+        assert (record["prompt_tokens"], record["completion_tokens"]) == (40, model.max_tokens)
+        assert record["estimated"] is True
+        _, waste, code = read_response(
+            model, {**good, "usage": usage, "model": "gpt-4o-mini"}, "batch", 40
+        )
+        assert (waste["prompt_tokens"], waste["estimated"], code) == (40, True, "wrong_model")
+    assert "estimated" not in read_response(model, good, "chat", 40)[0]
     assert read_response(model, {"surprise": 1}, "chat") == (None, None, "no_choice")
     assert read_response(model, None, "chat") == (None, None, "garbage")
     assert read_response(model, {**good, "model": "gpt-4o-mini"}, "chat")[2] == "wrong_model"

@@ -167,6 +167,23 @@ def test_dry_run_needs_no_key_and_asks_nothing(tables, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_prices_that_are_not_given_are_asked_for(tables, tmp_path):
+    with ModelServer() as server:
+        config = settings(server)
+        lines = run(tables, config, tmp_path, dry_run=True).estimate.lines()
+        assert re.search(r"at most [\d.,]+ USD$", lines[-1])
+        unpriced = config.models[0].model_copy(update={"price_in": None})
+        config = config.model_copy(update={"models": [unpriced], "currency": "EUR"})
+        lines = run(tables, config, tmp_path, dry_run=True).estimate.lines()
+        assert "price unknown: set price_in and price_out" in lines[0]
+        assert lines[-1].endswith("price unknown for guesser")
+        assert not any("at most" in line for line in lines)
+    with pytest.raises(ValueError, match=r"nothing keeps to it while \['m'\]"):
+        AuditConfig(models=[LanguageModelConfig(name="m", model="x")], budget=1.0)
+    free = LanguageModelConfig(name="m", model="x", price_in=0, price_out=0)
+    assert AuditConfig(models=[free], budget=1.0).models[0].priced
+
+
 def test_budget_stops_before_the_first_question(tables, tmp_path):
     with ModelServer(answer=guess_from) as server:
         price = run(tables, settings(server), tmp_path, dry_run=True).estimate.price
