@@ -53,6 +53,7 @@ def found(*texts, mentions=None, always=()):
         ("The eBid platform grew.", "eBid", "mixed"),
         ("The PVRL trial goes on.", "PVRL", "capitals"),
         ("I turn the call over to Ivk.", "Ivk", "capital"),
+        ("The Office of Public Counsel wrote.", "Office of Public Counsel", "phrase"),
         ("They fly 737s and more.", "737s", "digits"),
         ("Customers like ifeng.com best.", "ifeng.com", "rare"),
         ("We raised prices.Flatbush did too.", "Flatbush", "capital"),
@@ -75,7 +76,8 @@ def test_what_looks_like_a_name(text, surface, reason):
         "Uh, we had a stru- structure, <inaudible> and <crosstalk> and transa transaction costs.",
         "[Executive 1] of [Company Name] wrote to [Email] in the U.S.-based S-4, Phase III.",
         "Mail a.zyxw@zyxw.example or see www.zyxwv.example for more.",
-        "However, Thank You all. Yes. And That is What We Do.",
+        "However, Thank You all. Yes. Didn't fall. And That is What We Do. So it Won’t.",
+        "The Head of Investor Relations and the Board of Directors met.",
     ],
 )
 def test_what_is_no_name(text):
