@@ -338,7 +338,7 @@ def candidates_of(
         if d.kind in ("word", "phrase") and d.candidate.surface.lower() not in lower
     }
     settled = []
-    for certain, doubtful in zip(sure, doubts, strict=True):
+    for text, certain, doubtful in zip(texts, sure, doubts, strict=True):
         kept = {c.start: c for c in certain if c.form not in spelled}
         for doubt in doubtful:
             reason = _resolve(doubt, names, inside, lower, english)
@@ -350,8 +350,21 @@ def candidates_of(
                 inside_it = [kept.pop(s) for s in list(kept) if whole.start <= s < whole.end]
                 reason = strongest([c.reason for c in inside_it if c.reason != "word"] + ["phrase"])
                 kept[whole.start] = replace(whole, reason=reason)
-        settled.append(sorted(kept.values(), key=lambda c: c.start))
+        settled.append(_disjoint(text, kept.values()))
     return settled
+
+
+def _disjoint(text: str, candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Join candidates that overlap, so that nothing of either stays; sorted by start."""
+    kept: list[Candidate] = []
+    for candidate in sorted(candidates, key=lambda c: (c.start, -c.end)):
+        if kept and candidate.start < kept[-1].end:
+            last = kept[-1]
+            reason = strongest([last.reason, candidate.reason])
+            kept[-1] = _candidate(text, last.start, max(last.end, candidate.end), reason)
+        else:
+            kept.append(candidate)
+    return kept
 
 
 def _resolve(
