@@ -6,7 +6,7 @@ word that the document also writes in lower case is none although it begins a se
 
 Reasons, strongest first:
 
-``listed``   a person said that this form is always a name;
+``listed``   a name by a person's word, or one of public life that is written in lower case too;
 ``known``    the same form is a name elsewhere in the document;
 ``mixed``    capitals inside the word (iPhone);
 ``digits``   letters with digits (3VR), no quantity, no period, no amount of money;
@@ -85,6 +85,9 @@ _LISTS = read_lists(_DATA)
 _MODELS = re.compile(r"\d{2,3}[1-9]s")
 #: Words before and after an abbreviation among which it is looked for spelled out.
 _NEAR = 12
+#: Small words inside the names of offices, and the words before them.
+_INNER = frozenset(["of", "for", "on", "the"])
+_OFFICES = frozenset(_LISTS["OFFICES"])
 _PREFIXES = tuple(_LISTS["PREFIXES"])
 #: Endings of derived words and what takes their place in the word they come from.
 _ENDINGS = tuple(tuple(rule.split("=")) for rule in _LISTS["ENDINGS"])
@@ -135,7 +138,7 @@ class GeneralEnglish:
         self._function = (
             frozenset(w.lower() for w in words["FUNCTION"]) | FUNCTION_WORDS | SENTENCE_WORDS
         )
-        self._titles = frozenset(words["TITLES"]) | frozenset(_LISTS["CUSTOM CAPITALS"])
+        self._custom = frozenset(words["TITLES"]) | frozenset(_LISTS["CUSTOM CAPITALS"])
         self._abbreviations = frozenset(_LISTS["ABBREVIATIONS"])
         self.names = frozenset(_LISTS["NAMES"])
         self.jargon = (frozenset(jargon) | self._abbreviations | ACRONYMS) - self.names
@@ -219,11 +222,13 @@ class GeneralEnglish:
 
     def function(self, word: str) -> bool:
         """Whether no name begins or ends with this word ("The", "However")."""
-        return _CONTRACTION.sub("", word.replace("’", "'")).lower() in self._function
+        bare = word.replace("’", "'").lower()
+        bare = bare.removesuffix("n't") if bare.endswith("n't") else _CONTRACTION.sub("", bare)
+        return bare in self._function or bare in ("ca", "wo", "sha")
 
     def custom(self, word: str) -> bool:
         """Whether a word is capitalised by custom: titles, roles, parts of documents."""
-        return word in self._titles or word.lower() in DESCRIPTORS
+        return word in self._custom or word.lower() in DESCRIPTORS
 
     def quantity(self, word: str) -> bool:
         """Whether letters with digits are an amount, a period, an ordinal or a count."""
@@ -304,7 +309,7 @@ def candidates_of(
     [[('reproxalap', 'rare'), ('Flatbush', 'capital'), ('3VR', 'digits')]]
     """
     english = general_english()
-    listed = _pattern(always)
+    listed = _pattern((*always, *_LISTS["PUBLIC LIFE"]))
     sure: list[list[Candidate]] = []
     doubts: list[list[_Doubt]] = []
     lower: set[str] = set()
@@ -333,7 +338,7 @@ def candidates_of(
         if d.kind in ("word", "phrase") and d.candidate.surface.lower() not in lower
     }
     settled = []
-    for certain, doubtful in zip(sure, doubts, strict=True):
+    for text, certain, doubtful in zip(texts, sure, doubts, strict=True):
         kept = {c.start: c for c in certain if c.form not in spelled}
         for doubt in doubtful:
             reason = _resolve(doubt, names, inside, lower, english)
@@ -345,8 +350,21 @@ def candidates_of(
                 inside_it = [kept.pop(s) for s in list(kept) if whole.start <= s < whole.end]
                 reason = strongest([c.reason for c in inside_it if c.reason != "word"] + ["phrase"])
                 kept[whole.start] = replace(whole, reason=reason)
-        settled.append(sorted(kept.values(), key=lambda c: c.start))
+        settled.append(_disjoint(text, kept.values()))
     return settled
+
+
+def _disjoint(text: str, candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Join candidates that overlap, so that nothing of either stays; sorted by start."""
+    kept: list[Candidate] = []
+    for candidate in sorted(candidates, key=lambda c: (c.start, -c.end)):
+        if kept and candidate.start < kept[-1].end:
+            last = kept[-1]
+            reason = strongest([last.reason, candidate.reason])
+            kept[-1] = _candidate(text, last.start, max(last.end, candidate.end), reason)
+        else:
+            kept.append(candidate)
+    return kept
 
 
 def _resolve(
@@ -406,10 +424,39 @@ def _scan(
         elif not any(c.isdigit() for c in token.word):
             i += 1
             continue
+        office = _office(text, tokens, i, j, english)
+        if office is not None:
+            doubts.append(office)
         before_mention = j < len(tokens) and tokens[j].joined and tokens[j].mention
         _judge(text, tokens[i:j], english, sure, doubts, before_mention)
         i = j
     return sure, doubts
+
+
+def _office(
+    text: str, tokens: Sequence[_Token], first: int, last: int, english: GeneralEnglish
+) -> _Doubt | None:
+    """A name of general words with a small word inside ("Office of Public Counsel"), if one is.
+
+    ``tokens[first:last]`` is a capitalised run. Only words that are capitalised by custom are
+    joined; the others are names by themselves.
+    """
+    while first < last and english.function(tokens[first].word):
+        first += 1
+    if first == last or tokens[last - 1].word not in _OFFICES:
+        return None
+    stop = last
+    while stop < len(tokens) and tokens[stop].joined and tokens[stop].word in _INNER:
+        stop += 1
+    end = stop
+    while end < len(tokens) and tokens[end].free and tokens[end].joined:
+        if not english.custom(tokens[end].word) or not tokens[end].word[0].isupper():
+            break
+        end += 1
+    if stop == last or end == stop or not _customary(tokens[first:last], english):
+        return None
+    candidate = _candidate(text, tokens[first].start, tokens[end - 1].end, "phrase")
+    return None if candidate.surface in english.jargon else _Doubt(candidate, "phrase")
 
 
 def _judge(
@@ -478,7 +525,10 @@ def _customary(run: Sequence[_Token], english: GeneralEnglish) -> bool:
 
 def _reason(word: str, english: GeneralEnglish) -> str:
     """Why a token that is written like a name is one by itself; '' for general words."""
-    word = _CONTRACTION.sub("", word.replace("’", "'"))
+    word = word.replace("’", "'")
+    if english.function(word) and word not in english.names:
+        return ""
+    word = _CONTRACTION.sub("", word)
     if len(word) < 2 or _ROMAN.fullmatch(word):
         return ""
     if word in english.names or word.rstrip(".") in ("U.S", "U.K"):

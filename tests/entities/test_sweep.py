@@ -53,6 +53,13 @@ def found(*texts, mentions=None, always=()):
         ("The eBid platform grew.", "eBid", "mixed"),
         ("The PVRL trial goes on.", "PVRL", "capitals"),
         ("I turn the call over to Ivk.", "Ivk", "capital"),
+        (
+            "The securities and exchange  commission.",
+            "securities and exchange  commission",
+            "listed",
+        ),
+        ("We entered the French market.", "French", "capital"),
+        ("The Office of Public Counsel wrote.", "Office of Public Counsel", "phrase"),
         ("They fly 737s and more.", "737s", "digits"),
         ("Customers like ifeng.com best.", "ifeng.com", "rare"),
         ("We raised prices.Flatbush did too.", "Flatbush", "capital"),
@@ -75,7 +82,8 @@ def test_what_looks_like_a_name(text, surface, reason):
         "Uh, we had a stru- structure, <inaudible> and <crosstalk> and transa transaction costs.",
         "[Executive 1] of [Company Name] wrote to [Email] in the U.S.-based S-4, Phase III.",
         "Mail a.zyxw@zyxw.example or see www.zyxwv.example for more.",
-        "However, Thank You all. Yes. And That is What We Do.",
+        "However, Thank You all. Yes. Didn't fall. And That is What We Do. So it Won’t.",
+        "The Head of Investor Relations and the Board of Directors met.",
     ],
 )
 def test_what_is_no_name(text):
@@ -129,6 +137,13 @@ def test_an_abbreviation_of_ordinary_words_is_none():
     assert found("The SGW of the State Gas Works rose.")[0] == ("SGW", "capitals")
 
 
+def test_longer_names_hold_shorter_ones():
+    text = "We wrote to the Office of Public Counsel Zyxwvut."
+    assert found(text) == [("Office of Public Counsel Zyxwvut", "capital")]
+    name = "Harvest Zyx grew. The harvest came. We sold Harvest Zyx."
+    assert [surface for surface, _ in found(name)] == ["Harvest Zyx", "Harvest Zyx"]
+
+
 def test_the_first_word_of_a_sentence_needs_evidence():
     assert found("Harvest was good.") == []
     assert found("Harvest was good.", "We sold Harvest.") == [("Harvest", "word")] * 2
@@ -163,7 +178,8 @@ def test_dictionary_words_names_and_compounds():
 
 WORDS = (
     "Flatbush reproxalap the The and 3VR <inaudible> King Air . , ? iPhone table U.S. CHF26 Zyx's "
-    "stru- É ſ 🙂 “Quote” GPT-4 I'll a.b.c EBITDA - & Q&A [ Net Income"
+    "stru- É ſ 🙂 “Quote” GPT-4 I'll a.b.c EBITDA - & Q&A [ Net Income Office of Public Counsel "
+    "federal reserve Union king air LTI low tax US $5"
 )
 pieces = st.sampled_from([*WORDS.split(), "[Company Name]", "\n"])
 documents = st.lists(st.lists(pieces, max_size=25).map(" ".join), min_size=1, max_size=4)
