@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from nes_spark.entities.mentions import Mention, placeholder_spans
 from nes_spark.errors import LedgerError
 from nes_spark.swapping.exchange import Exchange
-from nes_spark.swapping.parts import counterpart
+from nes_spark.swapping.parts import NO_NAMES, counterpart
 from nes_spark.swapping.short_forms import Key, find_left, holds, short_entities
 from nes_spark.swapping.spans import after_title, settle_stop, title_before, whole_name
 from nes_spark.swapping.wording import (
@@ -275,7 +275,7 @@ def rewrite_text(
         low = max(low, floor)
         start, end = target.start, target.end
         name, form = target.name, target.form
-        if not target.glued:
+        if not target.glued and category not in NO_NAMES:
             start, end = whole_name(text, start, end, category, low, ceiling)
             if form.plural and end != target.end:
                 form = replace(form, plural=False)

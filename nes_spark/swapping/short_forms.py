@@ -26,6 +26,7 @@ from nes_spark.entities.distinctive import (
     words_of,
 )
 from nes_spark.entities.mentions import Mention, placeholder_spans
+from nes_spark.swapping.parts import NO_NAMES
 from nes_spark.swapping.spans import after_title, opens_sentence, title_before, whole_name
 
 #: (category, entity)
@@ -40,8 +41,6 @@ _ALIASES = {
 }
 #: Categories in which one name may be the short form of another.
 _NAMES = ("Organization", "Person", "Product", "Event")
-#: Categories without proper names.
-_NO_NAMES = ("Date", "Quantity")
 #: What a person does at a sentence's start, so that an ordinary word there is a surname.
 _VERB = re.compile(
     r"(?:['’]s\b|\s+(?:also|and|then|who|never|later|again|was|is|has|had|did|does|will|would|could|"
@@ -186,7 +185,7 @@ class Names:
     ) -> None:
         category = key[0]
         words = words_of(form)
-        if category in _NO_NAMES or not words:
+        if category in NO_NAMES or not words:
             return
         free = [w for w in words if fold(w) not in held]
         if _searched(form, category, ordinary or ()) and any(
