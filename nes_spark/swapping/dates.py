@@ -122,8 +122,8 @@ _CARDINAL = "|".join(_CARDINALS)
 #: What may stand between a quarter, or a half, and its year.
 _LINK = (
     r"(?P<{0}link>,? ?(?:of |in |for |from )?(?:the )?(?:fiscal |calendar |financial )?(?:year )?"
-    r"(?:(?:FY|CY) ?)?)(?P<{0}year>(?:19|20)\d\d|['’] ?\d\d|(?<=FY)\d\d|(?<=FY )\d\d|(?<=[Q1-4])\d\d)"
-    r"(?![\d%])"
+    r"(?:(?:FY|CY) ?)?)"
+    r"(?P<{0}year>(?:19|20)\d\d|['’] ?\d\d|(?<=FY)\d\d|(?<=FY )\d\d|(?<=[Q1-4])\d\d)(?![\d%])"
 )
 _PIECE = re.compile(
     rf"(?P<iso>(?<!\d)(?P<isoy>{_YEAR})-(?P<isom>[01]\d)-(?P<isod>[0-3]\d)(?!\d))"
@@ -140,7 +140,8 @@ _PIECE = re.compile(
     rf"(?:{_LINK.format('q')})?)"
     rf"|(?P<half>(?:(?P<h_nth>first|second|1st|2nd|back|front)"
     rf"(?=[ -](?:half|semester))|(?<![^\W_])H(?P<h_h>[12])"
-    rf"(?!\d\d\d)|(?<![^\W_])(?P<h_n>[12])(?=H))(?P<h_tail>[ -](?:half|semester)|H)?(?:{_LINK.format('h')})?)"
+    rf"(?!\d\d\d)|(?<![^\W_])(?P<h_n>[12])(?=H))(?P<h_tail>[ -](?:half|semester)|H)?"
+    rf"(?:{_LINK.format('h')})?)"
     rf"|(?P<range>(?<!\d)(?P<r_a>{_YEAR})(?P<r_sep> ?[-–/] ?)(?P<r_b>{_YEAR}|\d\d)(?!\d|-))"
     rf"|(?P<weekday>(?:{'|'.join(_WEEKDAYS)})(?![^\W\ds_]))"
     rf"|(?P<fy>(?<![^\W_])(?:(?:FY|CY|fiscal|['’]) ?))(?P<fy_y>\d\d)(?![\d%])"
