@@ -182,8 +182,8 @@ def shift_date(surface: str, shift: Shift, reference: date | None = None) -> str
     Returns
     -------
     str or None
-        Written as before; the surface itself where it is relative or as coarse as a decade; None where it is not understood,
-        so that the caller can replace it by a placeholder.
+        Written as before; the surface itself where it is relative or as coarse as a decade; None
+        where it is not understood, so that the caller can replace it by a placeholder.
 
     Examples
     --------

@@ -339,10 +339,11 @@ def _targets(
 ) -> list[_Target]:
     """Return what is replaced and what is kept, in order and disjoint."""
     surfaces = surfaces_of(mentions)
-    forms = forms_of(mentions)
-    gone = {
-        key: found for key, found in forms.items() if key[0] in must_change or key in replacements
-    }
+    gone = forms_of(
+        m
+        for m in mentions
+        if m.category in must_change or (m.category, entity_of(m)) in replacements
+    )
     short = short_entities(mentions, gone)
     targets: list[_Target] = []
     kept: list[Mention] = []
@@ -357,7 +358,7 @@ def _targets(
         shift = after_title(form.base) if whole[0] == "Person" else 0
         start = mention.start + shift
         form = replace(form, base=form.base[shift:])
-        target = _replaced(text, start, mention.end, whole, form, forms, replacements, must_change)
+        target = _replaced(text, start, mention.end, whole, form, gone, replacements, must_change)
         targets.append(target._replace(key=key) if key[0] == whole[0] else target)
     spans = [(m.start, m.end) for m in mentions]
     spans += [whole_name(text, m.start, m.end, m.category) for m in kept] if gone else []
@@ -369,7 +370,7 @@ def _targets(
                 left.end,
                 left.key,
                 Form(left.form),
-                forms,
+                gone,
                 replacements,
                 must_change,
                 left.glued,

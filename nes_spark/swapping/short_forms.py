@@ -179,6 +179,10 @@ class Names:
                 for form in spellings(_bare(name), category):
                     self._add(form, key, held, ordinary)
         self._pattern = self._compile()
+        # "Companies" begins like "Company" without its last letter
+        stems = {w[:-1] if w.endswith("y") else w for w in (*self.words, *self.weak)}
+        ordered = "|".join(map(re.escape, sorted(stems, key=lambda w: (-len(w), w))))
+        self._beginnings = re.compile(rf"(?<![^\W_])(?:{ordered})", re.IGNORECASE)
 
     def _add(
         self, form: str, key: Key, held: Collection[str], ordinary: Collection[str] | None
@@ -242,8 +246,9 @@ class Names:
         if not self.words and not self.weak:
             return found
         blocked = sorted([*taken, *((f.start, f.end) for f in found)])
-        for match in WORD.finditer(text):
-            hit = self._word(text, match.start(), match.group())
+        for match in self._beginnings.finditer(text):
+            token = WORD.match(text, match.start())
+            hit = self._word(text, match.start(), token.group()) if token else None
             if hit is not None and not _touches(hit.start, hit.end, blocked):
                 found.append(hit)
         return _merged(text, sorted(found, key=lambda f: f.start))
