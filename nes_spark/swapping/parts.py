@@ -135,7 +135,8 @@ def counterpart(
     ]
     theirs.sort(key=len, reverse=True)
     if category == "Person":
-        return _person(form, [old, *ours], [*theirs, presentable(new, category)], titled)
+        # never more of a name than its own chunk told
+        return _person(form, [old, *ours], theirs, titled)
     longest = max([*ours, old], key=len)
     if is_letters(form) and not is_letters(longest) and " " in longest:
         letters = [f for f in theirs if is_letters(f)]

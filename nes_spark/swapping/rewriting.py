@@ -411,6 +411,31 @@ def _moved(mention: Mention, start: int, surface: str, entity: str) -> Mention:
     return Mention(start, start + len(surface), mention.category, surface, entity)
 
 
+def given_by(edits: Iterable[Edit | Mapping[str, Any]]) -> dict[Key, Replacement]:
+    """Return what a chunk gave away and for what, from its recorded edits.
+
+    For :func:`~nes_spark.swapping.short_forms.given_away`, where only the ledger is at hand.
+
+    Parameters
+    ----------
+    edits : iterable of Edit or mapping
+
+    Returns
+    -------
+    dict
+        (category, entity) -> :class:`Replacement` with the forms that were put in; for a
+        placeholder it is the entity too.
+    """
+    forms: dict[Key, list[str]] = {}
+    entities: dict[Key, str] = {}
+    for edit in map(_as_row, edits):
+        if edit["category"] != ARTICLE_CATEGORY:
+            key = (edit["category"], edit["old_entity"])
+            forms.setdefault(key, []).append(edit["new"])
+            entities[key] = edit["new_entity"] or edit["new"]
+    return {key: Replacement(entities[key], tuple(dict.fromkeys(f))) for key, f in forms.items()}
+
+
 def rewrite_pair(
     text_a: str,
     mentions_a: Sequence[Mention],
