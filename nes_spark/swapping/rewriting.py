@@ -360,9 +360,19 @@ def _targets(
         form = replace(form, base=form.base[shift:])
         target = _replaced(text, start, mention.end, whole, form, gone, replacements, must_change)
         targets.append(target._replace(key=key) if key[0] == whole[0] else target)
-    spans = [(m.start, m.end) for m in mentions]
-    spans += [whole_name(text, m.start, m.end, m.category) for m in kept] if gone else []
-    for left in find_left(text, gone, spans, holds(text, kept) if gone else ()):
+    if not gone:
+        return targets
+    replaced = [(t.start, t.end) for t in targets if t.name is not None]
+    reach = [whole_name(text, m.start, m.end, m.category) for m in kept]
+    stay = [(m.start, m.end) for m in kept]
+    lefts = find_left(text, gone, replaced, holds(text, kept), kept=stay, reach=reach)
+    targets = [
+        t
+        for t in targets
+        if t.name is not None
+        or not any(left.start <= t.start and t.end <= left.end for left in lefts)
+    ]
+    for left in lefts:
         targets.append(
             _replaced(
                 text,

@@ -226,26 +226,33 @@ class Names:
     def _capitals(name: str) -> str:
         return name.upper() if len(name) > 3 and len(name.upper()) == len(name) else name
 
-    def find(self, text: str, taken: Sequence[tuple[int, int]]) -> list[Left]:
-        """Return where the names stand outside of taken stretches, in order and disjoint.
-
-        Parameters
-        ----------
-        text : str
-        taken : sequence of (int, int)
-            Sorted, disjoint half-open offsets.
-        """
+    def find(
+        self,
+        text: str,
+        taken: Sequence[tuple[int, int]],
+        kept: Sequence[tuple[int, int]] = (),
+        reach: Sequence[tuple[int, int]] = (),
+    ) -> list[Left]:
+        """Return where the names stand, in order and disjoint; see :func:`find_left`."""
         found: list[Left] = []
         if self._pattern is not None:
             upper = {self._capitals(name): name for name in reversed(self.wholes)}
             for match in self._pattern.finditer(text):
-                if not _touches(match.start(), match.end(), taken):
+                start, end = match.span()
+                # a mention that is but a part of the name is no other name
+                outside = all(
+                    high <= start
+                    or end <= low
+                    or (start <= low and high <= end and high - low < end - start)
+                    for low, high in kept
+                )
+                if outside and not _touches(start, end, taken):
                     written = match.group()
                     name = written if written in self.wholes else upper[written]
                     found.append(Left(*match.span(), self.wholes[name], name))
         if not self.words and not self.weak:
             return found
-        blocked = sorted([*taken, *((f.start, f.end) for f in found)])
+        blocked = [*taken, *kept, *reach, *((f.start, f.end) for f in found)]
         for match in self._beginnings.finditer(text):
             token = WORD.match(text, match.start())
             hit = self._word(text, match.start(), token.group()) if token else None
@@ -386,6 +393,8 @@ def find_left(
     taken: Sequence[tuple[int, int]],
     held: Collection[str] = (),
     ordinary: Collection[str] | None = None,
+    kept: Sequence[tuple[int, int]] = (),
+    reach: Sequence[tuple[int, int]] = (),
 ) -> list[Left]:
     """Return forms of exchanged names that no mention covers.
 
@@ -395,11 +404,15 @@ def find_left(
     names : mapping
         (category, entity) -> forms that the chunk has, longest first.
     taken : sequence of (int, int)
-        Offsets of mentions; placeholders are added.
+        Offsets of mentions that are replaced; placeholders are added.
     held : collection of str
         Folded words of names that stay (:func:`holds`).
     ordinary : collection of str, optional
         Further ordinary words, folded.
+    kept, reach : sequence of (int, int)
+        Offsets of mentions that stay, and of their whole names: no single word is found there.
+        A whole name is found where it covers a kept mention that is a smaller part of it ("Care" of
+        "Personal Care"); it takes its place.
 
     Returns
     -------
@@ -416,7 +429,7 @@ def find_left(
     if not names:
         return []
     spans = sorted([*taken, *placeholder_spans(text)])
-    return Names(names, held, ordinary).find(text, spans)
+    return Names(names, held, ordinary).find(text, spans, kept, reach)
 
 
 def _new_names(value: Any) -> tuple[str, ...]:
