@@ -23,7 +23,8 @@ from datetime import date, timedelta
 
 from nes_spark.entities.mentions import Mention
 from nes_spark.errors import parameter_error
-from nes_spark.swapping.rewriting import Key, Replacement, forms_of
+from nes_spark.swapping.forms import Key, forms_of
+from nes_spark.swapping.rewriting import Replacement
 
 DAYS_PER_MONTH = 365.25 / 12
 DAYS_PER_QUARTER = 365.25 / 4

@@ -23,8 +23,9 @@ from typing import Any, NamedTuple
 from nes_spark.entities.mentions import Mention, placeholder_spans
 from nes_spark.errors import LedgerError
 from nes_spark.swapping.exchange import Exchange
+from nes_spark.swapping.forms import Key, base_form_of, entity_of, forms_of, surfaces_of
 from nes_spark.swapping.parts import NO_NAMES, counterpart
-from nes_spark.swapping.short_forms import Key, find_left, holds, short_entities
+from nes_spark.swapping.short_forms import find_left, holds, short_entities
 from nes_spark.swapping.spans import after_title, settle_stop, title_before, whole_name
 from nes_spark.swapping.wording import (
     Form,
@@ -33,7 +34,6 @@ from nes_spark.swapping.wording import (
     mend_the,
     possessive_end,
     put_together,
-    take_apart,
 )
 
 #: Category of an edit that mends an article.
@@ -101,47 +101,6 @@ def resolve_overlaps(mentions: Iterable[Mention]) -> list[Mention]:
         if not any(k.start < mention.end and mention.start < k.end for k in kept):
             kept.append(mention)
     return sorted(kept, key=lambda m: m.start)
-
-
-def entity_of(mention: Mention) -> str:
-    """Return the canonical name of a mention; its surface where it was not linked."""
-    return mention.entity or mention.surface
-
-
-def surfaces_of(mentions: Iterable[Mention]) -> dict[Key, list[str]]:
-    """Return (category, entity) -> surfaces of its mentions, in order."""
-    surfaces: dict[Key, list[str]] = {}
-    for mention in mentions:
-        surfaces.setdefault((mention.category, entity_of(mention)), []).append(mention.surface)
-    return surfaces
-
-
-def forms_of(mentions: Iterable[Mention]) -> dict[Key, tuple[str, ...]]:
-    """Return the forms under which each entity occurs, without endings, longest first.
-
-    Parameters
-    ----------
-    mentions : iterable of Mention
-        Of one chunk.
-
-    Returns
-    -------
-    dict
-        (category, entity) -> distinct forms; of equal length the first in the text comes first.
-    """
-    out: dict[Key, tuple[str, ...]] = {}
-    for key, found in surfaces_of(mentions).items():
-        known = {key[1], *found}
-        bases = dict.fromkeys(_base(surface, known).base for surface in found)
-        out[key] = tuple(sorted(bases, key=lambda base: -len(base)))
-    return out
-
-
-def _base(surface: str, known: Iterable[str]) -> Form:
-    # A surface must not vouch for itself: "iPhones" is a plural only if there is an "iPhone".
-    bare = take_apart(surface, ()).base
-    others = {take_apart(name, ()).base for name in known}
-    return take_apart(surface, {n for n in others if n.casefold() != bare.casefold()})
 
 
 def replacements_for(
@@ -354,7 +313,7 @@ def _targets(
             kept.append(mention)
             targets.append(_Target(mention.start, mention.end, (mention,)))
             continue
-        form = _base(mention.surface, {key[1], whole[1], *surfaces[key], *surfaces[whole]})
+        form = base_form_of(mention.surface, {key[1], whole[1], *surfaces[key], *surfaces[whole]})
         shift = after_title(form.base) if whole[0] == "Person" else 0
         start = mention.start + shift
         form = replace(form, base=form.base[shift:])

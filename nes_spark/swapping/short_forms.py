@@ -26,11 +26,9 @@ from nes_spark.entities.distinctive import (
     words_of,
 )
 from nes_spark.entities.mentions import Mention, placeholder_spans
+from nes_spark.swapping.forms import Key, entity_of, forms_of
 from nes_spark.swapping.parts import NO_NAMES
 from nes_spark.swapping.spans import after_title, opens_sentence, title_before, whole_name
-
-#: (category, entity)
-Key = tuple[str, str]
 
 #: Other spellings of places that texts have side by side.
 _ALIASES = {
@@ -191,7 +189,7 @@ class Names:
         words = words_of(form)
         if category in NO_NAMES or not words:
             return
-        free = [w for w in words if fold(w) not in held]
+        free = [w for w in words if not any(fold(part) in held for part in _endings(w))]
         if _searched(form, category, ordinary or ()) and any(
             fold(w) not in FUNCTION_WORDS for w in free
         ):
@@ -210,7 +208,7 @@ class Names:
                 len(word) > 2
                 and word[0].isupper()
                 and not is_generic(word, category)
-                and fold(word) not in held
+                and word in free
                 and fold(word) not in self.words
             ):
                 self.weak.setdefault(fold(word), (key, word))
@@ -377,7 +375,7 @@ def short_entities(
     """
     found: dict[Key, set[Key | None]] = {}
     for mention in mentions:
-        key = (mention.category, mention.entity or mention.surface)
+        key = (mention.category, entity_of(mention))
         if key not in names:
             found.setdefault(key, set()).add(is_short_form(mention, names))
     return {
@@ -485,26 +483,27 @@ def given_away(
     >>> given_away(text, mentions, {"Orion Widgets": "Vega"}, "Vega lost. Vega appealed.")
     []
     """
-    forms: dict[Key, list[str]] = {}
+    gone: list[Mention] = []
     others: list[Mention] = []
     incoming: set[str] = set()
     for mention in mentions:
-        key = (mention.category, mention.entity or mention.surface)
+        key = (mention.category, entity_of(mention))
         new = mapping.get(key, mapping.get(key[1]))
         if new is None:
             others.append(mention)
             continue
-        forms.setdefault(key, []).append(mention.surface)
+        gone.append(mention)
         incoming |= {
             fold(part)
             for name in _new_names(new)
             for word in words_of(name)
             for part in _endings(word)
         }
-    if not forms:
+    if not gone:
         return []
+    forms = forms_of(gone)
     short = short_entities(others, forms)
-    kept = [m for m in others if (m.category, m.entity or m.surface) not in short]
+    kept = [m for m in others if (m.category, entity_of(m)) not in short]
     held = incoming | holds(text_before, kept)
     lower = {fold(w) for w in words_of(text_before) if w.islower() and len(w) > 2}
     names = Names(forms, held, lower | set(ordinary or ()))
