@@ -120,30 +120,40 @@ _NO_NAMES = word_set(
     "that these those today tonight tomorrow yesterday good morning afternoon evening ladies "
     "gentlemen thank thanks welcome please hello hi okay ok great yes no sure well now so then "
     "and but or if as at in on of for to with from by about into we i he she they it us them me "
-    "my his her their its who what when where why how which here there let lets january "
-    "february march april may june july august september october november december monday "
-    "tuesday wednesday thursday friday saturday sunday q1 q2 q3 q4 first second third fourth "
-    "quarter year fiscal slide page call conference webcast question questions answer answers "
-    "session line management company group team board committee shareholders investors investor "
-    "analysts analyst relations press release safe harbor form sec gaap covid coronavirus "
-    "christmas chief executive officer president chairman chairwoman chair director directors "
-    "vice senior head manager general counsel treasurer secretary controller founder cofounder "
-    "ceo cfo coo cto cio cmo evp svp vp ir iro esg ebitda ai financial operating commercial "
-    "medical marketing technology strategy strategic finance operations sales business "
-    "corporate global international regional product products services solutions segment "
-    "division phase fda eu uk usa north south east west united states america europe asia china "
-    "india capital markets market bank street wall zoom google microsoft amazon facebook "
-    "twitter youtube linkedin apple walmart target costco congress senate house government "
-    "administration department treasury federal reserve medicare medicaid god jesus speaker "
-    "moderator host inaudible crosstalk unk regards related note looking turning moving during "
-    "despite although while since because before after under over through within without "
-    "additionally furthermore finally lastly however therefore overall importantly again also "
-    "just only even still yet more most many much some any each every both other another such "
-    "same new old next last previous current recent total net gross adjusted income revenue "
-    "revenues margin cash debt equity interest tax taxes cost costs expense expenses earnings "
-    "guidance outlook absolutely right correct exactly indeed certainly obviously clearly "
-    "basically actually really very happy glad uh um mister doctor army navy biomet energy er "
-    "ah mm hmm eh"
+    "my his her their its who what when where why how which here there let lets january february "
+    "march april may june july august september october november december monday tuesday "
+    "wednesday thursday friday saturday sunday q1 q2 q3 q4 first second third fourth quarter year "
+    "fiscal slide page call conference webcast question questions answer answers session line "
+    "management company group team board committee shareholders investors investor analysts "
+    "analyst relations press release safe harbor form sec gaap covid coronavirus christmas chief "
+    "executive officer president chairman chairwoman chair director directors vice senior head "
+    "manager general counsel treasurer secretary controller founder cofounder ceo cfo coo cto cio "
+    "cmo evp svp vp ir iro esg ebitda ai financial operating commercial medical marketing "
+    "technology strategy strategic finance operations sales business corporate global "
+    "international regional product products services solutions segment division phase fda eu uk "
+    "usa north south east west united states america europe asia china india capital markets "
+    "market bank street wall zoom google microsoft amazon facebook twitter youtube linkedin apple "
+    "walmart target costco congress senate house government administration department treasury "
+    "federal reserve medicare medicaid god jesus speaker moderator host inaudible crosstalk unk "
+    "regards related note looking turning moving during despite although while since because "
+    "before after under over through within without additionally furthermore finally lastly "
+    "however therefore overall importantly again also just only even still yet more most many "
+    "much some any each every both other another such same new old next last previous current "
+    "recent total net gross adjusted income revenue revenues margin cash debt equity interest tax "
+    "taxes cost costs expense expenses earnings guidance outlook absolutely right correct exactly "
+    "indeed certainly obviously clearly basically actually really very happy glad uh um mister "
+    "doctor army navy biomet energy er ah mm hmm eh"
+)
+
+
+#: Words of names of offices, places and products.
+_THINGS = word_set(
+    "commission committee department agency authority association institute university college "
+    "hospital council court bureau office ministry foundation union league club church society "
+    "academy center centre plant project program programme award street road avenue river lake "
+    "county city state province power powers pack connect army navy force park tower act fund "
+    "index survey report study trial platform app cloud studio media news times journal post "
+    "review day week forum summit festival conference meeting model series version edition"
 )
 
 
@@ -171,22 +181,36 @@ def mine_people(
         [{"kind": "company", "value": c, "placeholder": "[Company Name]"} for c in companies],
         {"company": IdentifierKind(placeholder="[Company Name]", rule="company")},
     )
-    found: dict[str, None] = {}
+    framed: Counter[str] = Counter()
     lowered: Counter[str] = Counter()
     texts = [re.sub(r"\s+", " ", normalize(turn.text).text) for turn in turns]
     for text in texts:
         lowered.update(re.findall(r"\b[a-z]{2,}", text))
     begun = 0
     for text in texts:
-        for name, single in _framed(text, own, begun):
-            if clean := _person(name, single, own, lowered):
-                found.setdefault(clean)
+        for name, strength in _framed(text, own, begun):
+            if clean := _person(name, strength, own, lowered):
+                framed[clean] += 1
         begun += len(text)
-    return _without_known(list(found), known)
+    whole = " ".join(texts)
+    found = [name for name, n in framed.items() if not _is_thing(name, n, whole)]
+    return _without_known(found, known)
 
 
-def _framed(text: str, own: Matcher, begun: int) -> Iterable[tuple[str, bool]]:
-    """Yield what stands where a person's name stands, and whether one word is enough."""
+def _is_thing(name: str, framed: int, text: str) -> bool:
+    """Whether one word is mostly used where no person stands: a partner, a product."""
+    if " " in name or fold(name) in NICKNAMES:
+        return False
+    uses = len(re.findall(rf"(?<!\w){re.escape(name)}(?!\w)", text))
+    return uses >= 4 and framed < 0.4 * uses
+
+
+#: How sure a frame is: of a full name without common words, of any full name, of one word.
+_WEAK, _FULL, _SINGLE = 0, 1, 2
+
+
+def _framed(text: str, own: Matcher, begun: int) -> Iterable[tuple[str, int]]:
+    """Yield what stands where a person's name stands, and how sure the frame is."""
     for run in _RUN.finditer(text):
         start, end = run.span()
         words = run.group().split()
@@ -205,59 +229,55 @@ def _framed(text: str, own: Matcher, begun: int) -> Iterable[tuple[str, bool]]:
             if not rest or " " not in rest:
                 continue
             start, words = end - len(rest), rest.split()
-        single = _presented(text, start, end, len(words), own)
-        if titled or single is not None:
-            yield " ".join(words), titled or bool(single)
+        strength = _presented(text, start, end, len(words), own)
+        if titled or strength is not None:
+            yield " ".join(words), _SINGLE if titled or strength is None else strength
         elif len(words) > 1 and begun + start < _OPENING:
             sentence = max(text.rfind(". ", 0, start), text.rfind("? ", 0, start)) + 1
             if _PRESENT.search(text, max(sentence, start - 900), end + 80):
-                yield " ".join(words), False
+                yield " ".join(words), _WEAK
 
 
 #: The last word before a name in one of the frames that end there.
 _LAST_WORDS = word_set(
-    "to with on by as of for is and our my the your colleague partner friend speaker speakers host "
-    "hosts today good moderator presenter first remarks few thanks you much lot again morning "
-    "afternoon "
-    "evening welcome okay great perfect yes sure ahead yours begin proceed now i'm i’m am name's "
-    "both "
-    "welcoming congratulate congratulating appointed appointing promoted hired hire introduce "
-    "introducing invite thank colleagues founder successor predecessor replace replacing also then "
-    "like that what officer executive president chairman chairwoman chair chairperson director "
-    "head "
-    "relations ir manager counsel treasurer controller cofounder co-founder secretary ceo cfo "
-    "coo cto "
-    "cio cmo cso cro cco chro iro vp svp evp staff finance operations marketing sales development "
-    "affairs strategy communications technology"
+    "to with on by as of for is and our my the your colleague partner friend speaker speakers "
+    "host hosts today good moderator presenter first remarks few thanks you much lot again "
+    "morning afternoon evening welcome okay great perfect yes sure ahead yours begin proceed now "
+    "i'm i’m am name's both welcoming congratulate congratulating appointed appointing promoted "
+    "hired hire introduce introducing invite thank colleagues founder successor predecessor "
+    "replace replacing also then like that what officer executive president chairman chairwoman "
+    "chair chairperson director head relations ir manager counsel treasurer controller cofounder "
+    "co-founder secretary ceo cfo coo cto cio cmo cso cro cco chro iro vp svp evp staff finance "
+    "operations marketing sales development affairs strategy communications technology"
 )
 
 
-def _presented(text: str, start: int, end: int, n_words: int, own: Matcher) -> bool | None:
-    """Whether what stands around a name presents it: if so, whether one word is enough."""
+def _presented(text: str, start: int, end: int, n_words: int, own: Matcher) -> int | None:
+    """Whether what stands around a name presents it, and how surely."""
     after = text[end : end + 1]
     if n_words > 1 and after in (",", " ") and (role := _IS_OFFICER.match(text, end)):
         other = _ELSEWHERE.match(role["rest"])
         if role["own"] or not other or own.find(f"x {other['name']} x"):
-            return False
+            return _FULL
     if after in (",", " ", "."):
         if _SPEAKS.match(text, end) or _SAID.match(text, end) or _AND_I.match(text, end):
-            return True
+            return _SINGLE
         if _WILL.match(text, end):
-            return False
+            return _WEAK
     before = text[max(0, start - 100) : start]
     last = before.rstrip(" ,").rpartition(" ")[2].lower()
     if last not in _LAST_WORDS:
         return None
     if _HANDED.search(before) or _SELF.search(before):
-        return True
+        return _SINGLE
     if after in (",", ".", "!", "?", "") and _THANKED.search(before):
-        return True
+        return _SINGLE
     if role := _OFFICER.search(before):
-        return bool(role["own"])
-    return False if _NAMED.search(before) else None
+        return _SINGLE if role["own"] else _FULL
+    return _FULL if _NAMED.search(before) else None
 
 
-def _person(name: str, single: bool, own: Matcher, lowered: Counter[str]) -> str:
+def _person(name: str, strength: int, own: Matcher, lowered: Counter[str]) -> str:
     """A captured name cut down to a person's; empty where it is none."""
     words = name_words(name)
     while words and (fold(words[0]) in _NO_NAMES or opens_sentence(words[0])):
@@ -286,10 +306,13 @@ def _person(name: str, single: bool, own: Matcher, lowered: Counter[str]) -> str
         return ""
     if own.find(f"x {shown} x"):
         return ""
-    if any(w.isupper() and len(w) > 2 for w in kept):
+    if any(w.isupper() and len(w) > 2 for w in kept) or set(folded[1:]) & _THINGS:
+        return ""
+    if folded[0] in place_names() or re.search(r"(?<!\w)\w-|-\w(?!\w)", shown):
+        # "Missouri Public Service", "E-One", "R-Rebecca".
         return ""
     if len(kept) == 1:
-        if not single and not given:
+        if strength < _SINGLE and not given:
             return ""
         if len(folded[0]) < 2 or (folded[0] in COMMON_WORDS and not given):
             return ""
@@ -301,8 +324,8 @@ def _person(name: str, single: bool, own: Matcher, lowered: Counter[str]) -> str
         ):
             return ""
         return shown
-    common = [w for w in folded if w in COMMON_WORDS or w in DESCRIPTORS or lowered[w] > 2]
-    if len(common) == len(folded) and not given:
+    common = [w for w in folded if w in COMMON_WORDS or w in DESCRIPTORS or lowered[w]]
+    if not given and len(common) >= (1 if strength == _WEAK else len(folded)):
         return ""
     if folded[-1] in DESCRIPTORS and not given:
         return ""
