@@ -363,6 +363,8 @@ def person_forms(owner: int, value: str) -> Iterable[tuple[str, Form]]:
         if not initial and len(folded) >= 2:
             ordinary = folded in COMMON_WORDS or len(folded) <= 2
             case = CONTEXT if ordinary else CAPITAL
+            if last[:1].islower() and last.lower() != last:
+                case = ANY  # deSouza
             yield (
                 folded,
                 Form(owner, case, "part", len(WORD.findall(last)), True, last, first),

@@ -384,8 +384,9 @@ class Matcher:
         parts = words.spelled[i : j + 1]
         for form in known:
             if len(parts) != form.n_words:
-                if form.case == UPPER and len(parts) > 1 and all(len(p) == 1 for p in parts):
-                    # B.W.W. for initials; "B W W" could be anything.
+                initials = form.case == UPPER or form.rule in ("first", "part")
+                if initials and len(parts) > 1 and all(len(p) == 1 for p in parts):
+                    # B.W.W. for BWW, J.J. for JJ; "B W W" could be anything.
                     dots = text[words[i][1] : words[j][1]].count(".")
                     if dots == len(parts) - 1 and all(p.isupper() for p in parts):
                         return form

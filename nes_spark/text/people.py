@@ -19,12 +19,13 @@ from nes_spark.text.presentation import PARTICLES, Turn
 from nes_spark.text.sentences import word_set
 from nes_spark.text.vocabulary import COMMON_WORDS, DEMONYMS, DESCRIPTORS, NICKNAMES
 
-_CAP = r"[A-ZÀ-ÖØ-Þ](?:\w|['’](?=[A-ZÀ-ÖØ-Þ])|[-‐‑](?=\w))*"
+_CAP = r"[A-ZÀ-ÖØ-Þ](?:\w|['’](?=[A-ZÀ-ÖØ-Þ])|[-‐‑](?=\w)|\.(?=[A-Z]\b))*"
+_LATER = rf"(?:(?:de|di|du|da|la|le|van|von|ter|mac|mc)(?=[A-Z])\w+|{_CAP})"
 _PART = r"(?:von|van|der|den|de|del|della|di|da|dos|du|la|le|bin|al|el|ter|ten|zu)"
 #: A run of capitalised words, with initials and particles between them.
 _RUN = re.compile(
     rf"(?<![\w'’-])(?:(?:Mr|Ms|Mrs|Dr|"
-    rf"Prof)\. )?{_CAP}(?:(?:(?<=\b[A-Z])\.)? (?:{_PART} ){{0,2}}{_CAP}){{0,5}}"
+    rf"Prof)\. )?{_CAP}(?:(?:(?<=\b[A-Z])\.)? (?:{_PART} ){{0,2}}{_LATER}){{0,5}}"
 )
 _TITLES = word_set("mr ms mrs miss mx dr prof professor sir dame señor mister doctor")
 _ROLE = (
@@ -45,7 +46,8 @@ _ROLE = (
 _IS_OFFICER = re.compile(
     r"(?:,|\s\(|\sis|,? who is|,? who serves as|,? as|,? (?:has been|was|is being) "
     r"(?:named|appointed|promoted)(?: to| as)?)?,?(?: also| currently| now)?"
-    r"(?P<own> our| my)?(?: the(?: company['’]s| group['’]s)?| its| an?| [A-Z]\w+['’]s?)?"
+    r"(?P<own> (?:our|my)(?: [a-z-]+){0,2})?"
+    r"(?: the(?: company['’]s| group['’]s)?| its| an?| [A-Z]\w+['’]s?)?"
     rf"(?: new| own)? (?:{_ROLE})(?P<rest>[^.;\n]{{0,60}})"
 )
 #: A role of somebody else's company: "Jim Smith, CEO of Globex".
@@ -55,8 +57,8 @@ _ELSEWHERE = re.compile(
 )
 #: Before a name: a role.
 _OFFICER = re.compile(
-    rf"(?P<own>\b(?:[Oo]ur|[Mm]y)(?: \w+)? )?\b{_ROLE}(?:(?: of| for|,? and|,? &|"
-    rf",) [\w&' -]{{1,40}})?,? $"
+    rf"(?P<own>\b(?:[Oo]ur|[Mm]y)(?: \w+)? )?\b{_ROLE}"
+    r"(?P<of>(?: of| for|,? and|,? &|,) [\w&' -]{1,40})?,? $"
 )
 _HANDED = re.compile(
     r"\b(?:turn\w*|hand\w*|pass\w*|giv\w+|transfer|switch|move|go|kick|toss|throw|flip|bring|"
@@ -78,8 +80,10 @@ _NAMED = re.compile(
     r"\b(?:[Ll]ed by|[Hh]eaded by|[Ww]elcom(?:e|ing)|[Cc]ongratulat(?:e|ing)|[Aa]ppoint(?:ed|"
     r"ment of|ing)|"
     r"[Pp]romot(?:ed|ion of)|[Hh]ired?|[Ii]ntroduc(?:e|ing)|[Ii]nvite|[Tt]hank|[Cc]olleagues?|"
-    r"[Pp]artner|[Hh]ost|[Ff]ounder|[Ss]uccessor|[Pp]redecessor|[Rr]eplac(?:e|ing)|[Cc]all on)"
-    r"(?: today| also| both| you| our| my| to| now| is| by| as|,| of| for){0,3},? $"
+    r"[Pp]artner|[Hh]ost|[Ff]ounder|[Ss]uccessor|[Pp]redecessor|[Rr]eplac(?:e|ing)|[Cc]all on|"
+    r"[Rr]esignation|[Rr]etirement|[Dd]eparture|[Nn]omination|[Ee]lection|[Aa]ddition|[Aa]rrival|"
+    r"(?:[Pp]leased|[Dd]elighted|[Hh]appy|[Ee]xcited) with|[Pp]roud|[Gg]rateful|of you|[Yy]ou all)"
+    r"(?: today| also| both| you| our| my| to| now| is| by| as|,| of| for| know){0,3},? $"
 )
 _SPEAKS = re.compile(
     r",? (?:please go ahead|go ahead|over to you|back to you|you may (?:now )?(?:begin|proceed|go)|"
@@ -102,7 +106,13 @@ _WILL = re.compile(
     r"speak|"
     r"update|join|elaborate|address|describe|summarize|open|close|start|run|lead|be)\b"
 )
+_WHO = re.compile(
+    r",? who (?:has|have|had|is|was|will|would|joins?|joined|leads?|led|brings?|brought|served?|"
+    r"serves|returns?|returned|came|comes|spent|took|takes|recently|previously|most|currently)\b"
+)
 _AND_I = re.compile(r" and (?:I|myself|me)\b")
+#: No name of a person follows one of these.
+_ARTICLE = re.compile(r"\b(?:the|an?|new|this|these|those|its|their) $")
 #: A sentence that says who is there; what it names are people.
 _PRESENT = re.compile(
     r"\b(?:join(?:ing|ed|s)? (?:me|us|you|by|today|on)|with (?:me|us|you)|on (?:the|today's|our|"
@@ -232,7 +242,11 @@ def _framed(text: str, own: Matcher, begun: int) -> Iterable[tuple[str, int]]:
         strength = _presented(text, start, end, len(words), own)
         if titled or strength is not None:
             yield " ".join(words), _SINGLE if titled or strength is None else strength
-        elif len(words) > 1 and begun + start < _OPENING:
+        elif (
+            len(words) > 1
+            and begun + start < _OPENING
+            and not _ARTICLE.search(text, max(0, start - 6), start)
+        ):
             sentence = max(text.rfind(". ", 0, start), text.rfind("? ", 0, start)) + 1
             if _PRESENT.search(text, max(sentence, start - 900), end + 80):
                 yield " ".join(words), _WEAK
@@ -240,6 +254,7 @@ def _framed(text: str, own: Matcher, begun: int) -> Iterable[tuple[str, int]]:
 
 #: The last word before a name in one of the frames that end there.
 _LAST_WORDS = word_set(
+    "know all proud grateful pleased delighted happy excited "
     "to with on by as of for is and our my the your colleague partner friend speaker speakers "
     "host hosts today good moderator presenter first remarks few thanks you much lot again "
     "morning afternoon evening welcome okay great perfect yes sure ahead yours begin proceed now "
@@ -255,6 +270,8 @@ _LAST_WORDS = word_set(
 def _presented(text: str, start: int, end: int, n_words: int, own: Matcher) -> int | None:
     """Whether what stands around a name presents it, and how surely."""
     after = text[end : end + 1]
+    if _ARTICLE.search(text, max(0, start - 6), start):
+        return None
     if n_words > 1 and after in (",", " ") and (role := _IS_OFFICER.match(text, end)):
         other = _ELSEWHERE.match(role["rest"])
         if role["own"] or not other or own.find(f"x {other['name']} x"):
@@ -262,6 +279,8 @@ def _presented(text: str, start: int, end: int, n_words: int, own: Matcher) -> i
     if after in (",", " ", "."):
         if _SPEAKS.match(text, end) or _SAID.match(text, end) or _AND_I.match(text, end):
             return _SINGLE
+        if n_words > 1 and _WHO.match(text, end):
+            return _FULL
         if _WILL.match(text, end):
             return _WEAK
     before = text[max(0, start - 100) : start]
@@ -273,7 +292,7 @@ def _presented(text: str, start: int, end: int, n_words: int, own: Matcher) -> i
     if after in (",", ".", "!", "?", "") and _THANKED.search(before):
         return _SINGLE
     if role := _OFFICER.search(before):
-        return _SINGLE if role["own"] else _FULL
+        return _SINGLE if role["own"] and not role["of"] else _FULL
     return _FULL if _NAMED.search(before) else None
 
 
