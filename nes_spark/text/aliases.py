@@ -314,12 +314,7 @@ def _own_domains(text: str, companies: Sequence[str], covered: Matcher) -> list[
 
 def _misspelt(text: str, companies: Sequence[str], human: set[str]) -> list[str]:
     """Names with a word that the text spells in another way (Pheonix New Media: Phoenix)."""
-    lower = set(re.findall(r"(?<!\w)[a-z]{5,}(?!\w)", text))
-    seen = {
-        w
-        for w in set(re.findall(r"(?<!\w)[A-Z][A-Za-z]{4,}(?!\w)", text))
-        if w.lower() not in lower
-    }
+    seen = set(re.findall(r"\b[A-Z][A-Za-z]{4,}", text))
     found: dict[str, None] = {}
     for company in companies:
         words = company.split()
@@ -332,6 +327,7 @@ def _misspelt(text: str, companies: Sequence[str], human: set[str]) -> list[str]
                 if key == own or key[0] != own[0] or abs(len(key) - len(own)) > 2 or key in human:
                     continue
                 # One who hears a name writes it with nearly the same letters.
-                if difflib.SequenceMatcher(None, own, key).ratio() >= 0.84:
+                alike = difflib.SequenceMatcher(None, own, key).ratio() >= 0.84
+                if alike and not re.search(rf"\b{key}\b", text):
                     found.setdefault(" ".join([*words[:n], other, *words[n + 1 :]]))
     return sorted(found)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 
 from nes_spark.config import IdentifierKind
 from nes_spark.text.forms import fold, name_words, opens_sentence, place_names, squeeze
@@ -192,17 +193,19 @@ def mine_people(
         {"company": IdentifierKind(placeholder="[Company Name]", rule="company")},
     )
     framed: Counter[str] = Counter()
-    lowered: Counter[str] = Counter()
     texts = [re.sub(r"\s+", " ", normalize(turn.text).text) for turn in turns]
-    for text in texts:
-        lowered.update(re.findall(r"\b[a-z]{2,}", text))
+    whole = " ".join(texts)
+
+    @cache
+    def lowered(word: str) -> int:
+        return len(re.findall(rf"\b{re.escape(word)}\b", whole))
+
     begun = 0
     for text in texts:
         for name, strength in _framed(text, own, begun):
             if clean := _person(name, strength, own, lowered):
                 framed[clean] += 1
         begun += len(text)
-    whole = " ".join(texts)
     found = [name for name, n in framed.items() if not _is_thing(name, n, whole)]
     return _without_known(found, known)
 
@@ -296,7 +299,7 @@ def _presented(text: str, start: int, end: int, n_words: int, own: Matcher) -> i
     return _FULL if _NAMED.search(before) else None
 
 
-def _person(name: str, strength: int, own: Matcher, lowered: Counter[str]) -> str:
+def _person(name: str, strength: int, own: Matcher, lowered: Callable[[str], int]) -> str:
     """A captured name cut down to a person's; empty where it is none."""
     words = name_words(name)
     while words and (fold(words[0]) in _NO_NAMES or opens_sentence(words[0])):
@@ -339,11 +342,11 @@ def _person(name: str, strength: int, own: Matcher, lowered: Counter[str]) -> st
             folded[0].endswith("ing")
             or opens_sentence(kept[0])
             or folded[0] in DESCRIPTORS
-            or lowered[folded[0]] > 1 + 2 * given
+            or lowered(folded[0]) > 1 + 2 * given
         ):
             return ""
         return shown
-    common = [w for w in folded if w in COMMON_WORDS or w in DESCRIPTORS or lowered[w]]
+    common = [w for w in folded if w in COMMON_WORDS or w in DESCRIPTORS or lowered(w)]
     if not given and len(common) >= (1 if strength == _WEAK else len(folded)):
         return ""
     if folded[-1] in DESCRIPTORS and not given:

@@ -108,10 +108,10 @@ def test_a_kind_that_does_not_find_the_value_does_not_cover_it(kind, value, conf
 
 
 def test_what_is_covered_is_not_listed_twice():
-    known = [Identifier("company", "Acme Corp", "[Company Name]")]
-    assert secret_identifiers("company_name", "Acme Corp", known, CONFIG) == []
-    assert secret_identifiers("company_name", "Acme", known, CONFIG) == []
-    assert secret_identifiers("company_name", "Globex", known, CONFIG) != []
+    known = Matcher([Identifier("company", "Acme Corp", "[Company Name]")])
+    assert secret_identifiers("company_name", "Acme Corp", known) == []
+    assert secret_identifiers("company_name", "Acme", known) == []
+    assert secret_identifiers("company_name", "Globex", known) != []
 
 
 @pytest.mark.parametrize(
