@@ -230,7 +230,7 @@ def mine_aliases(
     others = [
         *_own_domains(whole, [*companies, *found], covered),
         *_misspelt(whole, companies, human),
-        *_TICKER.findall(whole),
+        *(_TICKER.findall(whole) if any(word in whole for word in _MARKETS) else ()),
     ]
     for name in others:
         if not any(_inside(name, other) for other in (*companies, *found)):
@@ -275,6 +275,7 @@ _OWN_SITE = re.compile(
     r"section|page)\b|\bvisit\b|\be-?mail\b",
     re.IGNORECASE,
 )
+_MARKETS = ("NYSE", "NASDAQ", "Nasdaq", "AMEX", "LSE", "TSX", "ASX", "OTCQX", "icker", "ymbol")
 _TICKER = re.compile(
     r"\b(?:NYSE|NASDAQ|Nasdaq|AMEX|LSE|TSX|ASX|OTCQX|[Tt]icker(?: symbol)?|[Ss]ymbol)"
     r"(?:\W{1,3}|\W{1,2}(?:is|under)\W{1,2})([A-Z]{2,5})\b"
