@@ -316,6 +316,8 @@ def _own_domains(text: str, companies: Sequence[str], covered: Matcher) -> list[
 def _misspelt(text: str, companies: Sequence[str], human: set[str]) -> list[str]:
     """Names with a word that the text spells in another way (Pheonix New Media: Phoenix)."""
     seen = set(re.findall(r"\b[A-Z][A-Za-z]{4,}", text))
+    # Two words may be heard for one: Ecopetrol, "Eco Patrol".
+    seen |= set(re.findall(r"\b[A-Z][a-z]{2,} [A-Z][a-z]{2,}", text))
     found: dict[str, None] = {}
     for company in companies:
         words = company.split()
@@ -324,11 +326,11 @@ def _misspelt(text: str, companies: Sequence[str], human: set[str]) -> list[str]
             if len(own) < 6 or own in COMMON_WORDS or own in DESCRIPTORS or own in legal_words():
                 continue
             for other in seen:
-                key = other.lower()
+                key = squeeze(other)
                 if key == own or key[0] != own[0] or abs(len(key) - len(own)) > 2 or key in human:
                     continue
                 # One who hears a name writes it with nearly the same letters.
                 alike = difflib.SequenceMatcher(None, own, key).ratio() >= 0.84
-                if alike and not re.search(rf"\b{key}\b", text):
+                if alike and not re.search(rf"\b{other.lower()}\b", text):
                     found.setdefault(" ".join([*words[:n], other, *words[n + 1 :]]))
     return sorted(found)

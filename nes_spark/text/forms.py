@@ -359,6 +359,13 @@ def person_forms(owner: int, value: str) -> Iterable[tuple[str, Form]]:
             yield squeeze(f"{name} {last}"), Form(owner, CAPITAL, "name", size)
         if len(rest) > 1:
             yield squeeze(f"{first} {rest[0]}"), Form(owner, CAPITAL, "name", 2)
+        # Of "MP Vijay Kumar" and "Carolina Dybeck Happe" the second name is used alone, too.
+        second = squeeze(rest[0])
+        if at > 1 and len(second) > 3 and second not in COMMON_WORDS and rest[0][:1].isupper():
+            yield (
+                second,
+                Form(owner, CAPITAL, "first", 1, second not in SENTENCE_WORDS, last, first),
+            )
         folded = squeeze(last)
         if not initial and len(folded) >= 2:
             ordinary = folded in COMMON_WORDS or len(folded) <= 2

@@ -113,6 +113,12 @@ _DOUBLE_AFTER = re.compile(r"[-‐‑](?=[^\W\d_a-zß-öø-ÿ])[^\W\d_]{2,}")
 _DOUBLE_BEFORE = re.compile(r"(?<![^\W_])(?=[^\W\d_a-zß-öø-ÿ])[^\W\d_]{2,}[-‐‑]$")
 
 
+def _is_upper(word: str) -> bool:
+    """Whether a word is in capitals or figures, but for the s of a plural: GE, 3M, &, EDPs."""
+    stem = word[:-1] if len(word) > 2 and word.endswith("s") else word
+    return stem.isupper() or stem.isdigit() or word == "&"
+
+
 def _literal(value: str) -> re.Pattern[str]:
     """What finds a value as it is, in any case and with any white space."""
     plain = normalize(value).text.strip()
@@ -408,7 +414,7 @@ class Matcher:
                 continue
             if case in (UPPER, CONTEXT) and form.rule in ("ticker", "name", "part"):
                 if form.rule == "ticker" or case == UPPER:
-                    if not all(p.isupper() or p.isdigit() or p == "&" for p in parts):
+                    if not all(_is_upper(p) for p in parts):
                         continue
                 elif not is_capital(parts[0]):
                     continue

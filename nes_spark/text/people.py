@@ -119,13 +119,16 @@ _PRESENT = re.compile(
     r"this) "
     r"(?:call|line)|participants|present(?:ers|ing)|speakers|hosts|introduc\w+|accompanied|"
     r"represent\w*|"
-    r"here (?:today|is|are)|hear from|remarks)\b",
+    r"here (?:today|is|are|with)|hear from|remarks)\b",
     re.IGNORECASE,
 )
+#: What a speaker says between two names: "Ann, uh, Roe".
+_FILLER = re.compile(r",? (?:uh|um|er|ah|mm|hmm),? ", re.IGNORECASE)
 #: Characters of the opening, in which such sentences count.
 _OPENING = 12_000
 
 _NO_NAMES = word_set(
+    "deputy superintendent senator congressman governor minister "
     "mr mrs ms miss dr sir prof operator operators everyone everybody all you your our the this "
     "that these those today tonight tomorrow yesterday good morning afternoon evening ladies "
     "gentlemen thank thanks welcome please hello hi okay ok great yes no sure well now so then "
@@ -192,7 +195,7 @@ def mine_people(
         {"company": IdentifierKind(placeholder="[Company Name]", rule="company")},
     )
     framed: Counter[str] = Counter()
-    texts = [re.sub(r"\s+", " ", normalize(turn.text).text) for turn in turns]
+    texts = [_FILLER.sub(" ", re.sub(r"\s+", " ", normalize(turn.text).text)) for turn in turns]
     whole = " ".join(texts)
 
     tokens = Counter(whole.split())
@@ -215,7 +218,7 @@ def _is_thing(name: str, framed: int, text: str) -> bool:
     if " " in name or fold(name) in NICKNAMES:
         return False
     uses = len(re.findall(rf"(?<!\w){re.escape(name)}(?!\w)", text))
-    return uses >= 4 and framed < 0.4 * uses
+    return uses >= 4 and framed < 0.25 * uses
 
 
 #: How sure a frame is: of a full name without common words, of any full name, of one word.
@@ -275,8 +278,10 @@ def _presented(text: str, start: int, end: int, n_words: int, own: Matcher) -> i
     after = text[end : end + 1]
     if _ARTICLE.search(text, max(0, start - 6), start):
         return None
-    if n_words > 1 and after in (",", " ") and (role := _IS_OFFICER.match(text, end)):
+    if after in (",", " ") and (role := _IS_OFFICER.match(text, end)):
         other = _ELSEWHERE.match(role["rest"])
+        if n_words == 1:
+            return _SINGLE if role["own"] else None
         if role["own"] or not other or own.find(f"x {other['name']} x"):
             return _FULL
     if after in (",", " ", "."):
@@ -328,7 +333,12 @@ def _person(name: str, strength: int, own: Matcher, lowered: Callable[[str], int
         return ""
     if own.find(f"x {shown} x"):
         return ""
-    if any(w.isupper() and len(w) > 2 for w in kept) or set(folded[1:]) & _THINGS:
+    letters = [w for w in kept if w.isupper() and len(w) > 1]
+    # J.J. and TJ are first names, other capitals abbreviations.
+    if (
+        any("J" not in w or len(squeeze(w)) > 2 or w != kept[0] for w in letters)
+        or set(folded[1:]) & _THINGS
+    ):
         return ""
     if folded[0] in place_names() or re.search(r"(?<!\w)\w-|-\w(?!\w)", shown):
         # "Missouri Public Service", "E-One", "R-Rebecca".
@@ -346,7 +356,9 @@ def _person(name: str, strength: int, own: Matcher, lowered: Callable[[str], int
         ):
             return ""
         return shown
-    common = [w for w in folded if w in COMMON_WORDS or w in DESCRIPTORS or lowered(w)]
+    common = [
+        w for w in folded if w in COMMON_WORDS or w in DESCRIPTORS or (len(w) > 3 and lowered(w))
+    ]
     if not given and len(common) >= (1 if strength == _WEAK else len(folded)):
         return ""
     if folded[-1] in DESCRIPTORS and not given:
