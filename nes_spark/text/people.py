@@ -83,7 +83,7 @@ _NAMED = re.compile(
     r"[Pp]artner|[Hh]ost|[Ff]ounder|[Ss]uccessor|[Pp]redecessor|[Rr]eplac(?:e|ing)|[Cc]all on|"
     r"[Rr]esignation|[Rr]etirement|[Dd]eparture|[Nn]omination|[Ee]lection|[Aa]ddition|[Aa]rrival|"
     r"(?:[Pp]leased|[Dd]elighted|[Hh]appy|[Ee]xcited) with|[Pp]roud|[Gg]rateful|of you|[Yy]ou all)"
-    r"(?: today| also| both| you| our| my| to| now| is| by| as|,| of| for| know){0,3},? $"
+    r"(?: today| also| both| you| to| now| is| by| as|,| of| for| know){0,3},? $"
 )
 _SPEAKS = re.compile(
     r",? (?:please go ahead|go ahead|over to you|back to you|you may (?:now )?(?:begin|proceed|go)|"
