@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from nes_spark.config import IdentifierKind
 from nes_spark.text.addresses import email_spans, url_spans
 from nes_spark.text.forms import (
+    HEADS,
     company_names,
     is_distinctive,
     legal_words,
@@ -239,7 +240,9 @@ def mine_aliases(
 
 
 def _inside(name: str, other: str) -> bool:
-    return any(squeeze(form) == squeeze(name) for form, _ in company_names(other))
+    return any(
+        squeeze(form) == squeeze(name) and rule not in HEADS for form, rule in company_names(other)
+    )
 
 
 def _plausible(name: str, key: str, human: set[str], humans: set[str]) -> bool:

@@ -119,7 +119,20 @@ def legal_words() -> frozenset[str]:
     for _, terms in prepare_default_terms():
         if len(terms) == 1 and len(terms[0]) > 1:
             words.add(squeeze(terms[0]))
+    words |= _MORE_LEGAL
     return frozenset(words - (COMMON_WORDS - {"limited", "company"}) - {"as", "is", "in", "us"})
+
+
+#: Legal forms that cleanco does not know.
+_MORE_LEGAL = word_set("pjsc ojsc jsc pao oao zao sgps saic saica sab tbk bhd oyj abp kgaa sae psc")
+
+
+def _without_legal(name: str) -> str:
+    shorter = basename(name).strip(" ,.-")
+    words = shorter.split()
+    if len(words) > 1 and squeeze(words[-1]) in _MORE_LEGAL:
+        words.pop()
+    return " ".join(words).strip(" ,.-")
 
 
 @lru_cache(maxsize=4096)
@@ -155,7 +168,7 @@ def company_names(value: str) -> tuple[tuple[str, str], ...]:
     value = re.sub(r"\s*\([^)]*\)", "", value).strip() or value
     names[value] = "name"
     core = value
-    while (shorter := basename(core).strip(" ,.-")) and shorter != core:
+    while (shorter := _without_legal(core)) and shorter != core:
         core = shorter
         add(core, "name")
     words = core.split()
@@ -185,6 +198,10 @@ def company_names(value: str) -> tuple[tuple[str, str], ...]:
     if len(own) > 1 and len(first) > 4 and first.endswith("s") and not plain:
         # Pilgrim's Pride is Pilgrim's, Dick's Sporting Goods is Dick's.
         add(re.sub(r"['’]", "", words[0]), POSSESSIVE)
+    human = first in NICKNAMES or first in LEADING_DESCRIPTORS or first in DESCRIPTORS
+    if len(own) > 1 and len(first) > 3 and not (plain or human) and _may_head(words[:1]):
+        # Loma Negra is Loma where nothing else can be meant.
+        add(words[0], HEAD)
     if len(own) == len(words) == 2 and not {first, squeeze(words[1])} & COMMON_WORDS:
         # Kuehne Nagel writes itself Kuehne + Nagel and is called Kuehne and Nagel.
         add(" and ".join(words), "name")

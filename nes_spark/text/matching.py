@@ -394,7 +394,8 @@ class Matcher:
                 if initials and len(parts) > 1 and all(len(p) == 1 for p in parts):
                     # B.W.W. for BWW, J.J. for JJ; "B W W" could be anything.
                     dots = text[words[i][1] : words[j][1]].count(".")
-                    if dots == len(parts) - 1 and all(p.isupper() for p in parts):
+                    inside = text[max(0, words[i][1] - 1) : words[i][1]] == "."
+                    if dots == len(parts) - 1 and all(p.isupper() for p in parts) and not inside:
                         return form
                     continue
                 # Split or joined spellings: only for names long enough not to arise by chance.

@@ -63,7 +63,8 @@ _OFFICER = re.compile(
 _HANDED = re.compile(
     r"\b(?:turn\w*|hand\w*|pass\w*|giv\w+|transfer|switch|move|go|kick|toss|throw|flip|bring|"
     r"yield|cede|"
-    r"send|start|begin|call|conference|meeting|floor|over|back)\b[^.?!\n]{0,64}?\b(?:to|with|on) "
+    r"send|start|begin|call|conference|meeting|floor|[Oo]ver|[Bb]ack)\b[^.?!\n]{0,64}?\b(?:to|"
+    r"with|on) "
     rf"(?:(?:our|my|your|the|colleague|partner|friend|speakers?|hosts?|today|good|moderator|"
     rf"presenter|"
     rf"first|for|a|few|remarks)[ ,]+){{0,5}}(?:{_ROLE}[ ,]+)?$"
@@ -106,6 +107,12 @@ _WILL = re.compile(
     r"speak|"
     r"update|join|elaborate|address|describe|summarize|open|close|start|run|lead|be)\b"
 )
+#: What only a speaker of the call will do.
+_WALKS = re.compile(
+    r"(?:,? (?:and|&) [A-Z]\w+)?(?: will| would| is going to| are going to|['’]ll)"
+    r"(?: then| now| also| both| first| next| briefly)* "
+    r"(?:(?:take|walk|guide|lead|brief) (?:us|you)|elaborate|comment|talk|speak|be joined)\b"
+)
 _WHO = re.compile(
     r",? who (?:has|have|had|is|was|will|would|joins?|joined|leads?|led|brings?|brought|served?|"
     r"serves|returns?|returned|came|comes|spent|took|takes|recently|previously|most|currently)\b"
@@ -118,6 +125,7 @@ _PRESENT = re.compile(
     r"\b(?:join(?:ing|ed|s)? (?:me|us|you|by|today|on)|with (?:me|us|you)|on (?:the|today's|our|"
     r"this) "
     r"(?:call|line)|participants|present(?:ers|ing)|speakers|hosts|introduc\w+|accompanied|"
+    r"(?:together|along) with|alongside|"
     r"represent\w*|"
     r"here (?:today|is|are|with)|hear from|remarks)\b",
     re.IGNORECASE,
@@ -281,7 +289,8 @@ def _presented(text: str, start: int, end: int, n_words: int, own: Matcher) -> i
     if after in (",", " ") and (role := _IS_OFFICER.match(text, end)):
         other = _ELSEWHERE.match(role["rest"])
         if n_words == 1:
-            return _SINGLE if role["own"] else None
+            own_role = role["own"] or " the company" in role.group()[:40]
+            return _SINGLE if own_role else None
         if role["own"] or not other or own.find(f"x {other['name']} x"):
             return _FULL
     if after in (",", " ", "."):
@@ -289,6 +298,8 @@ def _presented(text: str, start: int, end: int, n_words: int, own: Matcher) -> i
             return _SINGLE
         if n_words > 1 and _WHO.match(text, end):
             return _FULL
+        if _WALKS.match(text, end):
+            return _SINGLE
         if _WILL.match(text, end):
             return _WEAK
     before = text[max(0, start - 100) : start]
@@ -340,7 +351,9 @@ def _person(name: str, strength: int, own: Matcher, lowered: Callable[[str], int
         or set(folded[1:]) & _THINGS
     ):
         return ""
-    if folded[0] in place_names() or re.search(r"(?<!\w)\w-|-\w(?!\w)", shown):
+    if (folded[0] in place_names() and strength == _WEAK) or re.search(
+        r"(?<!\w)\w-|-\w(?!\w)", shown
+    ):
         # "Missouri Public Service", "E-One", "R-Rebecca".
         return ""
     if len(kept) == 1:
