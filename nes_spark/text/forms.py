@@ -155,7 +155,7 @@ def company_names(value: str) -> tuple[tuple[str, str], ...]:
 
     Examples
     --------
-    >>> [name for name, rule in company_names("The Acme Group Inc.")]
+    >>> [n for n, rule in company_names("The Acme Group Inc.") if rule in ("name", "part")]
     ['The Acme Group Inc.', 'The Acme Group', 'Acme Group', 'Acme']
     """
     names: dict[str, str] = {}
