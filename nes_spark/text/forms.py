@@ -202,7 +202,9 @@ def company_names(value: str) -> tuple[tuple[str, str], ...]:
     if len(own) > 1 and len(first) > 3 and not (plain or human) and _may_head(words[:1]):
         # Loma Negra is Loma where nothing else can be meant.
         add(words[0], HEAD)
-    if len(own) == len(words) == 2 and not {first, squeeze(words[1])} & COMMON_WORDS:
+    if len(own) == len(words) == 2 and not {first, squeeze(words[1])} & (
+        COMMON_WORDS | DESCRIPTORS
+    ):
         # Kuehne Nagel writes itself Kuehne + Nagel and is called Kuehne and Nagel.
         add(" and ".join(words), "name")
     elif len(own) > 2 and {"&", "and"} & set(words):
@@ -279,7 +281,8 @@ def _initials(name: str) -> Iterable[tuple[str, str]]:
     if not 2 <= len(own) <= 6 or not all(w[:1].isalpha() and w[:1].isupper() for w in own):
         return
     letters = "".join(w[0] for w in own)
-    ordinary = letters in _codes() or fold(letters) in COMMON_WORDS or opens_sentence(letters)
+    ordinary = letters in _codes() or fold(letters) in COMMON_WORDS | legal_words()
+    ordinary = ordinary or opens_sentence(letters)
     yield letters, INITIALS if ordinary else "capitals"
     if len(joined) > len(own):
         yield (
