@@ -71,9 +71,10 @@ def is_capital(word: str) -> bool:
 
 # Which spelling a form needs in the text.
 ANY, CAPITAL, TITLE, UPPER, CONTEXT = "any", "capital", "title", "upper", "context"
-HEAD, POSSESSIVE, BRAND, INITIALS = "head", "possessive", "brand", "initials"
+HEAD, START, POSSESSIVE = "head", "start", "possessive"
+BRAND, INITIALS = "brand", "initials"
 #: Pieces of a name that are ordinary words: what stands around them decides.
-HEADS = frozenset({HEAD, POSSESSIVE, BRAND, INITIALS})
+HEADS = frozenset({HEAD, START, POSSESSIVE, BRAND, INITIALS})
 
 
 @dataclass(frozen=True)
@@ -83,10 +84,10 @@ class Form:
     ``case`` is ``any``; ``capital``: the first word has a capital letter; ``title``: all words but
     small ones have; ``upper``: capitals only; ``context``: capitals next to "ticker" or "NYSE";
     ``head``: as title, inside a sentence or before a possessive; ``possessive``: before one only;
-    ``brand``: as head, or before "stores" and the like; ``initials``: capitals, before a possessive
-    or behind "legacy" and the like.
-    ``opening`` tells that it may also be the first word of a sentence. ``n_words`` counts the words
-    of the form; ``owner`` is the index of its identifier.
+    ``start``: capitalised, not behind another capitalised word; ``brand``: as head, or before
+    "stores" and the like; ``initials``: capitals, before a possessive or behind "legacy" and the
+    like. ``opening`` tells that it may also be the first word of a sentence. ``n_words`` counts
+    the words of the form; ``owner`` is the index of its identifier.
     """
 
     owner: int
@@ -200,8 +201,10 @@ def company_names(value: str) -> tuple[tuple[str, str], ...]:
         add(re.sub(r"['’]", "", words[0]), POSSESSIVE)
     human = first in NICKNAMES or first in LEADING_DESCRIPTORS or first in DESCRIPTORS
     if len(own) > 1 and len(first) > 3 and not (plain or human) and _may_head(words[:1]):
-        # Loma Negra is Loma where nothing else can be meant.
-        add(words[0], HEAD)
+        # Loma Negra is Loma, Arqit Quantum is Arqit.
+        add(words[0], HEAD if first in COMMON_WORDS else START)
+    if len(own) > 1 and words[0].isupper() and len(first) > 1 and words[0] not in ACRONYMS:
+        add(words[0], "capitals")  # KB Financial Group
     if len(own) == len(words) == 2 and not {first, squeeze(words[1])} & (
         COMMON_WORDS | DESCRIPTORS
     ):
@@ -280,7 +283,8 @@ def _initials(name: str) -> Iterable[tuple[str, str]]:
         return
     if not 2 <= len(own) <= 6 or not all(w[:1].isalpha() and w[:1].isupper() for w in own):
         return
-    letters = "".join(w[0] for w in own)
+    # A word in capitals gives all its letters: KB Financial Group is KBFG.
+    letters = "".join(w if w.isupper() and len(w) < 4 else w[0] for w in own)
     ordinary = letters in _codes() or fold(letters) in COMMON_WORDS | legal_words()
     ordinary = ordinary or opens_sentence(letters)
     yield letters, INITIALS if ordinary else "capitals"
@@ -396,6 +400,9 @@ def person_forms(owner: int, value: str) -> Iterable[tuple[str, Form]]:
                 folded,
                 Form(owner, case, "part", len(WORD.findall(last)), True, last, first),
             )
+    short = squeeze(first)
+    # Nicolas is Nico, Gabriela Gabri: the beginning of a long first name.
+    firsts += [short[:n] for n in range(4, len(short) - 1) if short[:n] not in firsts]
     for name in firsts:
         if len(name) < 2:
             continue

@@ -33,6 +33,7 @@ from nes_spark.text.forms import (
     POSSESSIVE,
     SENTENCE_END,
     SMALL_WORDS,
+    START,
     TITLE,
     UPPER,
     WORD,
@@ -474,6 +475,10 @@ class Matcher:
             return True
         if case == POSSESSIVE:
             return False
+        if case == START:
+            previous = words.spelled[i - 1] if i and before[-1:] == " " else ""
+            closed = SENTENCE_END.search(before[-8:])
+            return bool(closed) or not previous[:1].isupper() or opens_sentence(previous)
         if SENTENCE_END.search(before[-8:]):
             return False
         # Capital letters around it: a title, or another name that the word is a part of.

@@ -136,7 +136,8 @@ _FILLER = re.compile(r",? (?:uh|um|er|ah|mm|hmm),? ", re.IGNORECASE)
 _OPENING = 12_000
 
 _NO_NAMES = word_set(
-    "deputy superintendent senator congressman governor minister "
+    "chairperson besides meanwhile moreover deputy superintendent senator congressman governor "
+    "minister "
     "mr mrs ms miss dr sir prof operator operators everyone everybody all you your our the this "
     "that these those today tonight tomorrow yesterday good morning afternoon evening ladies "
     "gentlemen thank thanks welcome please hello hi okay ok great yes no sure well now so then "
@@ -226,7 +227,7 @@ def _is_thing(name: str, framed: int, text: str) -> bool:
     if " " in name or fold(name) in NICKNAMES:
         return False
     uses = len(re.findall(rf"(?<!\w){re.escape(name)}(?!\w)", text))
-    return uses >= 4 and framed < 0.25 * uses
+    return uses >= 4 and framed < 0.2 * uses
 
 
 #: How sure a frame is: of a full name without common words, of any full name, of one word.

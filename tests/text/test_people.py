@@ -106,7 +106,11 @@ def test_aliases_from_addresses_spellings_and_tickers(text, company, aliases):
         ("Thank you. Francis deSouzow, our CEO, is here.", ["Francis deSouzow"]),
         ("I turn the call over to J.J. who leads.", ["J.J"]),
         ("Growth is led by our Trailhead Chairs.", []),
-        ("As Genentech mentioned, at Genentech, with Genentech, by Genentech, for Genentech.", []),
+        (
+            "As Genentech mentioned, at Genentech, with Genentech, by Genentech, for Genentech, "
+            "of Genentech.",
+            [],
+        ),
         ("It is on XL, as XL said.", []),
         ("The Missouri Public Service Commission will review it.", []),
     ],
