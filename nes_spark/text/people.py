@@ -282,6 +282,13 @@ _LAST_WORDS = word_set(
 )
 
 
+def _is_part(name: str, own: Matcher) -> bool:
+    """Whether "head of X" means a part of the own company: its name, a function, a region."""
+    first = fold(name.split()[0])
+    known = first in _NO_NAMES or first in DEMONYMS or first in COMMON_WORDS
+    return known or first in place_names() or bool(own.find(f"x {name} x"))
+
+
 def _presented(text: str, start: int, end: int, n_words: int, own: Matcher) -> int | None:
     """Whether what stands around a name presents it, and how surely."""
     after = text[end : end + 1]
@@ -292,7 +299,7 @@ def _presented(text: str, start: int, end: int, n_words: int, own: Matcher) -> i
         if n_words == 1:
             own_role = role["own"] or " the company" in role.group()[:40]
             return _SINGLE if own_role else None
-        if role["own"] or not other or own.find(f"x {other['name']} x"):
+        if role["own"] or not other or _is_part(other["name"], own):
             return _FULL
     if after in (",", " ", "."):
         if _SPEAKS.match(text, end) or _SAID.match(text, end) or _AND_I.match(text, end):
