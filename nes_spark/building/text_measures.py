@@ -67,7 +67,9 @@ class Occurrence:
     reason: str = ""
 
 
-def load_calls(corpora: str | Path, gold_file: str | Path | None = None) -> list[Call]:
+def load_calls(
+    corpora: str | Path, gold_file: str | Path | None = None, corpus: str = "earnings21"
+) -> list[Call]:
     """Read the calls that have a hand-read annotation.
 
     Parameters
@@ -76,8 +78,10 @@ def load_calls(corpora: str | Path, gold_file: str | Path | None = None) -> list
         Folder with ``earnings21/calls.jsonl`` and ``earnings21/gold.jsonl``.
     gold_file : path, optional
         Another file of what a person read, in place of ``earnings21/gold.jsonl``.
+    corpus : str
+        Folder of the calls; the gold file gives the company's name where the calls do not.
     """
-    folder = Path(corpora) / "earnings21"
+    folder = Path(corpora) / corpus
     lines = Path(gold_file or folder / "gold.jsonl").read_text(encoding="utf-8").splitlines()
     gold = {g["document_id"]: g for g in map(json.loads, lines)}
     calls = []
@@ -89,7 +93,7 @@ def load_calls(corpora: str | Path, gold_file: str | Path | None = None) -> list
                 calls.append(
                     Call(
                         call["document_id"],
-                        call["company_name"],
+                        call.get("company_name") or gold[call["document_id"]]["company_name"],
                         turns,
                         call["speakers"],
                         gold[call["document_id"]],
@@ -103,6 +107,8 @@ def measure_boundaries(calls: list[Call]) -> list[Boundary]:
     rows = []
     for call in calls:
         found = find_presentation(call.turns)
+        if "qa_start_turn" not in call.gold:
+            continue
         start = found.qa_start_turn if found.turns else None
         rows.append(Boundary(call.document_id, start, call.gold["qa_start_turn"], found.boundary))
     return rows
@@ -184,6 +190,7 @@ def suppressed_presentation(
 @click.option("--mined", default="use", type=click.Choice(["off", "propose", "use"]))
 @click.option("--given", default="all", type=click.Choice(["all", "company"]))
 @click.option("--gold", default=None, type=click.Path(exists=True, dir_okay=False))
+@click.option("--corpus", default="earnings21", help="Folder of the calls under CORPORA.")
 @click.option("--forms", is_flag=True, help="List every suppressed form with its count.")
 def main(
     corpora: str,
@@ -191,10 +198,11 @@ def main(
     mined: str,
     given: Literal["all", "company"],
     gold: str | None,
+    corpus: str,
     forms: bool,
 ) -> None:
     """Print how many boundaries are right and how many identifiers are left."""
-    calls = load_calls(corpora, gold)
+    calls = load_calls(corpora, gold, corpus)
     rows = measure_boundaries(calls)
     click.echo(f"presentation part: {sum(r.exact for r in rows)} of {len(rows)} exact")
     for row in rows:
