@@ -1,6 +1,7 @@
 """Disclosure risk: sample uniques, the Ewens-Pitman model, population uniques (paper, 2.4)."""
 
 from nes_spark.risk.ewens_pitman import (
+    Estimate,
     EwensPitmanFit,
     GoodnessOfFit,
     Interval,
@@ -14,6 +15,7 @@ from nes_spark.risk.tables import goodness_table, p_hat_table
 from nes_spark.risk.uniques import expected_uniques, log_expected_uniques, unique_proportion
 
 __all__ = [
+    "Estimate",
     "EwensPitmanFit",
     "GoodnessOfFit",
     "Interval",
