@@ -79,7 +79,7 @@ FIT = fit_ewens_pitman(TABLE)
 
 
 @given(st.floats(0, 30), st.floats(0, 30), st.sampled_from(["delta", "profile"]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_staying_unique_is_a_probability_that_falls(one, other, method):
     small, large = sorted([max(10**one, FIT.n), max(10**other, FIT.n)])
     earlier, later = FIT.stays_unique(small, method=method), FIT.stays_unique(large, method=method)
@@ -121,9 +121,9 @@ def test_intervals_of_staying_unique():
 def test_predictions_of_staying_cover_what_happens():
     """The number of sample uniques that stay unique, in continued urns."""
     rng = np.random.default_rng(5)
-    theta, alpha, n, N = 20.0, 0.6, 400, 4000
+    theta, alpha, n, N = 20.0, 0.6, 200, 1200
     hits = runs = 0
-    for _ in range(120):
+    for _ in range(40):
         sizes = simulate_partition(n, theta, alpha, rng)
         fit = fit_ewens_pitman(sizes)
         alive = fit.s1
@@ -133,7 +133,7 @@ def test_predictions_of_staying_cover_what_happens():
         assert 0 <= predicted.low <= predicted.value <= predicted.high <= fit.s1
         hits += predicted.low <= alive <= predicted.high
         runs += 1
-    assert hits / runs >= 0.90  # 95 % less three standard errors
+    assert hits / runs >= 0.85  # 95 % less three standard errors
     assert fit.predict_staying(n) == (fit.s1, fit.s1, fit.s1)
 
 
@@ -244,11 +244,11 @@ def test_the_test_of_the_sample_uniques_keeps_its_level(theta, alpha, n):
     rng = np.random.default_rng(3)
     found = [
         fit_ewens_pitman(simulate_partition(n, theta, alpha, rng)).goodness_of_fit()
-        for _ in range(120)
+        for _ in range(80)
     ]
     values = np.array([f.s1_p_value for f in found])
     values = values[~np.isnan(values)]
-    assert len(values) >= 100
-    assert np.mean(values < 0.05) <= 0.11  # three standard errors above
+    assert len(values) >= 60
+    assert np.mean(values < 0.05) <= 0.125  # three standard errors above
     assert np.mean(values < 0.5) >= 0.25  # and it is no test that never rejects
     assert np.mean([f.p_hat_holds for f in found]) >= 0.95
