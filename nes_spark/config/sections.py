@@ -584,7 +584,11 @@ class AuditConfig(Section):
         description="adversaries that gates.max_linkage_accuracy binds",
     )
     min_chunks: int = Field(25, ge=1, description="warn about draws with fewer swapped chunks")
-    bootstrap: int = Field(2000, ge=100, description="resamples of the interval of the drop")
+    bootstrap: int = Field(
+        2000,
+        ge=100,
+        description="resamples of the interval of the drop where no swaps couple documents",
+    )
     confidence: float = Field(0.95, gt=0, lt=1, description="level of intervals")
     models: list[LanguageModelConfig] = Field(default_factory=list)
     prompt: str = Field(

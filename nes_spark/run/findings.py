@@ -211,8 +211,8 @@ def audit_release(
     partners = None
     if PARTNERS_TABLE in tables:
         partners = summarize_partner_guesses(context.table("partner_guesses"))
+    results = summarize_audit(context.table("predictions"), config.audit, attacked)
     attacked.unpersist()
-    results = summarize_audit(context.table("predictions"), config.audit)
     return Audit(results, partners, gate_accuracy(results, config.audit.gate_models))
 
 
