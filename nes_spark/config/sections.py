@@ -412,6 +412,11 @@ class RiskConfig(Section):
         min_length=1,
         description="units N of the population table; at least the number of chunks",
     )
+    empty_cell: Literal["exclude", "include"] = Field(
+        "exclude",
+        description="chunks without any name of a combination: left out of its table, as they hold "
+        "no combination (structural), or counted as one cell, as the paper's text has it",
+    )
     on_failure: Literal["stop", "skip"] = Field(
         "stop",
         description="when a table or a mixture setting cannot be scored (no sample uniques, no "

@@ -293,13 +293,18 @@ def examine(
     if config.entities.recoding:
         combinations = combinations_of(config.releases)
         place = {"+".join(c): i for i, c in enumerate(combinations)}
-        found = recoding_effect(context.table("cells"), combinations).toPandas()
+        found = recoding_effect(
+            context.table("cells"), combinations, config.risk.empty_cell
+        ).toPandas()
         recoding = found.sort_values("combination", key=lambda s: s.map(place))
         recoding = recoding.reset_index(drop=True)
     linking = None
     if config.report.linking:
         found = linking_effect(
-            context.table("chunks"), config.entities, combinations_of(config.releases)
+            context.table("chunks"),
+            config.entities,
+            combinations_of(config.releases),
+            empty_cell=config.risk.empty_cell,
         ).toPandas()
         shares = {
             name: found[f"s1_{name}"] / found["n"]
