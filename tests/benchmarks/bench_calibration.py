@@ -56,7 +56,7 @@ def of_run(folder: Path) -> Iterator[tuple[str, NDArray[np.int64]]]:
 def one(
     counts: NDArray[np.int64], share: float, rng: np.random.Generator
 ) -> tuple[bool, float, bool, bool] | None:
-    """Coverage, relative width, whether the fit objects, whether p-hat holds; None without a fit."""
+    """Covered, width over s1, the fit objects, p-hat holds; None where there is no fit."""
     n = round(counts.sum() * share)
     drawn = rng.multivariate_hypergeometric(counts, n, method="marginals")
     truth = int(((drawn == 1) & (counts == 1)).sum())
