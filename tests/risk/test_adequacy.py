@@ -3,11 +3,18 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nes_spark.risk import fit_ewens_pitman, simulate_partition, unique_proportion
+from nes_spark.risk import (
+    comparable_population,
+    fit_ewens_pitman,
+    simulate_partition,
+    stays_unique_table,
+    unique_proportion,
+)
 from nes_spark.risk.sizes import solve_size_law, uniques_given_cells
 from nes_spark.risk.tables import fit_row
 from nes_spark.risk.uniques import log_factorial_moment, log_stays_unique
@@ -252,3 +259,16 @@ def test_the_test_of_the_sample_uniques_keeps_its_level(theta, alpha, n):
     assert np.mean(values < 0.05) <= 0.125  # three standard errors above
     assert np.mean(values < 0.5) >= 0.25  # and it is no test that never rejects
     assert np.mean([f.p_hat_holds for f in found]) >= 0.95
+
+
+def test_table_of_staying_unique():
+    fits = pd.DataFrame([fit_row("A+B", TABLE), fit_row("A", {1: 5}), fit_row("B", GIANT)])
+    found = stays_unique_table(fits)
+    assert found["combination"].tolist() == ["A+B", "B"]
+    assert found["population"].tolist() == [1e6, 100.0 * (10**9 + 100)]
+    assert comparable_population(20_000) == 2e6
+    first = found.iloc[0]
+    assert (first["stays"], first["stays_low"], first["stays_high"]) == FIT.stays_unique(1e6)
+    assert first["expected"] == FIT.s1 * first["stays"]
+    assert found["p_hat_holds"].tolist() == [FIT.goodness_of_fit().p_hat_holds, False]
+    assert len(stays_unique_table(fits, [1e10, 1e20])) == 4
