@@ -285,9 +285,10 @@ def decide(
     The best is found among candidates that all draws reached, as long as there are any: an average
     over the draws that came that far is one over lucky draws. A candidate that only some reached
     takes its place when it is better by more than two standard errors on the draws it has.
-    Candidates tie with the best when their difference is at most two standard errors. Of those the
-    one with the lowest risk is chosen (its difference in risk from the best on common draws), then
-    the highest utility, then the fewest swaps, then the first.
+    Candidates tie with the best when their difference is at most two standard errors. Of those that
+    no fewer draws reached than the best, the one with the lowest risk is chosen (its difference in
+    risk from the best on common draws), then the highest utility, then the fewest swaps, then the
+    first.
 
     Parameters
     ----------
@@ -411,7 +412,9 @@ def _decide(
             j,
         )
 
-    chosen = min(tied, key=order)
+    # an average over fewer draws does not win a tie
+    complete = [j for j in tied if j == best or n_draws[j] >= n_draws[best]]
+    chosen = min(complete, key=order)
     return Decision(
         chosen=chosen,
         draw=int(draws.draws[np.flatnonzero(reached[:, chosen])].min()),

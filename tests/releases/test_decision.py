@@ -68,6 +68,19 @@ def test_a_candidate_that_few_draws_reached_does_not_win_by_their_luck():
     assert again.names[decide(again).chosen] == ("A+B", 3)
 
 
+def test_a_candidate_that_few_draws_reached_does_not_win_a_tie():
+    made = [[1.0, 0.50, 0.499], [1.0, 0.51, 0.512], [1.0, 0.49, math.nan], [1.0, 0.50, math.nan]]
+    utility = [[1.0, 0.9, math.nan if math.isnan(row[2]) else 0.9] for row in made]
+    found = decide(draws(made, utility))
+    assert found.tied.tolist() == [1, 2]
+    assert found.chosen == 1
+    # nor when the differences that it has are all a little in its favour
+    made[1][2] = 0.5095
+    found = decide(draws(made, utility))
+    assert found.tied.tolist() in ([1, 2], [2])
+    assert found.chosen == found.best
+
+
 def test_utility_above_one_is_no_gain_and_the_lower_risk_decides():
     """Of releases that only luck tells apart the averages choose the luckiest."""
     rng = np.random.default_rng(1)
