@@ -417,7 +417,7 @@ RISK_FITS = Table(
     "The Ewens-Pitman fit of one marginal table z_J.",
     (
         Column("combination", "string", "categories J joined with '+'"),
-        Column("n", "bigint", "chunks"),
+        Column("n", "bigint", "chunks in the table; those without an entity of J as configured"),
         Column("k", "bigint", "non-empty cells"),
         Column("s1", "bigint", "sample uniques"),
         Column("theta", "double", "strength parameter", True),

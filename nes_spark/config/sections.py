@@ -510,6 +510,11 @@ class RiskConfig(Section):
         min_length=1,
         description="units N of the population table; at least the number of chunks",
     )
+    empty_cell: Literal["exclude", "include"] = Field(
+        "exclude",
+        description="chunks without any name of a combination: left out of its table, as they hold "
+        "no combination (structural), or counted as one cell, as the paper's text has it",
+    )
     on_failure: Literal["stop", "skip"] = Field(
         "stop",
         description="when a table or a mixture setting cannot be scored (no sample uniques, no "
@@ -700,7 +705,11 @@ class AuditConfig(Section):
         description="adversaries that gates.max_linkage_accuracy binds",
     )
     min_chunks: int = Field(25, ge=1, description="warn about draws with fewer swapped chunks")
-    bootstrap: int = Field(2000, ge=100, description="resamples of the interval of the drop")
+    bootstrap: int = Field(
+        2000,
+        ge=100,
+        description="resamples of the interval of the drop where no swaps couple documents",
+    )
     confidence: float = Field(0.95, gt=0, lt=1, description="level of intervals")
     models: list[LanguageModelConfig] = Field(default_factory=list)
     prompt: str = Field(

@@ -194,8 +194,8 @@ def audit_release(context: Context, choice: Choice, key: str, again: bool = Fals
     partners = None
     if PARTNERS_TABLE in tables:
         partners = summarize_partner_guesses(context.table("partner_guesses"))
+    results = summarize_audit(context.table("predictions"), config.audit, attacked)
     attacked.unpersist()
-    results = summarize_audit(context.table("predictions"), config.audit)
     return Audit(results, partners, gate_accuracy(results, config.audit.gate_models))
 
 
@@ -276,13 +276,18 @@ def examine(
     if config.entities.recoding:
         combinations = combinations_of(config.releases)
         place = {c.name: i for i, c in enumerate(combinations)}
-        found = recoding_effect(context.table("cells"), combinations).toPandas()
+        found = recoding_effect(
+            context.table("cells"), combinations, config.risk.empty_cell
+        ).toPandas()
         recoding = found.sort_values("combination", key=lambda s: s.map(place))
         recoding = recoding.reset_index(drop=True)
     linking = None
     if config.report.linking:
         found = linking_effect(
-            context.table("chunks"), config.entities, combinations_of(config.releases)
+            context.table("chunks"),
+            config.entities,
+            combinations_of(config.releases),
+            empty_cell=config.risk.empty_cell,
         ).toPandas()
         shares = {
             name: found[f"s1_{name}"] / found["n"]

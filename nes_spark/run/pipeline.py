@@ -381,7 +381,11 @@ def _risk_fits(context: Context) -> Outputs:
     from nes_spark.releases import combinations_of
     from nes_spark.risk.stages import fit_risk
 
-    fits = fit_risk(context.table("cells"), combinations_of(context.config.releases))
+    fits = fit_risk(
+        context.table("cells"),
+        combinations_of(context.config.releases),
+        context.config.risk.empty_cell,
+    )
     return {"risk_fits": fits}
 
 
@@ -396,6 +400,7 @@ def _scores(context: Context) -> Outputs:
         context.table("risk_fits"),
         context.config.risk.population,
         on_failure=context.config.risk.on_failure,
+        empty_cell=context.config.risk.empty_cell,
     )
     return {"scores": scores}
 
