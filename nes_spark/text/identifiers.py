@@ -14,6 +14,7 @@ from nes_spark.text.forms import is_name, name_words, squeeze
 from nes_spark.text.kinds import title_placeholder
 from nes_spark.text.matching import Identifier, Match, Matcher
 from nes_spark.text.numbering import number_identifiers, number_matches, replace_matches
+from nes_spark.text.people import mine_people
 from nes_spark.text.presentation import Turn
 
 
@@ -162,13 +163,18 @@ def known_identifiers(
         values.extend((person, name) for name in front)
         people += front
     proposed: list[str] = []
+    companies = [v for k, v in values if k == by_rule.get("company")]
     if config.mined_aliases != "off" and (company := by_rule.get("company")):
-        companies = [v for k, v in values if k == company]
         mined = mine_aliases(turns or [Turn(text)], companies, [*people, *speakers])
         if config.mined_aliases == "use":
             values.extend((company, alias) for alias in mined)
+            companies += mined
         else:
             proposed = mined
+    if config.mined_people and (person := by_rule.get("person")):
+        last = max(kept, default=len(turns) - 1)
+        presented = mine_people(turns[: last + 1] or [Turn(text)], companies, people)
+        values.extend((person, name) for name in presented)
     unique = list(dict.fromkeys((k, v) for k, v in values if squeeze(v)))
     plain = [Identifier(k, v, config.kinds[k].placeholder) for k, v in unique]
     if secret is not None:

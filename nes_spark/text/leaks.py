@@ -28,6 +28,7 @@ from nes_spark.config import IdentifierKind
 from nes_spark.text.forms import (
     CONTEXT,
     GAP,
+    HEADS,
     MAX_WORDS,
     SENTENCE_END,
     SMALL_WORDS,
@@ -88,7 +89,7 @@ def identifier_keys(matcher: Matcher) -> list[Key]:
         for form in forms:
             item = matcher.items[form.owner]
             person = matcher.rule_of(item.kind) == "person"
-            if form.case == CONTEXT or (person and form.rule != "name"):
+            if form.case == CONTEXT or form.case in HEADS or (person and form.rule != "name"):
                 continue
             keys.append(Key(key, item.kind, form.case, form.opening))
     return list(dict.fromkeys(keys))

@@ -23,10 +23,14 @@ from nes_spark.errors import ConfigError
 from nes_spark.text.addresses import email_spans, url_spans
 from nes_spark.text.forms import (
     ANY,
+    BRAND,
     CAPITAL,
     CONTEXT,
     GAP,
+    HEADS,
+    INITIALS,
     MAX_WORDS,
+    POSSESSIVE,
     SENTENCE_END,
     SMALL_WORDS,
     TITLE,
@@ -45,7 +49,7 @@ from nes_spark.text.forms import (
 )
 from nes_spark.text.normalizing import latin_looks, normalize, readings
 from nes_spark.text.numbers import phone_spans, security_spans
-from nes_spark.text.vocabulary import ACRONYMS, COMMON_WORDS, NICKNAMES
+from nes_spark.text.vocabulary import ACRONYMS, COMMON_WORDS, DESCRIPTORS, NICKNAMES
 
 _WORDS = re.compile(f"({WORD.pattern})")
 
@@ -93,6 +97,20 @@ _UNSPACED = re.compile(
 
 def _unspaced(value: str) -> bool:
     return bool(_UNSPACED.search(value))
+
+
+_POSSESSIVE = re.compile(r"['’]s?(?![^\W_])")
+#: What stands behind the short name of a shop or brand.
+_BRAND = re.compile(
+    r"\s(?:banner|brand|brands|stores?|team|family|associates|shoppers?|customers?|locations?|"
+    r"website|app|employees|colleagues)\b"
+)
+#: What stands before initials that are also an ordinary abbreviation: "legacy IR".
+_FORMER = re.compile(
+    r"\b(?:legacy|former|formerly|heritage|historical|standalone|stand-alone)\s$", re.IGNORECASE
+)
+_DOUBLE_AFTER = re.compile(r"[-‐‑](?=[^\W\d_a-zß-öø-ÿ])[^\W\d_]{2,}")
+_DOUBLE_BEFORE = re.compile(r"(?<![^\W_])(?=[^\W\d_a-zß-öø-ÿ])[^\W\d_]{2,}[-‐‑]$")
 
 
 def _literal(value: str) -> re.Pattern[str]:
@@ -276,8 +294,8 @@ class Matcher:
                     spans = [m.span() for m in pattern.finditer(plain.text) if m.group()]
                     found += self._spans(name, text, (plain.span(*span) for span in spans))
                 for item, pattern in self.literals:
-                    for match in pattern.finditer(plain.text):
-                        span = plain.span(*match.span())
+                    for hit in pattern.finditer(plain.text):
+                        span = plain.span(*hit.span())
                         found.append(Match(*span, item.kind, item.placeholder, item.value, "name"))
         masked = self.placeholders(text)
         order = {name: n for n, name in enumerate(self.rules)}
@@ -366,6 +384,13 @@ class Matcher:
         parts = words.spelled[i : j + 1]
         for form in known:
             if len(parts) != form.n_words:
+                initials = form.case == UPPER or form.rule in ("first", "part")
+                if initials and len(parts) > 1 and all(len(p) == 1 for p in parts):
+                    # B.W.W. for BWW, J.J. for JJ; "B W W" could be anything.
+                    dots = text[words[i][1] : words[j][1]].count(".")
+                    if dots == len(parts) - 1 and all(p.isupper() for p in parts):
+                        return form
+                    continue
                 # Split or joined spellings: only for names long enough not to arise by chance.
                 length = sum(len(p) for p in parts)
                 if length < 5 or not is_capital(parts[0]):
@@ -388,6 +413,8 @@ class Matcher:
                 elif not is_capital(parts[0]):
                     continue
             if case == CONTEXT and not self._context(text, words, i, form):
+                continue
+            if case in HEADS and not self._heads(text, words, i, j, case):
                 continue
             if not form.opening and SENTENCE_END.search(
                 text[max(0, words[i][1] - 8) : words[i][1]]
@@ -418,6 +445,38 @@ class Matcher:
         return False
 
     @staticmethod
+    def _heads(text: str, words: _Words, i: int, j: int, case: str) -> bool:
+        """Whether a piece of a name, made of ordinary words, stands for the name here."""
+        start, end = words[i][1], words[j][2]
+        before, after = text[max(0, start - 24) : start], text[end : end + 24]
+        if case == BRAND and _BRAND.match(after):
+            return True
+        parts = words.spelled[i : j + 1]
+        owns = bool(_POSSESSIVE.match(after)) or (
+            fold(parts[-1]) == "s" and text[words[j][1] - 1 : words[j][1]] in ("'", "’")
+        )
+        if case == INITIALS:
+            return all(p.isupper() or p == "&" for p in parts) and (
+                owns or bool(_FORMER.search(before))
+            )
+        if not all(is_capital(p) or fold(p) in SMALL_WORDS for p in parts[: -1 if owns else None]):
+            return False
+        if not is_capital(parts[0]):
+            return False
+        if owns:
+            return True
+        if case == POSSESSIVE:
+            return False
+        if SENTENCE_END.search(before[-8:]):
+            return False
+        # Capital letters around it: a title, or another name that the word is a part of.
+        following = words.spelled[j + 1] if j + 1 < len(words) and after[:1] == " " else ""
+        if following[:1].isupper() and text[end : words[j + 1][1]] == " ":
+            return fold(following) in DESCRIPTORS or opens_sentence(following)
+        previous = words.spelled[i - 1] if i and text[words[i - 1][2] : start] == " " else ""
+        return not previous[:1].isupper() or opens_sentence(previous)
+
+    @staticmethod
     def _alone(text: str, words: _Words, j: int, form: Form) -> bool:
         """Whether a first name is not followed by somebody else's last name."""
         if j + 1 >= len(words):
@@ -430,6 +489,21 @@ class Matcher:
         return (
             fold(word) in COMMON_WORDS or opens_sentence(word) or sounds_like(word, form.last_name)
         )
+
+    @staticmethod
+    def _legal_end(text: str, words: _Words, j: int, end: int) -> tuple[int, int]:
+        """Take in " International AG" and the like: descriptors that a legal form ends."""
+        at, last = j, j
+        while at + 1 < len(words) and at - j < 4 and words[j][2] == end:
+            word = words.spelled[at + 1]
+            if text[words[at][2] : words[at + 1][1]] not in (" ", ", ") or not is_capital(word):
+                break
+            at += 1
+            if fold(word) in legal_words():
+                last = at
+            elif fold(word) not in DESCRIPTORS:
+                break
+        return (words[last][2], last) if last > j else (end, j)
 
     def _extend(
         self,
@@ -451,6 +525,7 @@ class Matcher:
                 if gap not in (" ", ", ") or fold(word) not in legal or not is_capital(word):
                     break
                 end, j = stop, j + 1
+            end, j = self._legal_end(text, words, j, end)
         elif rule == "person" and form.rule == "first" and j + 1 < len(words):
             # A misheard last name, or the last name of somebody known by the first alone.
             word, begin, stop = words[j + 1]
@@ -470,6 +545,14 @@ class Matcher:
                     or (word[0] == form.first_name[:1] and fold(word) not in COMMON_WORDS)
                 ):
                     start = begin
+        if rule == "person":
+            # Half of a double name: "[Executive 1]-Gaztelu" would tell the rest.
+            while (part := _DOUBLE_AFTER.match(text, end)) is not None:
+                end = part.end()
+                while j + 1 < len(words) and words[j + 1][2] <= end:
+                    j += 1
+            if part := _DOUBLE_BEFORE.search(text, max(0, start - 40), start):
+                start = part.start()
         if text[end - 2 : end] in ("'s", "’s"):
             end -= 2
         if text[end : end + 1] == ")" and "(" in text[start:end]:

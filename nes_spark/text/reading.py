@@ -18,6 +18,7 @@ from nes_spark.config import (
     PresentationConfig,
 )
 from nes_spark.text.identifiers import known_identifiers
+from nes_spark.text.language import known_share
 from nes_spark.text.matching import Identifier
 from nes_spark.text.presentation import Turn, find_presentation, split_turns
 
@@ -319,6 +320,7 @@ class Document:
     boundary: str
     qa_start_turn: int | None
     proposed_aliases: tuple[str, ...]
+    known_words: float | None = None
 
 
 def prepare_document(
@@ -382,4 +384,5 @@ def prepare_document(
         found.boundary,
         found.qa_start_turn,
         tuple(proposed),
+        known_share(text),
     )

@@ -151,6 +151,17 @@ DESCRIPTORS = word_set(
     "x-ray aktiengesellschaft kabushiki kaisha sociedad anonima"
 )
 
+#: Words for what belongs to a country or a people.
+DEMONYMS = word_set(
+    "african american arab arabian argentine asian australian austrian belgian brazilian british "
+    "bulgarian canadian caribbean chilean chinese colombian croatian cuban czech danish dutch "
+    "egyptian english estonian european finnish french german greek hungarian icelandic indian "
+    "indonesian iranian iraqi irish israeli italian japanese kenyan korean latin latvian "
+    "lithuanian malaysian mexican moroccan nigerian nordic norwegian pakistani peruvian polish "
+    "portuguese romanian russian scottish serbian singaporean slovak slovenian spanish swedish "
+    "swiss taiwanese texan thai turkish ukrainian vietnamese welsh"
+)
+
 #: What companies put before their own name.
 LEADING_DESCRIPTORS = word_set(
     "the banco banca banque bank grupo groupe gruppo group cementos compania companhia cia pt "

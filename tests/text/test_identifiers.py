@@ -242,10 +242,35 @@ def test_mined_aliases():
     assert proposed == ["Quuxly"]
 
 
-def test_initials_count_when_used():
-    text = "Welcome to the Foobar Qux earnings call. FQ grew. FQ is strong. At FQ we care."
-    assert mine_aliases([Turn(text)], ["Foobar Qux"]) == ["FQ"]
-    assert mine_aliases([Turn("Foobar Qux grew.")], ["Foobar Qux"]) == []
+OWN_FORMS = [
+    ("Innovative Solutions and Support Inc", "IS&S grew, IS & S and ISS", "# grew, # and #"),
+    ("Bristol Widget Works", "B.W.W. grew; BWW, B. W. W.", "#. grew; #, #."),
+    ("Healthcare Realty Trust", "HR's team; our HR team", "#'s team; our HR team"),
+    ("Healthcare Realty Trust", "at Healthcare Realty's side", "at #'s side"),
+    ("Healthcare Realty Trust", "in healthcare realty we lead", "in healthcare realty we lead"),
+    ("Ingersoll Rand", "the legacy IR side; our IR team", "the legacy # side; our IR team"),
+    ("Travelers Companies Inc", "at Travelers, travelers", "at #, travelers"),
+    ("Travelers Companies Inc", "Travelers pay. Travelers's", "Travelers pay. #'s"),
+    ("Pilgrims Pride Corp", "at Pilgrim's; the Pilgrims came", "at #'s; the Pilgrims came"),
+    ("Bed Bath and Beyond", "our bed bath banner; a bed, bath", "our # banner; a bed, bath"),
+    ("Kuehne Nagel", "Kuehne + Nagel International AG; Kuehne and Nagel", "#; #"),
+    ("General Electric Company", "GE grew, ge did", "# grew, ge did"),
+    ("Cash America", "our cash in CA, we", "our cash in CA, we"),
+    ("Target Corp", "B2B and T.C. and TC", "B2B and T.C. and TC"),
+    ("First Republic Bank", "the First Quarter", "the First Quarter"),
+    ("National Western", "the National Park, NW's", "the National Park, #'s"),
+]
+
+
+@pytest.mark.parametrize("name, text, expected", OWN_FORMS)
+def test_own_forms(name, text, expected):
+    assert released(text, company(name)) == expected.replace("#", "[Company Name]")
+
+
+def test_the_other_half_of_a_double_name_goes_too():
+    names = people("Jose Garcia")
+    assert released("Mr. Garcia-Gaztelu, Ana-Garcia", names) == "Mr. [Executive 1], [Executive 1]"
+    assert released("a Garcia-led team", names) == "a [Executive 1]-led team"
 
 
 def test_heads_of_names():
@@ -292,11 +317,20 @@ def test_fewer_than_1_in_200_left_on_hand_read_calls(calls):
     assert left / before < 1 / 200
 
 
-def test_without_mining_some_are_left(calls):
-    # The measure can fail: misspelt company names are only found by mining.
-    config = IdentifiersConfig.model_validate({"mined_aliases": "off"})
-    left = sum(len(occurrences(c, suppressed_presentation(c, config)[1])) for c in calls)
-    assert left > 5
+def test_with_only_the_companys_name_given_fewer_than_1_in_100_are_left(calls):
+    before = left = 0
+    for call in calls:
+        text, after, _, _ = suppressed_presentation(call, CONFIG, "company")
+        before += len(occurrences(call, text))
+        left += len(occurrences(call, after))
+    assert left / before < 1 / 100
+
+
+def test_without_mining_many_are_left(calls):
+    # The measure can fail: misspelt company names and officers are only found by mining.
+    config = IdentifiersConfig.model_validate({"mined_aliases": "off", "mined_people": False})
+    left = [len(occurrences(c, suppressed_presentation(c, config, "company")[1])) for c in calls]
+    assert sum(left) > 100
 
 
 def test_a_namesake_does_not_leave_an_executives_first_name():
