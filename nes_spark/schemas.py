@@ -169,6 +169,16 @@ QUARANTINE = Table(
     ("position",),
 )
 
+GIVEN_AWAY = Table(
+    "given_away",
+    "One word of a name that a chunk gave away and that still stands in its released text.",
+    (
+        Column("chunk_id", "string", "chunk"),
+        Column("word", "string", "the word, or a whole name of ordinary words"),
+    ),
+    ("chunk_id", "word"),
+)
+
 CHUNKS = Table(
     "chunks",
     "One semantically uniform chunk of a document.",
@@ -340,6 +350,52 @@ REWRITES = Table(
         ),
     ),
     ("setting", "combination", "draw", "chunk_id", "order"),
+)
+
+PLAN = Table(
+    "plan",
+    "One accepted swap of plan 'whole'. Who holds this table can undo the release.",
+    (
+        Column("setting", "string", "mixture setting"),
+        Column("unit", "string", "what is exchanged as a whole: chunk or document"),
+        Column("draw", "int", "0-based Monte Carlo draw"),
+        Column("order", "int", "1-based position in the sequence over all layers of this draw"),
+        Column("neighbour", "int", "0: own component; k: the k-th nearest component was tried"),
+        Column("layer", "int", "0-based number of the layer"),
+        Column("combination", "string", "its categories J joined with '+', configured order"),
+        Column("priority", "int", "0; with uniques first: 2 minus sample uniques of the pair"),
+        Column("time", "double", "ring of the clock; restarts with neighbour, layer, priority"),
+        Column("component", "int", "component of chunk_a; null for documents", True),
+        Column(
+            "chunk_a", "string", "the smaller id of the pair (of documents, where they are units)"
+        ),
+        Column("chunk_b", "string", "the larger id of the pair"),
+        Column("exchanged", EXCHANGED, "what becomes of the entities, as in table swaps"),
+    ),
+    ("setting", "unit", "draw", "order"),
+)
+
+LEFTOVERS = Table(
+    "leftovers",
+    "A name that found no partner in plan 'whole', and what becomes of it. Sealed.",
+    (
+        Column("setting", "string", "mixture setting"),
+        Column("unit", "string", "chunk or document"),
+        Column("draw", "int", "0-based Monte Carlo draw"),
+        Column("chunk_id", "string", "chunk, or document where the unit is one"),
+        Column("category", "string", "category"),
+        Column("entity", "string", "canonical name"),
+        Column("treatment", "string", "donor, placeholder, recode, drop, keep, ..."),
+        Column("replacement", "string", "what comes in its place; null for none", True),
+        Column("donor", "string", "chunk (document) whose name that was", True),
+        Column(
+            "reason",
+            "string",
+            "no_partner, shared (the partner has the name too, or may not take it), or the status "
+            "that a constraint gives a chunk which it keeps out",
+        ),
+    ),
+    ("setting", "unit", "draw", "chunk_id", "category", "entity"),
 )
 
 POST_DENSITY = Table(
@@ -529,6 +585,7 @@ TABLES: dict[str, Table] = {
         QUARANTINE,
         CHUNKS,
         LEAKS,
+        GIVEN_AWAY,
         MENTIONS,
         SWEPT,
         CELLS,
@@ -536,6 +593,8 @@ TABLES: dict[str, Table] = {
         EMBEDDINGS,
         ASSIGNMENTS,
         SWAPS,
+        PLAN,
+        LEFTOVERS,
         REWRITES,
         POST_DENSITY,
         RISK_FITS,

@@ -74,12 +74,12 @@ def test_what_no_table_is_made_of_leaves_all_valid(package, name):
     [
         ("mixture/em.py", {"mixture", "assignments", "swaps", "post_density", "candidates"}),
         ("text/presentation.py", {"documents", "chunks", "cells"}),
-        ("entities/linking.py", {"mentions", "cells"}),
+        ("entities/linking.py", {"mentions", "cells", "swaps", "rewrites"}),
         ("risk/ewens_pitman.py", {"risk_fits", "scores", "candidates"}),
         ("swapping/sampler.py", {"swaps", "rewrites"}),
         ("embedding/static.py", EMBEDDING),
         ("embedding/models/static-en/tokenizer.json", EMBEDDING),
-        ("entities/data/words.txt", {"mentions", "cells"}),
+        ("entities/data/words.txt", {"mentions", "cells", "swaps", "rewrites"}),
     ],
 )
 def test_what_a_stage_is_made_of_makes_it_stale_and_nothing_else(package, name, stages):

@@ -107,7 +107,7 @@ def measure(
     return Measures(
         documents=inside["document_id"].nunique(),
         chunks=len(inside),
-        words=int(inside["text"].str.split().str.len().sum()),
+        words=sum(len(text.split()) for text in inside["text"]),
         mentioned=sum(
             len(m.surface.split())
             for chunk_id in inside["chunk_id"]

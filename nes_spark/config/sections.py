@@ -582,6 +582,17 @@ class GatesConfig(Section):
         None, ge=0, le=1, description="bound on the linkage adversary's accuracy after swapping"
     )
     min_swaps: int = Field(1, ge=0, description="a release with fewer swaps is refused")
+    require: list[str] = Field(
+        default_factory=list,
+        description="kinds of direct identifiers that every document must have something to search "
+        "for; a document that has nothing is quarantined",
+    )
+    on_poor_fit: Literal["warn", "refuse"] | None = Field(
+        None,
+        description="what happens about a risk fit that its own goodness of fit rejects, and about "
+        "a mixture with components that closed on single points; default: a risk fit is refused "
+        "where the choice rests on DR, and all else is a warning",
+    )
 
 
 class SeedConfig(Section):
@@ -771,7 +782,11 @@ class TrackingConfig(Section):
 class ReportConfig(Section):
     """The HTML report."""
 
-    examples: bool = Field(False, description="show entities and chunks; off keeps text out of it")
+    examples: bool = Field(
+        False,
+        description="write a second page with entities and chunks, sealed/report.html; the report "
+        "itself never holds any",
+    )
     options: dict[str, dict[str, Any]] = Field(
         default_factory=dict,
         description="name -> settings below 'swapping' or 'releases.constraints'; each is tried on "

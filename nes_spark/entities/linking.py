@@ -28,7 +28,8 @@ from nes_spark.entities.mentions import Mention
 _SPACE = re.compile(r"\s+")
 _ARTICLE = re.compile(r"^the\s+", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s?$")
-_SMALL = frozenset(
+#: Words that initials may leave out.
+SMALL_WORDS = frozenset(
     [
         "a",
         "an",
@@ -139,7 +140,7 @@ def initials(name: str) -> set[str]:
     words = [w for w in re.split(r"[\s\-/]+", name) if w and w[0].isalnum()]
     if len(words) < 2:
         return set()
-    large = "".join(w[0] for w in words if w.lower() not in _SMALL).upper()
+    large = "".join(w[0] for w in words if w.lower() not in SMALL_WORDS).upper()
     exact = "".join(w[0] for w in words)
     return {a for a in (large, exact, exact.upper()) if 2 <= len(a) <= 8}
 

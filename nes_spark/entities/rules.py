@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -242,7 +241,7 @@ _MARKS = re.compile(r"<[a-z_]+>")
 
 
 class Judged:
-    """One span that is judged, and what stands around it; each fact is worked out when asked for.
+    """One span that is judged, and what stands around it.
 
     Parameters
     ----------
@@ -266,40 +265,20 @@ class Judged:
         self.start, self.end = words.starts[first], words.ends[last - 1]
         self.surface = text[self.start : self.end]
         self.head = words.words[first]
+        self.before, self.after = (
+            text[max(0, self.start - 60) : self.start],
+            text[self.end : self.end + 60],
+        )
+        #: Whether it begins a sentence.
+        self.initial = words.initial[first]
         #: Number of words.
         self.length = last - first
-
-    @cached_property
-    def before(self) -> str:
-        """The text before it."""
-        return self.text[max(0, self.start - 60) : self.start]
-
-    @cached_property
-    def after(self) -> str:
-        """The text after it."""
-        return self.text[self.end : self.end + 60]
-
-    @cached_property
-    def initial(self) -> bool:
-        """Whether it begins a sentence."""
-        return self.words.initial[self.first]
+        self.one = self.length == 1
+        self.is_place = self.surface in lexicon.places
+        #: Whether its first word is a given name.
+        self.is_given_name = self.head in lexicon.given
 
     @property
-    def one(self) -> bool:
-        """Whether it is a single word."""
-        return self.length == 1
-
-    @cached_property
-    def is_place(self) -> bool:
-        """Whether the gazetteer has it."""
-        return self.surface in self.lexicon.places
-
-    @cached_property
-    def is_given_name(self) -> bool:
-        """Whether its first word is a given name."""
-        return self.head in self.lexicon.given
-
-    @cached_property
     def is_jargon(self) -> bool:
         """Whether it is, or begins with, a term of the trade."""
         surface, jargon = self.surface, self.lexicon.jargon
@@ -308,7 +287,7 @@ class Judged:
         words = surface.split()
         return len(words) > 2 and " ".join(words[:2]) in jargon
 
-    @cached_property
+    @property
     def is_broken_off(self) -> bool:
         """Whether a hyphen with nothing behind it follows: a word that was not finished."""
         text, end = self.text, self.end
@@ -316,23 +295,23 @@ class Judged:
             end < len(text) and text[end] == "-" and (end + 1 >= len(text) or text[end + 1] in " ,")
         )
 
-    @cached_property
+    @property
     def is_cut_code(self) -> bool:
         """Whether it is the head of a code that the transcript has cut in two."""
         short = self.one and 2 <= len(self.surface) <= 4 and self.surface.isupper()
         return short and _CUT_CODE.match(self.text[self.end : self.end + 8]) is not None
 
-    @cached_property
+    @property
     def has_organization_word(self) -> bool:
         """Whether it ends as companies and offices do."""
         return _ORG_WORD.search(self.surface) is not None
 
-    @cached_property
+    @property
     def has_role(self) -> bool:
         """Whether an office in a company follows it."""
         return _ROLE_AFTER.match(self.after) is not None
 
-    @cached_property
+    @property
     def is_cued(self) -> bool:
         """Whether people are thanked, quoted or introduced in such words."""
         return (
@@ -341,7 +320,7 @@ class Judged:
             or self.has_role
         )
 
-    @cached_property
+    @property
     def is_called(self) -> bool:
         """Whether somebody is spoken to."""
         return (
@@ -349,12 +328,12 @@ class Judged:
             and _VOCATIVE_AFTER.match(self.after) is not None
         )
 
-    @cached_property
+    @property
     def follows_question(self) -> bool:
         """Whether a question was handed over shortly before."""
         return _QUESTION.search(self.text[max(0, self.start - 120) : self.start]) is not None
 
-    @cached_property
+    @property
     def is_introduced(self) -> bool:
         """Whether anything around it says that it is a person."""
         return (

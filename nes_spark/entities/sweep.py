@@ -6,12 +6,12 @@ word that the document also writes in lower case is none although it begins a se
 
 Reasons, strongest first:
 
-``listed``   a person said that this form is always a name;
+``listed``   a name by a person's word, or one of public life that is written in lower case too;
 ``known``    the same form is a name elsewhere in the document;
 ``mixed``    capitals inside the word (iPhone);
 ``digits``   letters with digits (3VR), no quantity, no period, no amount of money;
 ``capital``  begins with a capital and is no word of general English (Flatbush);
-``capitals`` an abbreviation that is not in general use;
+``capitals`` an abbreviation that is not in general use and not spelled out in lower case beside it;
 ``phrase``   several capitalised words of general English inside a sentence (King Air);
 ``word``     one such word that the document never writes in lower case (Travelers);
 ``rare``     in lower case, no word of general English (reproxalap).
@@ -34,7 +34,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from nes_spark.entities.linking import Located, form_key, link_document, plain_form
+from nes_spark.entities.linking import (
+    SMALL_WORDS,
+    Located,
+    form_key,
+    link_document,
+    plain_form,
+)
 from nes_spark.entities.lists import read_lists
 from nes_spark.entities.mentions import Mention, placeholder_spans
 from nes_spark.entities.names import WORDS, Words
@@ -75,6 +81,13 @@ _PERIOD = re.compile(
 _PARTS = re.compile(r"[-/–&+.]+")
 _NUMBER = re.compile(r"['’]?\d[\d.,:/-]*")
 _LISTS = read_lists(_DATA)
+#: Models that go by a number, in the plural ("737s"); decades and round counts end in 0.
+_MODELS = re.compile(r"\d{2,3}[1-9]s")
+#: Words before and after an abbreviation among which it is looked for spelled out.
+_NEAR = 12
+#: Small words inside the names of offices, and the words before them.
+_INNER = frozenset(["of", "for", "on", "the"])
+_OFFICES = frozenset(_LISTS["OFFICES"])
 _PREFIXES = tuple(_LISTS["PREFIXES"])
 #: Endings of derived words and what takes their place in the word they come from.
 _ENDINGS = tuple(tuple(rule.split("=")) for rule in _LISTS["ENDINGS"])
@@ -125,9 +138,10 @@ class GeneralEnglish:
         self._function = (
             frozenset(w.lower() for w in words["FUNCTION"]) | FUNCTION_WORDS | SENTENCE_WORDS
         )
-        self._titles = frozenset(words["TITLES"]) | frozenset(_LISTS["CUSTOM CAPITALS"])
+        self._custom = frozenset(words["TITLES"]) | frozenset(_LISTS["CUSTOM CAPITALS"])
         self._abbreviations = frozenset(_LISTS["ABBREVIATIONS"])
-        self.jargon = frozenset(jargon) | self._abbreviations | ACRONYMS
+        self.names = frozenset(_LISTS["NAMES"])
+        self.jargon = (frozenset(jargon) | self._abbreviations | ACRONYMS) - self.names
         self._jargon_folded = frozenset(j.casefold() for j in self.jargon)
         self.word = lru_cache(maxsize=200_000)(self._word)
         self.derived = lru_cache(maxsize=200_000)(self._derived)
@@ -147,6 +161,8 @@ class GeneralEnglish:
             if british in word and self._has(word.replace(british, american)):
                 return True
         parts = [p for p in _PARTS.split(word) if p]
+        if len(parts) == 2 and parts[1].startswith(parts[0]):
+            return self.word(parts[1])  # a stutter: "ana-analyze"
         return len(parts) > 1 and all(
             p.isdigit() or len(p) < 2 or p in _PREFIXES or self.word(p) or self.abbreviation(p)
             for p in parts
@@ -182,6 +198,9 @@ class GeneralEnglish:
     def abbreviation(self, word: str) -> bool:
         """Whether a form is an abbreviation or a term of general use, also in the plural."""
         folded = word.casefold()
+        if len(word) < 4 and word.istitle():
+            # a name cut short ("Iv") rather than an abbreviation with one capital
+            return word in self.jargon or word in self._months
         return (
             folded in self._jargon_folded
             or (folded.endswith("s") and folded[:-1].rstrip("'’") in self._jargon_folded)
@@ -203,16 +222,20 @@ class GeneralEnglish:
 
     def function(self, word: str) -> bool:
         """Whether no name begins or ends with this word ("The", "However")."""
-        return _CONTRACTION.sub("", word.replace("’", "'")).lower() in self._function
+        bare = word.replace("’", "'").lower()
+        bare = bare.removesuffix("n't") if bare.endswith("n't") else _CONTRACTION.sub("", bare)
+        return bare in self._function or bare in ("ca", "wo", "sha")
 
     def custom(self, word: str) -> bool:
         """Whether a word is capitalised by custom: titles, roles, parts of documents."""
-        return word in self._titles or word.lower() in DESCRIPTORS
+        return word in self._custom or word.lower() in DESCRIPTORS
 
     def quantity(self, word: str) -> bool:
         """Whether letters with digits are an amount, a period, an ordinal or a count."""
         if _NUMBER.fullmatch(word) or _PERIOD.fullmatch(word):
             return True
+        if _MODELS.fullmatch(word):
+            return False
         letters = re.sub(r"[\d.,:/$€£%+'’-]+", " ", word).split()
         if word[0].isdigit() and all(
             x.lower() in self._units or (len(x) > 2 and self.word(x)) for x in letters
@@ -240,6 +263,7 @@ class _Token:
     word: str
     initial: bool
     free: bool  # neither a mention nor a placeholder
+    mention: bool
     joined: bool  # a single space before it, no sentence break
 
 
@@ -248,7 +272,8 @@ class _Doubt:
     """What only the rest of the document can decide.
 
     ``kind``: ``lower``; ``word`` and ``phrase``, inside a sentence; ``initial``, at its beginning;
-    ``lead``, the same before a further capitalised word.
+    ``lead``, the same with the capitalised words that follow it; ``beside``, at the beginning of a
+    sentence before a mention.
     """
 
     candidate: Candidate
@@ -284,10 +309,11 @@ def candidates_of(
     [[('reproxalap', 'rare'), ('Flatbush', 'capital'), ('3VR', 'digits')]]
     """
     english = general_english()
-    listed = _pattern(always)
+    listed = _pattern((*always, *_LISTS["PUBLIC LIFE"]))
     sure: list[list[Candidate]] = []
     doubts: list[list[_Doubt]] = []
     lower: set[str] = set()
+    spelled: set[str] = set()
     names = _names(m for chunk in mentions for m in chunk)
     for text, known in zip(texts, mentions, strict=True):
         found = [
@@ -296,8 +322,10 @@ def candidates_of(
         ]
         blocked = [(m.start, m.end) for m in known] + _blocked(text)
         found = [c for c in found if not _touches(c.start, c.end, blocked)]
-        tokens = _tokens(text, blocked + [(c.start, c.end) for c in found])
+        named = {m.start for m in known if m.category not in (*_NO_NAMES, "Person")}
+        tokens = _tokens(text, blocked + [(c.start, c.end) for c in found], named)
         certain, doubtful = _scan(text, tokens, english)
+        spelled |= {c.form for c in certain if c.reason == "capitals" and _spelled_out(c, tokens)}
         sure.append(found + certain)
         doubts.append(doubtful)
         lower.update(t.word for t in tokens if t.word.islower())
@@ -310,30 +338,33 @@ def candidates_of(
         if d.kind in ("word", "phrase") and d.candidate.surface.lower() not in lower
     }
     settled = []
-    for certain, doubtful in zip(sure, doubts, strict=True):
-        kept = {c.start: c for c in certain}
+    for text, certain, doubtful in zip(texts, sure, doubts, strict=True):
+        kept = {c.start: c for c in certain if c.form not in spelled}
         for doubt in doubtful:
             reason = _resolve(doubt, names, inside, lower, english)
             if reason:
                 kept[doubt.candidate.start] = replace(doubt.candidate, reason=reason)
         for doubt in doubtful:
-            first = doubt.candidate
-            if doubt.kind == "lead" and first.surface.lower() not in lower:
-                _prepend(first, kept)
-        settled.append(sorted(kept.values(), key=lambda c: c.start))
+            whole = doubt.candidate
+            if doubt.kind == "lead" and whole.surface.split()[0].lower() not in lower:
+                inside_it = [kept.pop(s) for s in list(kept) if whole.start <= s < whole.end]
+                reason = strongest([c.reason for c in inside_it if c.reason != "word"] + ["phrase"])
+                kept[whole.start] = replace(whole, reason=reason)
+        settled.append(_disjoint(text, kept.values()))
     return settled
 
 
-def _prepend(first: Candidate, kept: dict[int, Candidate]) -> None:
-    """Make the first word of a sentence part of the name that follows it, if one does."""
-    following = kept.pop(first.end + 1, None)
-    if following is None:
-        return
-    surface = f"{first.surface} {following.surface}"
-    reason = "phrase" if following.reason == "word" else following.reason
-    kept[first.start] = Candidate(
-        first.start, following.end, surface, form_key(surface, NAME), reason
-    )
+def _disjoint(text: str, candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Join candidates that overlap, so that nothing of either stays; sorted by start."""
+    kept: list[Candidate] = []
+    for candidate in sorted(candidates, key=lambda c: (c.start, -c.end)):
+        if kept and candidate.start < kept[-1].end:
+            last = kept[-1]
+            reason = strongest([last.reason, candidate.reason])
+            kept[-1] = _candidate(text, last.start, max(last.end, candidate.end), reason)
+        else:
+            kept.append(candidate)
+    return kept
 
 
 def _resolve(
@@ -353,7 +384,11 @@ def _resolve(
         return "rare" if len(word) > 3 and not english.derived(word) else ""
     if candidate.form in names and not usual:
         return "known"
-    if kind in ("initial", "lead"):
+    if kind == "lead":
+        return ""
+    if kind == "beside":
+        return "" if usual else "word"
+    if kind == "initial":
         return "word" if candidate.form in inside else ""
     if kind == "phrase":
         return "phrase"
@@ -368,7 +403,7 @@ def _scan(
     i = 0
     while i < len(tokens):
         token = tokens[i]
-        if not token.free or _broken(text, tokens, i):
+        if not token.free or _no_word(text, tokens, i):
             i += 1
             continue
         if token.word.islower() and not any(c.isdigit() for c in token.word):
@@ -383,15 +418,45 @@ def _scan(
                 and tokens[j].free
                 and tokens[j].joined
                 and _namelike(tokens[j].word)
-                and not _broken(text, tokens, j)
+                and not _no_word(text, tokens, j)
             ):
                 j += 1
         elif not any(c.isdigit() for c in token.word):
             i += 1
             continue
-        _judge(text, tokens[i:j], english, sure, doubts)
+        office = _office(text, tokens, i, j, english)
+        if office is not None:
+            doubts.append(office)
+        before_mention = j < len(tokens) and tokens[j].joined and tokens[j].mention
+        _judge(text, tokens[i:j], english, sure, doubts, before_mention)
         i = j
     return sure, doubts
+
+
+def _office(
+    text: str, tokens: Sequence[_Token], first: int, last: int, english: GeneralEnglish
+) -> _Doubt | None:
+    """A name of general words with a small word inside ("Office of Public Counsel"), if one is.
+
+    ``tokens[first:last]`` is a capitalised run. Only words that are capitalised by custom are
+    joined; the others are names by themselves.
+    """
+    while first < last and english.function(tokens[first].word):
+        first += 1
+    if first == last or tokens[last - 1].word not in _OFFICES:
+        return None
+    stop = last
+    while stop < len(tokens) and tokens[stop].joined and tokens[stop].word in _INNER:
+        stop += 1
+    end = stop
+    while end < len(tokens) and tokens[end].free and tokens[end].joined:
+        if not english.custom(tokens[end].word) or not tokens[end].word[0].isupper():
+            break
+        end += 1
+    if stop == last or end == stop or not _customary(tokens[first:last], english):
+        return None
+    candidate = _candidate(text, tokens[first].start, tokens[end - 1].end, "phrase")
+    return None if candidate.surface in english.jargon else _Doubt(candidate, "phrase")
 
 
 def _judge(
@@ -400,6 +465,7 @@ def _judge(
     english: GeneralEnglish,
     sure: list[Candidate],
     doubts: list[_Doubt],
+    before_mention: bool = False,
 ) -> None:
     """Cut a run of capitalised words down to what may be a name; sort it by how sure it is."""
     run = list(run)
@@ -418,27 +484,55 @@ def _judge(
         return
     if run[0].initial and not reasons[0]:
         # a capital at the beginning of a sentence: the word is judged by itself
-        kind = "lead" if len(run) > 1 else "initial"
+        beside = before_mention and len(run) == 1 and not english.custom(run[0].word)
+        kind = "beside" if beside else "initial"
         doubts.append(_Doubt(_candidate(text, run[0].start, run[0].end, "word"), kind))
         if len(run) > 1:
+            if any(reasons) or not _customary(run, english):
+                doubts.append(_Doubt(_candidate(text, start, end, "phrase"), "lead"))
             inner = [replace(run[1], initial=False), *run[2:]]
             _judge(text, inner, english, sure, doubts)
         return
-    strongest = min((r for r in reasons if r), key=_RANK.__getitem__, default="")
-    if strongest:
-        sure.append(_candidate(text, start, end, strongest))
+    if any(reasons):
+        sure.append(_candidate(text, start, end, strongest(r for r in reasons if r)))
     elif len(run) > 1:
-        if not all(english.custom(t.word) or _outer(t.word, english) for t in run):
+        if not _customary(run, english):
             doubts.append(_Doubt(_candidate(text, start, end, "phrase"), "phrase"))
     elif not english.custom(run[0].word):
         doubts.append(_Doubt(_candidate(text, start, end, "word"), "word"))
 
 
+def _spelled_out(candidate: Candidate, tokens: Sequence[_Token]) -> bool:
+    """Whether words in lower case near an abbreviation spell it: "low tax income or LTI"."""
+    letters = candidate.surface.rstrip("s").lower()
+    if len(letters) < 3 or not letters.isalpha():
+        return False
+    at = next(i for i, t in enumerate(tokens) if t.end > candidate.start)
+    near = [t.word for t in tokens[max(0, at - _NEAR) : at + _NEAR + 1]]
+    words = [part for word in near for part in word.split("-") if part]
+    for sequence in (words, [w for w in words if w.lower() not in SMALL_WORDS]):
+        # a word with capitals ends a spelling: names are spelled with capitals
+        initials = "".join(w[0] if w.islower() else " " for w in sequence)
+        if letters in initials:
+            return True
+    return False
+
+
+def _customary(run: Sequence[_Token], english: GeneralEnglish) -> bool:
+    """Whether all words of a capitalised run are capitalised by custom ("Vice President")."""
+    return all(english.custom(t.word) or _outer(t.word, english) for t in run)
+
+
 def _reason(word: str, english: GeneralEnglish) -> str:
     """Why a token that is written like a name is one by itself; '' for general words."""
-    word = _CONTRACTION.sub("", word.replace("’", "'"))
+    word = word.replace("’", "'")
+    if english.function(word) and word not in english.names:
+        return ""
+    word = _CONTRACTION.sub("", word)
     if len(word) < 2 or _ROMAN.fullmatch(word):
         return ""
+    if word in english.names or word.rstrip(".") in ("U.S", "U.K"):
+        return "capital"
     digits = any(c.isdigit() for c in word)
     if digits and english.quantity(word):
         return ""
@@ -463,7 +557,7 @@ def _reason(word: str, english: GeneralEnglish) -> str:
     if digits:
         return "digits"
     if any(p.isupper() for p in parts) and not any(p[1:].islower() and len(p) > 2 for p in parts):
-        return "capitals"
+        return "capitals" if max(map(len, parts)) > 2 else ""
     if any(c.isupper() for p in parts for c in p[1:]) and not word.endswith("s"):
         return "mixed"
     if word[:-1].isupper() and word.endswith("s"):
@@ -480,6 +574,7 @@ def _outer(word: str, english: GeneralEnglish) -> bool:
         or bool(_ROMAN.fullmatch(word))
         or (any(c.isdigit() for c in word) and english.quantity(word))
         or _terms(word, english)
+        or (len(word) == 2 and word.isupper() and word not in english.names)
     )
 
 
@@ -498,10 +593,12 @@ def _namelike(word: str) -> bool:
     )
 
 
-def _broken(text: str, tokens: Sequence[_Token], i: int) -> bool:
-    """Whether a word was broken off in speech: "stru- structure", "transa transaction"."""
+def _no_word(text: str, tokens: Sequence[_Token], i: int) -> bool:
+    """Whether a word is a currency's or broken off in speech ("stru- structure", "US$5")."""
     token = tokens[i]
     after = text[token.end : token.end + 2]
+    if after[:1] == "$":
+        return True  # a currency
     if after[:1] in "-–—" and (len(after) < 2 or not after[1].isalnum()) and after:
         return True
     word = token.word.lower()
@@ -512,7 +609,8 @@ def _broken(text: str, tokens: Sequence[_Token], i: int) -> bool:
     )
 
 
-def _tokens(text: str, blocked: Sequence[tuple[int, int]]) -> list[_Token]:
+def _tokens(text: str, blocked: Sequence[tuple[int, int]], named: Collection[int]) -> list[_Token]:
+    """Words with what is known of each; ``named`` holds the starts of mentions that are names."""
     words = Words.of(text)
     tokens: list[_Token] = []
     blocked = sorted(blocked)
@@ -529,7 +627,9 @@ def _tokens(text: str, blocked: Sequence[tuple[int, int]]) -> list[_Token]:
                 joined = number == 0 and not initial and text[start - 1 : start] == " "
                 joined = joined and bool(tokens) and tokens[-1].end == start - 1
                 stop = start + len(piece)
-                tokens.append(_Token(start, stop, piece, initial or number > 0, free, joined))
+                tokens.append(
+                    _Token(start, stop, piece, initial or number > 0, free, start in named, joined)
+                )
             start += len(piece) + 1
     return tokens
 

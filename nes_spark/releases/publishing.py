@@ -35,11 +35,19 @@ class Gate:
         Whether the release may go out as far as this gate is concerned.
     detail : str
         One line for a person; quotes no text.
+    warned : bool
+        Whether it let the release go although something is not as it should be; `detail` says what.
     """
 
     name: str
     passed: bool
     detail: str
+    warned: bool = False
+
+    @property
+    def verdict(self) -> str:
+        """``passed``, ``warning`` or ``refused``."""
+        return "refused" if not self.passed else "warning" if self.warned else "passed"
 
 
 def pseudonym(secret: bytes, document_id: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from nes_spark.plain import plain
@@ -218,6 +218,27 @@ class ReportData:
             .sort_values(["combination", "n_swaps"])
             .reset_index(drop=True)
         )
+
+    def without_texts(self) -> ReportData:
+        """Return the same without texts and names: what may be shown."""
+        if not self.holds_texts:
+            return self
+        return replace(
+            self,
+            identified=(),
+            exchanged=(),
+            examples=(),
+            components=[
+                replace(row, typical=[(chunk, "") for chunk, _ in row.typical])
+                for row in self.components
+            ],
+        )
+
+    @property
+    def holds_texts(self) -> bool:
+        """Whether anything in it quotes a document."""
+        excerpts = any(text for row in self.components for _, text in row.typical)
+        return bool(self.identified or self.exchanged or self.examples or excerpts)
 
     def to_json(self) -> str:
         """Return everything as JSON, for :meth:`from_json`."""

@@ -66,14 +66,15 @@ def _covariates(config: Config) -> Iterator[str]:
 
 
 def _identifiers(config: Config) -> Iterator[str]:
-    kinds = config.identifiers.kinds
-    for kind in config.input.columns.identifiers:
-        if kind not in kinds:
-            yield (
-                unknown("input.columns.identifiers", "kind", kind, kinds)
-                + f"; declare it: identifiers: {{kinds: {{{kind}: {{placeholder: "
-                f"'[{kind.replace('_', ' ').title()}]', rule: literal}}}}}}"
-            )
+    from nes_spark.text.kinds import check_kinds
+
+    try:
+        check_kinds(config.input.columns, config.identifiers)
+    except ConfigError as error:
+        yield from str(error).splitlines()
+    for kind in config.gates.require:
+        if kind not in config.identifiers.kinds:
+            yield unknown("gates.require", "kind", kind, config.identifiers.kinds)
 
 
 def _accepted(config: Config) -> Iterator[str]:

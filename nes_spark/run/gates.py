@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from nes_spark.run.findings import Audit
 
 
+#: p-value of the goodness of fit below which the risk model does not describe the counts.
+POOR_FIT = 0.01
+
+
 @dataclass(frozen=True)
 class Evidence:
     """What gates look at.
@@ -29,8 +33,14 @@ class Evidence:
         The run's configuration.
     choice : Choice
         The release.
+    documents : int
+        Documents of the corpus.
+    searched : mapping
+        Kind of direct identifier -> (written forms, documents that have any): what was searched.
     leaks : sequence of mapping
         ``kind, rule, n``: direct identifiers that are still in it, counted.
+    given_away : mapping
+        ``words`` and ``chunks``: words of names that chunks gave away and still show.
     model : MixtureModel
         The mixture of its setting.
     risk_fit : mapping or None
@@ -41,55 +51,113 @@ class Evidence:
 
     config: Config
     choice: Choice
+    documents: int
+    searched: Mapping[str, tuple[int, int]]
     leaks: Sequence[Mapping[str, Any]]
+    given_away: Mapping[str, int]
     model: MixtureModel
     risk_fit: Mapping[str, Any] | None
     audit: Audit
 
 
+def expected_kinds(config: Config) -> list[str]:
+    """Kinds of direct identifiers that every document should have something to search for."""
+    kinds = [*config.input.columns.identifiers]
+    persons = [name for name, kind in config.identifiers.kinds.items() if kind.rule == "person"]
+    if config.identifiers.speakers and config.input.columns.turns is not None:
+        kinds += persons
+    return list(dict.fromkeys([*kinds, *config.gates.require]))
+
+
 def identifiers_gate(evidence: Evidence) -> Gate:
-    """No direct identifier of a document is left, but those of accepted kinds and rules."""
+    """No direct identifier of a document is left, but those of accepted kinds and rules.
+
+    The line says what was searched. Nothing to search at all refuses; a kind that some documents
+    have nothing of is a warning.
+    """
     accepted = set(evidence.config.gates.accept_identifiers)
     open_leaks = [row for row in evidence.leaks if not {row["kind"], row["rule"]} & accepted]
     listed, tolerated = (
         ", ".join(f"{row['n']} {row['kind']} ({row['rule']})" for row in rows)
         for rows in (open_leaks, [row for row in evidence.leaks if row not in open_leaks])
     )
+    forms = sum(n for n, _ in evidence.searched.values())
+    looked = f"searched {forms:,} forms in {evidence.documents:,} documents"
+    missing = {
+        kind: evidence.documents - evidence.searched.get(kind, (0, 0))[1]
+        for kind in expected_kinds(evidence.config)
+    }
+    nothing = ", ".join(
+        f"{kind} for {n:,} of {evidence.documents:,} documents" for kind, n in missing.items() if n
+    )
+    if open_leaks:
+        return Gate("direct identifiers", False, f"still found: {listed}; where: table leaks")
+    if not forms:
+        return Gate(
+            "direct identifiers",
+            False,
+            "there was nothing to search for in any document; name the columns that hold "
+            "identifiers (input.columns.identifiers)",
+        )
+    said = f"none of a text's own document; {looked}"
+    if tolerated:
+        said += f"; accepted: {tolerated}"
+    if nothing:
+        said += f"; nothing to search: {nothing} (gates.require quarantines such documents)"
+    return Gate("direct identifiers", True, said, warned=bool(nothing))
+
+
+def given_away_gate(evidence: Evidence) -> Gate:
+    """No swapped chunk still shows a distinctive word of a name of its own that was exchanged."""
+    words, chunks = evidence.given_away["words"], evidence.given_away["chunks"]
     return Gate(
-        "direct identifiers",
-        not open_leaks,
-        f"still found: {listed}; where: table leaks"
-        if open_leaks
-        else "none of a text's own document"
-        + (f"; accepted: {tolerated}" if evidence.leaks else ""),
+        "names given away",
+        not words,
+        f"{words} words of exchanged names still stand in {chunks} chunks; where: table given_away"
+        if words
+        else "no word of an exchanged name is left in a chunk that gave it away",
     )
 
 
 def mixture_gate(evidence: Evidence) -> Gate:
-    """The mixture converged, unless the configuration accepts one that did not."""
+    """The mixture converged, unless one that did not is accepted, and describes clusters.
+
+    A component at the ceiling of the concentration closed on (nearly) equal chunks. Some are a
+    warning; when most are, the mixture says nothing about which chunks mean alike.
+    """
     model, setting = evidence.model, evidence.choice.setting
-    return Gate(
-        "mixture",
-        bool(model.converged) or evidence.config.mixture.on_no_convergence == "accept",
+    config = evidence.config
+    converged = bool(model.converged) or config.mixture.on_no_convergence == "accept"
+    said = (
         f"{setting} converged after {model.n_iter} iterations"
         if model.converged
         else f"{setting} did not converge in {model.n_iter} iterations; raise "
-        "mixture.max_iter or choose fewer components",
+        "mixture.max_iter or choose fewer components"
     )
+    capped, n = len(model.capped), len(model.weights)
+    if not capped:
+        return Gate("mixture", converged, said, warned=not model.converged)
+    said += f"; {capped} of {n} components closed on single points: choose fewer components"
+    closed = 2 * capped >= n or config.gates.on_poor_fit == "refuse"
+    return Gate("mixture", converged and not closed, said, warned=True)
 
 
 def risk_fit_gate(evidence: Evidence) -> Gate | None:
-    """The risk model could be fitted to the table that the release swaps in."""
+    """The risk model could be fitted to the table that the release swaps in, and describes it."""
     fit = evidence.risk_fit
     if fit is None:
         return None
-    return Gate(
-        "risk fit",
-        bool(fit["converged"]),
-        f"theta = {fit['theta']:.4g}, alpha = {fit['alpha']:.4g}"
-        if fit["converged"]
-        else f"no estimate: {fit['reason']}",
-    )
+    if not fit["converged"]:
+        return Gate("risk fit", False, f"no estimate: {fit['reason']}")
+    said = f"theta = {fit['theta']:.4g}, alpha = {fit['alpha']:.4g}"
+    p = fit["fit_p_value"]
+    if p is None or p != p:
+        return Gate("risk fit", True, f"{said}; too few cells to test its fit", warned=True)
+    if p >= POOR_FIT:
+        return Gate("risk fit", True, said)
+    said += f"; the counts reject the model (p = {p:.2g}): do not rely on DR"
+    refuses = (evidence.config.gates.on_poor_fit or "refuse") == "refuse"
+    return Gate("risk fit", not refuses, said, warned=True)
 
 
 def swaps_gate(evidence: Evidence) -> Gate:
@@ -100,10 +168,15 @@ def swaps_gate(evidence: Evidence) -> Gate:
 
 
 def linkage_gate(evidence: Evidence) -> Gate | None:
-    """The adversaries that the configuration binds name few enough swapped chunks."""
+    """Every adversary that the configuration binds was there, and names few enough chunks."""
     bound = evidence.config.gates.max_linkage_accuracy
     if bound is None:
         return None
+    wanted = evidence.config.audit.gate_models
+    absent = sorted(set(wanted) - {result.model for result in evidence.audit.results})
+    if absent or not wanted:
+        said = f"did not run: {', '.join(absent)}" if absent else "no adversary is bound"
+        return Gate("linkage adversary", False, f"{said} (audit.gate_models)")
     found = evidence.audit.accuracy
     return Gate(
         "linkage adversary",
@@ -117,6 +190,7 @@ def linkage_gate(evidence: Evidence) -> Gate | None:
 #: All gates, in the order of report and record. A further one is a function and a place here.
 GATES: list[Callable[[Evidence], Gate | None]] = [
     identifiers_gate,
+    given_away_gate,
     mixture_gate,
     risk_fit_gate,
     swaps_gate,

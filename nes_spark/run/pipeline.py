@@ -134,6 +134,7 @@ class Stage:
 
 def _documents(context: Context) -> Outputs:
     from nes_spark.text.reading_stages import read_documents
+    from nes_spark.text.searched_stages import set_aside
 
     config = context.config
     documents, quarantine = read_documents(
@@ -144,7 +145,15 @@ def _documents(context: Context) -> Outputs:
         config.period,
         keep=context.keep,
     )
+    documents, quarantine = set_aside(
+        documents, quarantine, config.gates.require, config.identifiers
+    )
     return {"documents": documents, "quarantine": quarantine}
+
+
+def _required_kinds(context: Context) -> str:
+    """Which kinds each document must have something to search for: decides what is accepted."""
+    return ",".join(sorted(context.config.gates.require))
 
 
 def _embedder(context: Context, folder: Any) -> dict[str, Any]:
@@ -413,6 +422,7 @@ STAGES: tuple[Stage, ...] = (
         gives=("documents", "quarantine"),
         sections=("input", "presentation", "identifiers"),
         run=_documents,
+        also=_required_kinds,
     ),
     Stage(
         name="embedder",

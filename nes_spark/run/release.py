@@ -316,6 +316,8 @@ def attack_release(publication: Publication) -> None:
 
 def check_release(publication: Publication) -> None:
     """Search for identifiers and ask every gate."""
+    from nes_spark.text.searched_stages import searched_kinds
+
     context, choice = publication.context, publication.choice
     with publication.progress.part("release", "gates", "search for identifiers, check the bounds"):
         fit = None
@@ -327,12 +329,37 @@ def check_release(publication: Publication) -> None:
             Evidence(
                 context.config,
                 choice,
+                publication.figures["documents"],
+                searched_kinds(context.table("documents"), context.config.identifiers),
                 _leaks(context, publication.assembled, publication.key),
+                _given_away(publication),
                 publication.models[choice.setting],
                 fit,
                 publication.audit,
             )
         )
+
+
+def _given_away(publication: Publication) -> dict[str, int]:
+    """List words of exchanged names that are left in table ``given_away``; count them."""
+    from pyspark.sql import functions as F
+
+    from nes_spark.swapping.given_away_stages import find_given_away
+
+    context = publication.context
+    found = find_given_away(
+        publication.rewritten,
+        context.table("chunks"),
+        context.table("mentions"),
+        context.config.releases.must_change,
+    )
+    context.store.write_table("given_away", found, publication.key)
+    (row,) = (
+        context.table("given_away")
+        .agg(F.count(F.lit(1)).alias("words"), F.countDistinct("chunk_id").alias("chunks"))
+        .collect()
+    )
+    return row.asDict()
 
 
 def _leaks(context: Context, assembled: DataFrame, key: str) -> list[dict[str, Any]]:

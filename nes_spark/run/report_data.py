@@ -33,14 +33,28 @@ def language_model_results(store: Store, files: list[dict[str, Any]]) -> list[di
     return found["models"] if found is not None and found["files"] == files else []
 
 
+#: The report with texts and names, where the configuration asks for one; owner only.
+SEALED_REPORT = ("sealed", "report.html")
+
+
 def write_report(store: Store, data: ReportData, folder: Path) -> None:
-    """Build a report in a local folder and put it in the place of the last one."""
+    """Build a report in a local folder and put it in the place of the last one.
+
+    No text and no name stands in it, whatever `data` holds: the report may be shown and is
+    tracked. What holds some becomes a second page beside the ledger.
+    """
     from nes_spark.report import build_report
 
-    build_report(data, folder)
+    bare = data.without_texts()
+    build_report(bare, folder)
     store.remove("report")
     for file in sorted(p for p in folder.rglob("*") if p.is_file()):
         store.write_bytes(file.read_bytes(), "report", *file.relative_to(folder).parts)
+    store.remove(*SEALED_REPORT)
+    if data.holds_texts:
+        with store.temporary() as temporary:
+            page = build_report(data, temporary / "sealed")
+            store.write_bytes(page.read_bytes(), *SEALED_REPORT, mode=0o600)
 
 
 def report_data(

@@ -81,7 +81,7 @@ def _summary(result: RunResult) -> str:
         ("", f"DR = {choice.DR:.4f}, DU = {choice.DU:.4f}, N = {choice.population:.0e}"),
     ]
     rows += [
-        (f"gate {gate.name}", f"{'passed' if gate.passed else 'REFUSED'}: {gate.detail}")
+        (f"gate {gate.name}", f"{gate.verdict if gate.passed else 'REFUSED'}: {gate.detail}")
         for gate in result.gates
     ]
     width = max(len(name) for name, _ in rows)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -94,7 +94,17 @@ class Group:
         Chunk ids.
     n : int
         Number of rows.
+    flat, nested, tables
+        Columns that hold one value, a list of lists, and a list of fixed length a row; those of
+        the latter two are null where not needed.
     """
+
+    flat: ClassVar[tuple[str, ...]] = ("metadata", "outside", "sample_unique")
+    nested: ClassVar[tuple[str, ...]] = ("available", "history")
+    tables: ClassVar[tuple[tuple[str, Any], ...]] = (
+        ("vector", np.float32),
+        ("numbers", np.float64),
+    )
 
     key: tuple[Any, ...]
     ids: list[pa.Array] = field(default_factory=list)
@@ -107,10 +117,10 @@ class Group:
         self.n += rows.num_rows
         # A column of a batch shares the buffer of the whole batch: take a copy of the ids only.
         self.ids.append(rows.column("chunk_id").take(pa.array(np.arange(rows.num_rows))))
-        for name in ("metadata", "outside", "sample_unique"):
+        for name in self.flat:
             values = rows.column(name).to_numpy(zero_copy_only=False)
             self.columns.setdefault(name, []).append(np.array(values))
-        for name in ("available", "history"):
+        for name in self.nested:
             column = rows.column(name)
             if column.null_count == len(column):
                 continue
@@ -122,7 +132,7 @@ class Group:
                 )
             )
         self._add_own(rows.column("own"), len(self.sets["available"][-1][0]))
-        for name, kind in (("vector", np.float32), ("numbers", np.float64)):
+        for name, kind in self.tables:
             table = rows.column(name)
             if table.null_count < len(table):
                 flat = table.flatten().to_numpy(zero_copy_only=False).astype(kind)
@@ -168,29 +178,40 @@ class Group:
             out.append((place[mine] // width, values[mine]))
         return out
 
+    def joint(self, first: Sequence[str], second: Sequence[str]) -> list[tuple[Sets, Sets]]:
+        """For each category two families of sets with shared codes, each united from columns.
+
+        The second is the same object as the first where it adds nothing to it.
+        """
+        columns = {name: self.families(name) for name in {*first, *second}}
+        out = []
+        for k in range(len(columns[first[0]])):
+            added = [columns[name][k] for name in second if name not in first]
+            both = [
+                *(columns[name][k] for name in first),
+                *((rows + self.n, values) for rows, values in (columns[c][k] for c in second)),
+            ]
+            if not any(len(rows) for rows, _ in added):
+                both = both[: len(first)]
+            found = make_sets(
+                np.concatenate([rows for rows, _ in both]),
+                np.concatenate([values for _, values in both]),
+                self.n if len(both) == len(first) else 2 * self.n,
+            )
+            if len(both) == len(first):
+                out.append((found, found))
+            else:
+                everyone = np.arange(self.n)
+                out.append((found.take(everyone), found.take(everyone + self.n)))
+        return out
+
     def population(self, task: Task) -> Population:
         """Build the population of the sampler."""
-        available: list[Sets] = []
-        history: list[Sets] | None = None
-        given = self.families("available")
-        own = self.families("own")
-        later = "history" in self.sets
-        if later or any(len(rows) for rows, _ in own):
-            history = []
-            before = self.families("history") if later else given
-            # What must not come in is treated like what was there already.
-            for (rows, values), (past_rows, past), (own_rows, names) in zip(
-                given, before, own, strict=True
-            ):
-                both = make_sets(
-                    np.concatenate([rows, past_rows + self.n, own_rows + self.n]),
-                    np.concatenate([values, past, names]),
-                    2 * self.n,
-                )
-                available.append(both.take(np.arange(self.n)))
-                history.append(both.take(np.arange(self.n, 2 * self.n)))
-        else:
-            available = [make_sets(rows, values, self.n) for rows, values in given]
+        # What must not come in is treated like what was there already.
+        past = ("history", "own") if "history" in self.sets else ("available", "own")
+        pairs = self.joint(("available",), past)
+        available = [gives for gives, _ in pairs]
+        history = [takes for _, takes in pairs]
         return Population(
             self.column("metadata"),
             self.column("outside"),
@@ -203,13 +224,30 @@ class Group:
         )
 
 
-def groups_of(batches: Iterable[pa.RecordBatch]) -> Iterator[Group]:
-    """Gather the rows of each group, one group at a time."""
-    current: Group | None = None
+G = TypeVar("G", bound="Group")
+
+
+def groups_of(
+    batches: Iterable[pa.RecordBatch],
+    make: type[G],
+    names: Sequence[str] = GROUP,
+) -> Iterator[G]:
+    """Gather the rows of each group, one group at a time.
+
+    Parameters
+    ----------
+    batches : iterable of pyarrow.RecordBatch
+        Sorted by the columns that identify a group.
+    make : type
+        :class:`Group` or a class derived from it.
+    names : sequence of str
+        The columns that identify a group.
+    """
+    current: G | None = None
     for batch in batches:
         if not batch.num_rows:
             continue
-        keys = [batch.column(name).to_pylist() for name in GROUP]
+        keys = [batch.column(name).to_pylist() for name in names]
         rows = list(zip(*keys, strict=True))
         start = 0
         while start < len(rows):
@@ -221,7 +259,7 @@ def groups_of(batches: Iterable[pa.RecordBatch]) -> Iterator[Group]:
             if current is None or current.key != rows[start]:
                 if current is not None:
                     yield current
-                current = Group(rows[start])
+                current = make(rows[start])
             current.add(batch.slice(start, stop - start))
             start = stop
     if current is not None:
@@ -242,7 +280,7 @@ def sample_batches(batches: Iterable[pa.RecordBatch], task: Task) -> Iterator[pa
         and ``chunk_id``; groups may reach over batches.
     task : Task
     """
-    for group in groups_of(batches):
+    for group in groups_of(batches, Group):
         if group.n < 2:
             continue
         setting, combination, component, _, block = group.key
@@ -350,7 +388,7 @@ def partner_batches(batches: Iterable[pa.RecordBatch], task: Task) -> Iterator[p
     status ``alone_in_component``, ``same_metadata_only``, ``no_valid_partner`` or ``unpaired``
     (there is a valid partner).
     """
-    for group in groups_of(batches):
+    for group in groups_of(batches, Group):
         ids = pa.concat_arrays(group.ids)
         if group.n == 1:
             status = np.array(["alone_in_component"])

@@ -12,31 +12,10 @@ from collections.abc import Sequence
 from nes_spark.entities.distinctive import distinctive_words, is_acronym
 from nes_spark.entities.linking import initials, without_legal_form
 from nes_spark.swapping.spans import after_title, is_abbreviation
+from nes_spark.text.sentences import word_set
 
 _SUFFIX = re.compile(r",?\s+(?:Jr|Sr|II|III|IV)\.?$")
-_PARTICLES = frozenset(
-    [
-        "van",
-        "von",
-        "de",
-        "der",
-        "den",
-        "del",
-        "della",
-        "da",
-        "di",
-        "du",
-        "la",
-        "le",
-        "ter",
-        "ten",
-        "zu",
-        "bin",
-        "al",
-        "st",
-        "st.",
-    ]
-)
+_PARTICLES = word_set("van von de der den del della da di du la le ter ten zu bin al st st.")
 _INITIALISM = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
 _LETTERS = re.compile(r"[A-Z](?:[&.]?[A-Z0-9]){1,6}\.?")
 

@@ -443,6 +443,33 @@ def sample_plan(
     )
 
 
+def check_document_constraints(owner: str, constraints: Sequence[Constraint]) -> None:
+    """Raise ValueError when a constraint asks for what only chunks have."""
+    known = {"component", "swaps_before", "covariates"}
+    further = [c.field or c.name for c in constraints if not {*c.columns, *c.numbers} <= known]
+    if further:
+        raise parameter_error(owner, "constraints", "about documents with unit 'document'", further)
+
+
+def mean_direction(vectors: NDArray[Any]) -> NDArray[np.float32]:
+    """Return the unit vector along the sum of some vectors, in the order given.
+
+    Parameters
+    ----------
+    vectors : ndarray, shape (n, d)
+
+    Returns
+    -------
+    ndarray of float32, shape (d,)
+        Zero where the sum is.
+    """
+    total = np.zeros(np.shape(vectors)[1])
+    for vector in np.asarray(vectors, dtype=np.float32):
+        total += vector
+    norm = float(np.linalg.norm(total))
+    return (total / norm if norm > 0 else total).astype(np.float32)
+
+
 def _documents(
     chunks: Units, document_of: Mapping[str, str], constraints: Sequence[Constraint]
 ) -> Units:
@@ -459,16 +486,7 @@ def _documents(
             values[k] != values[m[0]] for m in members.values() for k in m
         ):
             raise parameter_error(chunks.owner, name, "equal within each document", "several")
-    known = {"component", "swaps_before", "covariates"}
-    further = [
-        c.field or c.name
-        for c in constraints
-        if not set(c.columns) | set(c.numbers) <= known and not isinstance(c, SameComponent)
-    ]
-    if further:
-        raise parameter_error(
-            chunks.owner, "constraints", "about documents with unit 'document'", further
-        )
+    check_document_constraints(chunks.owner, constraints)
 
     def united(values: Mapping[str, Sequence[frozenset[str]]]) -> dict[str, list[frozenset[str]]]:
         return {
@@ -478,9 +496,7 @@ def _documents(
 
     vectors = None
     if chunks.vectors is not None:
-        sums = [chunks.vectors[members[i]].astype(np.float64).sum(axis=0) for i in ids]
-        norms = [float(np.linalg.norm(s)) or 1.0 for s in sums]
-        vectors = np.array([s / norm for s, norm in zip(sums, norms, strict=True)])
+        vectors = np.array([mean_direction(chunks.vectors[members[i]]) for i in ids])
     facts = {}
     if "covariates" in chunks.facts:
         facts["covariates"] = [chunks.facts["covariates"][members[i][0]] for i in ids]

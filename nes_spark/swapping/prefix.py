@@ -25,7 +25,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from nes_spark.swapping.batches import ACCEPTED, GROUP, Task, groups_of, to_batch
+from nes_spark.swapping.batches import ACCEPTED, GROUP, Group, Task, groups_of, to_batch
 from nes_spark.swapping.memory import component_stream
 from nes_spark.swapping.population import Population
 from nes_spark.swapping.sampler import Accepted
@@ -183,7 +183,7 @@ def prefix_batches(
     large : mapping
         Component -> :class:`Large`.
     """
-    for group in groups_of(batches):
+    for group in groups_of(batches, Group):
         setting, combination, component, stratum, draw = group.key
         facts = large[group.key[:4]]
         ids = pa.concat_arrays(group.ids).to_pylist()

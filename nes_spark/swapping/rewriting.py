@@ -298,7 +298,7 @@ def rewrite_text(
                 mended = mend_article(article, old, new)
                 if mended != article:
                     put(Edit(*span, article, mended, ARTICLE_CATEGORY, "", ""))
-            elif target.entity and (change := mend_the(text, start, end, low, old, core, category)):
+            elif target.entity and (change := mend_the(text, start, end, low, core, category)):
                 first, last, put_in = change
                 put(Edit(first, last, text[first:last], put_in, ARTICLE_CATEGORY, "", ""))
         put(Edit(start, end, old, new, category, entity, target.entity))

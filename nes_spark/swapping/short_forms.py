@@ -93,7 +93,7 @@ def spellings(name: str, category: str) -> tuple[str, ...]:
     return tuple(sorted({name, *known}, key=lambda form: (-len(form), form)))
 
 
-def _searched(form: str, category: str) -> bool:
+def _searched(form: str, category: str, ordinary: Collection[str]) -> bool:
     """Whether a form as a whole may be looked for: nothing else is written like it."""
     words = words_of(form)
     if not words or not any(c.isupper() or c.isdigit() for c in form):
@@ -103,7 +103,9 @@ def _searched(form: str, category: str) -> bool:
         if is_acronym(word):
             # "US" is no pronoun, but "IT" may be
             return category == "Location" or fold(word) not in FUNCTION_WORDS
-        return not is_generic(word, category) and not is_ordinary(word, category)
+        return not (
+            is_generic(word, category) or is_ordinary(word, category) or fold(word) in ordinary
+        )
     if all(len(word) == 1 for word in words):
         return len("".join(form.split())) > 2
     return any(word[0].isupper() and fold(word) not in FUNCTION_WORDS for word in words)
@@ -187,7 +189,9 @@ class Names:
         if category in _NO_NAMES or not words:
             return
         free = [w for w in words if fold(w) not in held]
-        if _searched(form, category) and any(fold(w) not in FUNCTION_WORDS for w in free):
+        if _searched(form, category, ordinary or ()) and any(
+            fold(w) not in FUNCTION_WORDS for w in free
+        ):
             self.wholes.setdefault(form, key)
         if category == "Event":
             # a "Geneva Motor Show" does not make Geneva an event
@@ -338,9 +342,8 @@ def is_short_form(mention: Mention, names: Mapping[Key, Collection[str]]) -> Key
             for form in (*forms, key[1]):
                 whole = {fold(w) for w in words_of(_bare(form))}
                 telling = {fold(w) for w in distinctive_words(_bare(form), category)}
-                if words < whole or (words == whole and not same):
-                    if telling & words:
-                        return key
+                if telling & words and (words < whole or (words == whole and not same)):
+                    return key
     return None
 
 
@@ -450,11 +453,11 @@ def given_away(
 
     Notes
     -----
-    Flagged are distinctive words (:func:`~nes_spark.entities.distinctive.distinctive_words`), an ordinary
-    surname behind a title ("Mr. Stone"), acronyms, and whole names of several words. Not flagged is
-    what a name that came in holds, what a mention that was not exchanged holds (unless it is a
-    short form of one that was), what the text before has in lower case too, and what stands inside
-    a placeholder.
+    Flagged are distinctive words (:func:`~nes_spark.entities.distinctive.distinctive_words`), an
+    ordinary surname behind a title ("Mr. Stone"), acronyms, and whole names of several words. Not
+    flagged is what a name that came in holds; what a mention holds that was not exchanged, unless
+    it is a short form of one that was; what the text before has in lower case too; what stands
+    inside a placeholder.
 
     Examples
     --------

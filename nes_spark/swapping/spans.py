@@ -30,8 +30,8 @@ from nes_spark.text.vocabulary import DESCRIPTORS
 MOST_WORDS = 3
 
 _LEGAL = (
-    r"(?:[Ii]ncorporated|[Ii]nc|[Cc]orporation|[Cc]orp|[Cc]ompany|Co(?!\. KG)|Ltd|[Ll]imited|LTD|INC|CORP|LLC|"
-    r"L\.L\.C|LLP|L\.L\.P|LP|L\.P|PLC|plc|GmbH|mbH|AG|A\.G|SE|SA|S\.A|SpA|S\.p\.A|S\.r\.l|SRL|NV|"
+    r"(?:[Ii]ncorporated|[Ii]nc|[Cc]orporation|[Cc]orp|[Cc]ompany|Co(?!\. KG)|Ltd|[Ll]imited|LTD|"
+    r"INC|CORP|LLC|L\.L\.C|LLP|L\.L\.P|LP|L\.P|PLC|plc|GmbH|mbH|AG|A\.G|SE|SA|S\.A|SpA|S\.p\.A|S\.r\.l|SRL|NV|"
     r"N\.V|BV|B\.V|AB|ASA|AS|A/S|ApS|Oyj|Oy|Co\. KG(?:aA)?|KGaA|KG|SAS|SARL|Pty|Pte|PT|SL|S\.L|"
     r"a\.s|s\.r\.o|d\.o\.o)"
 )
@@ -46,7 +46,11 @@ _AND_BEFORE = re.compile(r"(?<![\w'’-])[A-Z]\w* ?& ?$")
 _NEXT = re.compile(r"[ \t]([A-Z][\w&]*(?:[-‑][A-Z]\w*)*)(?!\.\w)(?=$|[^\w'’-])")
 _LAST = re.compile(r"(?<![\w'’.&/-])([A-Z][\w&]*(?:[-‑]\w+)*)[ \t]$")
 _PARTICLES = re.compile(
-    r"(?<![\w'’.-])(?:(?:[Vv]an|[Vv]on|[Dd]e|der|den|[Dd]el|della|[Dd]i|[Dd]a|[Dd]u|la|le|ter|ten|bin) )+$"
+    r"(?<![\w'’.-])(?:(?:[Vv]an|[Vv]on|[Dd]e|der|den|[Dd]el|della|[Dd]i|[Dd]a|[Dd]u|la|le|ter|ten|"
+    r"bin) )+$"
+)
+_GIVEN_INITIALS = re.compile(
+    r"(?<![\w.-])(?!U\.[SK]\. |E\.U\. |D\.C\. )(?:[^\W\d_a-z]\.[- ]?)+(?<= )$"
 )
 _SUFFIX = re.compile(r",? (?:Jr|Sr|II|III|IV)\b")
 #: Words that make a place another one: "North America" is not America.
@@ -65,8 +69,9 @@ _TITLES_BEFORE = re.compile(rf"(?<![\w'’-]){_TITLE}+$")
 _TITLES_FIRST = re.compile(rf"{_TITLE}+(?=\S)")
 _INITIALS = re.compile(r"(?:^|[\s(])(?:[^\W\d_]\.)+[^\W\d_]\.?$")
 _SHORT = re.compile(r"(?:^|[\s,])(?:Jr|Sr|Esq|Dr|St|Mt|Ft|No|Univ|Dept|Assn|Intl|Mfg)\.?$")
+_VERSUS = re.compile(r"\bvs?\.$")
 _CLOSED = re.compile(r"""["'”’)\]]*(\s+|$)""")
-_WORD_NEXT = re.compile(r"""["'“‘(\[]*([^\W_][\w'’-]*)""")
+_WORD_NEXT = re.compile(r"""["'“‘(]*([^\W_][\w'’-]*)""")
 
 
 def opens_sentence(text: str, at: int) -> bool:
@@ -79,7 +84,7 @@ def opens_sentence(text: str, at: int) -> bool:
     stripped = before.rstrip()
     if not stripped or "\n" in before[len(stripped) :] or stripped[-1] in "!?:;…—–":
         return True
-    if stripped[-1] not in ".\"”'’)":
+    if stripped[-1] not in ".\"”'’)" or _VERSUS.search(stripped):
         return False
     spans = split_sentences(text[first : at + 40], cased=True)
     return any(start == len(before) for start, _ in spans)
@@ -146,7 +151,7 @@ def _capitals_after(text: str, end: int, ceiling: int, category: str) -> int:
 
 
 def _capitals_before(text: str, start: int, floor: int, category: str) -> int:
-    """Return the start of capitalised words before a name, inside its sentence, that belong to it."""
+    """Return the start of capitalised words inside a sentence, before a name, that are its own."""
     at = start
     for count in range(MOST_WORDS + 1):
         match = _LAST.search(text, max(floor, at - 40), at)
@@ -189,7 +194,8 @@ def whole_name(
     Examples
     --------
     >>> text = "He sued Orion Widgets Ltd. in North America."
-    >>> [text[slice(*whole_name(text, *s))] for s in ((8, 21, "Organization"), (36, 43, "Location"))]
+    >>> parts = (8, 21, "Organization"), (36, 43, "Location")
+    >>> [text[slice(*whole_name(text, *part))] for part in parts]
     ['Orion Widgets Ltd', 'North America']
     """
     ceiling = len(text) if ceiling is None else ceiling
@@ -203,7 +209,11 @@ def whole_name(
         end = match.end()
         return True
 
-    changed = not re.search(r"['’][sS]?$", text[start:end])
+    part = text[start:end]
+    # what follows a possessive or a full stop is another name; not so behind initials
+    changed = not re.search(r"(?:['’][sS]?|\.)$", part) or (
+        category == "Person" and _INITIALS.fullmatch(part) is not None
+    )
     while changed:
         changed = grow(_HYPHEN_AFTER)
         if category == "Person":
@@ -218,19 +228,18 @@ def whole_name(
     while changed:
         before = start
         patterns = [_HYPHEN_BEFORE]
-        patterns += [_AND_BEFORE] if company else [_PARTICLES] if category == "Person" else []
+        patterns += [_AND_BEFORE] if company else []
+        patterns += [_PARTICLES, _GIVEN_INITIALS] if category == "Person" else []
         patterns += [_COMPASS] if category in ("Location", "Organization") else []
         for pattern in patterns:
             match = pattern.search(text, max(floor, start - 60), start)
             if match is None:
                 continue
             # "New Chicago stores" are stores in Chicago
-            if (
-                match.group() != "New "
-                or _NEW.match(text, match.start())
-                or not opens_sentence(text, match.start())
-            ):
-                start = match.start()
+            first = match.start()
+            new = match.group() == "New " and not _NEW.match(text, first)
+            if not (new and opens_sentence(text, first)):
+                start = first
         start = _capitals_before(text, start, floor, category)
         changed = start < before
     return start, end

@@ -127,3 +127,40 @@ def test_initials_and_brackets():
     text = "the World Bank Group (WBG) said"
     assert bracketed_acronym(text, text.index(" (")) == "WBG"
     assert bracketed_acronym(text, 3) == ""
+
+
+@pytest.mark.parametrize(
+    ("forms", "linked"),
+    [
+        # the beginning of one other name, in any order; a chain of names is one
+        (("Zimmer Biomet", "Zimmer"), ("Zimmer Biomet",) * 2),
+        (("Zimmer", "Zimmer Biomet Inc.", "ZIMMER"), ("Zimmer Biomet",) * 3),
+        (
+            ("MD Anderson", "MD Anderson Cancer", "MD Anderson Cancer Center"),
+            ("MD Anderson Cancer Center",) * 3,
+        ),
+        # of two others: nobody can tell
+        (
+            ("Zimmer", "Zimmer Biomet", "Zimmer Dental"),
+            ("Zimmer", "Zimmer Biomet", "Zimmer Dental"),
+        ),
+        # words that do not tell whose name it is
+        (("Bank", "Bank of Mexico"), ("Bank", "Bank of Mexico")),
+        (("New York", "New York Public Library"), ("New York", "New York Public Library")),
+        (("US Army", "US Army Reserve"), ("US Army", "US Army Reserve")),
+        # not the beginning, and no whole word
+        (("Biomet", "Zimmer Biomet"), ("Biomet", "Zimmer Biomet")),
+        (("Zim", "Zimmer Biomet"), ("Zim", "Zimmer Biomet")),
+        # a name with a role in it is no longer name
+        (("Cortec", "Cortec President Quill"), ("Cortec", "Cortec President Quill")),
+    ],
+)
+def test_the_beginning_of_an_organisation(forms, linked):
+    for order in itertools.permutations(range(len(forms))):
+        found = names(*(("Organization", forms[i]) for i in order))
+        assert found == [linked[i] for i in order]
+
+
+@pytest.mark.parametrize("category", ["Product", "Location", "Event"])
+def test_beginnings_are_linked_for_organisations_only(category):
+    assert names((category, "Zimmer Biomet"), (category, "Zimmer"))[1] == "Zimmer"

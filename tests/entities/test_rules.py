@@ -1,9 +1,16 @@
+import hashlib
+import json
+
 import numpy as np
 import pytest
 
 from nes_spark.building.names import build_lexicon
+from nes_spark.demo.calls import calls
+from nes_spark.demo.clinical import notes
+from nes_spark.demo.patents import filings
 from nes_spark.entities.names import BUCKETS, CLASSES, Lexicon, NameClassifier
-from nes_spark.entities.rules import Rules
+from nes_spark.entities.recognizers import load_recognizer
+from nes_spark.entities.rules import EVIDENCE, RULES, Rules
 
 LEXICON = Lexicon(organizations=frozenset({"Acme"}), products=frozenset({"A320"}))
 
@@ -54,3 +61,53 @@ def test_programmes_are_known_by_their_last_word(rules):
 def test_places_are_known_without_their_accents():
     places = build_lexicon([]).places
     assert {"Brasília", "Brasilia", "Cancún", "Cancun"} <= places
+
+
+def strings(value):
+    """All strings in a record, keys in order."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key in sorted(value):
+            yield from strings(value[key])
+    elif isinstance(value, list):
+        for part in value:
+            yield from strings(part)
+
+
+def test_decisions_are_those_recorded():
+    """Every mention in made texts of three kinds; recorded before the rules became a table."""
+    texts = [
+        text
+        for made in (calls(12, 5), notes(40, 5), filings(20, 5))
+        for record, _ in made
+        for text in strings(record)
+        if len(text) > 40
+    ]
+    digest, count = hashlib.sha256(), 0
+    for mentions in load_recognizer("bundled")(texts):
+        for m in mentions:
+            digest.update(json.dumps([m.start, m.end, m.category, m.surface]).encode())
+            count += 1
+    assert (len(texts), count) == (259, 2486)
+    assert digest.hexdigest().startswith("192154a2de7d6cf2049b159c2cc65b45")
+
+
+def test_rules_and_evidence_have_names_of_their_own():
+    for table in (RULES, EVIDENCE):
+        assert len({row.name for row in table}) == len(table)
+    assert {rule.label for rule in RULES} <= {None, *CLASSES}
+    assert {evidence.label for evidence in EVIDENCE} <= set(CLASSES)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # a list comes before the frame of a person, the frame of a person before the last word
+        ("I will hand over to Acme now.", {("Acme", "ORG")}),
+        ("I will hand over to Zorbal Day now.", {("Zorbal Day", "PERSON")}),
+        ("We met at Zorbal Day in spring.", {("Zorbal Day", "EVENT")}),
+    ],
+)
+def test_the_first_rule_that_holds_decides(rules, text, expected):
+    assert expected <= found(rules, text)

@@ -27,9 +27,10 @@ def merged(content, changes):
         ({"releases": {"constraints": {"same_covariates": ["country"]}}}, "there are sector"),
         (
             {"input": {"columns": {"identifiers": {"court": ["court"]}}}},
-            "unknown kind 'court'; there are company, ticker, person, url, email, phone; declare",
+            "input.columns.identifiers.court: no such kind of direct identifier; declared are",
         ),
         ({"gates": {"accept_identifiers": ["other_documents"]}}, "unknown kind or rule"),
+        ({"gates": {"require": ["judge"]}}, "gates.require: unknown kind 'judge'"),
         ({"entities": {"consistent_categories": ["Persons"]}}, "unknown category 'Persons'"),
         ({"choice": {"setting": "pkb-K9-eps0"}}, "there are spcauchy-K10-eps0.001"),
         ({"choice": {"population": 1e7}}, "unknown population '1e+07'; there are 1e+20"),

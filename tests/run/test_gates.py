@@ -14,18 +14,24 @@ from nes_spark.run.gates import Evidence, check_gates
 from tests.releases.test_choice import CHOICE
 
 LEAK = {"kind": "company", "rule": "name", "n": 2}
-FIT = {"converged": True, "theta": 3.0, "alpha": 0.5, "reason": ""}
+FIT = {"converged": True, "theta": 3.0, "alpha": 0.5, "reason": "", "fit_p_value": 0.4}
+GOOD = SimpleNamespace(converged=True, n_iter=7, capped=(), weights=[0.5, 0.5, 0.0])
+INPUT = {"columns": {"turns": "turns", "identifiers": {"company": ["company"]}}}
+RAN = [SimpleNamespace(model="linkage")]
 
 
 def evidence(**changes):
     settings = changes.pop("settings", {})
     found = Evidence(
-        build_config(settings),
+        build_config({"input": INPUT} | settings),
         CHOICE,
+        43,
+        {"company": (120, 43), "person": (300, 43)},
         [],
-        SimpleNamespace(converged=True, n_iter=7),
+        {"words": 0, "chunks": 0},
+        GOOD,
         FIT,
-        Audit([], None, 0.2),
+        Audit(RAN, None, 0.2),
     )
     return replace(found, **changes)
 
@@ -36,16 +42,29 @@ def passed(found):
 
 def test_a_good_release_passes_all():
     assert passed(evidence()) == {
-        "direct identifiers": True, "mixture": True, "risk fit": True, "swaps": True,
+        "direct identifiers": True, "names given away": True, "mixture": True, "risk fit": True,
+        "swaps": True,
     }  # fmt: skip
+    assert {gate.verdict for gate in check_gates(evidence())} == {"passed"}
 
 
 @pytest.mark.parametrize(
     ("name", "changes"),
     [
         ("direct identifiers", {"leaks": [LEAK]}),
-        ("mixture", {"model": SimpleNamespace(converged=False, n_iter=500)}),
+        ("direct identifiers", {"searched": {}}),
+        ("names given away", {"given_away": {"words": 3, "chunks": 2}}),
+        ("mixture", {"model": SimpleNamespace(**vars(GOOD) | {"converged": False})}),
+        ("mixture", {"model": SimpleNamespace(**vars(GOOD) | {"capped": (0, 1)})}),
+        (
+            "mixture",
+            {
+                "model": SimpleNamespace(**vars(GOOD) | {"capped": (0,)}),
+                "settings": {"gates": {"on_poor_fit": "refuse"}},
+            },
+        ),
         ("risk fit", {"risk_fit": FIT | {"converged": False, "reason": "one_cell"}}),
+        ("risk fit", {"risk_fit": FIT | {"fit_p_value": 0.005}}),
         ("swaps", {"settings": {"gates": {"min_swaps": 4}}}),
         ("linkage adversary", {"settings": {"gates": {"max_linkage_accuracy": 0.1}}}),
     ],
@@ -58,6 +77,39 @@ def test_a_bound_adversary_that_did_not_run_refuses():
     bound = {"gates": {"max_linkage_accuracy": 1.0}}
     assert not passed(evidence(settings=bound, audit=Audit([], None, None)))["linkage adversary"]
     assert passed(evidence(settings=bound))["linkage adversary"]
+    both = bound | {"audit": {"gate_models": ["linkage", "words-self"]}}
+    (gate,) = [g for g in check_gates(evidence(settings=both)) if g.name == "linkage adversary"]
+    assert not gate.passed
+    assert "did not run: words-self" in gate.detail
+    none = bound | {"audit": {"gate_models": []}}
+    assert not passed(evidence(settings=none))["linkage adversary"]
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "said"),
+    [
+        ("direct identifiers", {"searched": {"company": (120, 43)}}, "person for 43 of 43"),
+        ("mixture", {"model": SimpleNamespace(**vars(GOOD) | {"capped": (1,)})}, "1 of 3 comp"),
+        (
+            "risk fit",
+            {
+                "risk_fit": FIT | {"fit_p_value": 0.005},
+                "settings": {"gates": {"on_poor_fit": "warn"}},
+            },
+            "p = 0.005",
+        ),
+        ("risk fit", {"risk_fit": FIT | {"fit_p_value": float("nan")}}, "too few cells"),
+    ],
+)
+def test_what_is_not_as_it_should_be_is_a_warning_and_never_passed(name, changes, said):
+    (gate,) = [g for g in check_gates(evidence(**changes)) if g.name == name]
+    assert gate.verdict == "warning"
+    assert said in gate.detail
+
+
+def test_the_line_says_what_was_searched():
+    (first, *_) = check_gates(evidence())
+    assert "searched 420 forms in 43 documents" in first.detail
 
 
 def test_accepted_kinds_are_told_and_pass():

@@ -321,3 +321,52 @@ def test_edits_of_another_text_are_refused():
     for call, text in ((invert_edits, "Vela won."), (apply_edits, "Osiris won.")):
         with pytest.raises(LedgerError, match="does not fit"):
             call(text, done.edits)
+
+
+@pytest.mark.parametrize(
+    ("text", "mention", "new", "expected"),
+    [
+        # a title stays where it is, and none comes in
+        ("Judge Alan Moss ruled.", ("Person", "Alan Moss"), "Dr. Ana Orr", "Judge Ana Orr ruled."),
+        (
+            "Judge Alan Moss ruled.",
+            ("Person", "Judge Alan Moss"),
+            "Ana Orr",
+            "Judge Ana Orr ruled.",
+        ),
+        ("So Alan Moss ruled.", ("Person", "Alan Moss"), "Judge Ana Orr", "So Ana Orr ruled."),
+        # the rest of the name, seen or not
+        ("Alan Moss won. Moss's car", ("Person", "Alan Moss"), "Ana Orr", "Ana Orr won. Orr's car"),
+        ("Alan Moss won, Alan.", ("Person", "Alan Moss"), "Ana Orr", "Ana Orr won, Ana."),
+        ("Mr. J. P. Moss won.", ("Person", "Moss"), "Ana Orr", "Mr. Ana Orr won."),
+        ("Zimmer-Biomet won.", ("Organization", "Biomet"), "Vega", "Vega won."),
+        ("Zimmer Ltd. won; Zimmer", ("Organization", "Zimmer"), "Vega", "Vega won; Vega"),
+        (
+            "Zimmer AG (zimmer.test)",
+            ("Organization", "Zimmer AG"),
+            "Vega Oy",
+            "Vega Oy (vega.test)",
+        ),
+        # full stops
+        ("He sued Zimmer Ltd. The end", ("Organization", "Zimmer Ltd"), "Vega", None),
+        ("He sued Zimmer Ltd. The end", ("Organization", "Zimmer Ltd."), "Vega", None),
+        # articles
+        ("sales in the US.", ("Location", "US"), "Chicago", "sales in Chicago."),
+        ("sales in Chicago.", ("Location", "Chicago"), "US", "sales in the US."),
+        ("the US market", ("Location", "US"), "Chicago", "the Chicago market"),
+        # not inside another name or a placeholder, not an ordinary word
+        ("Zimmer [Zimmer 1] zimmer", ("Organization", "Zimmer"), "Vega", "Vega [Zimmer 1] zimmer"),
+        ("Ann Stone cut stone.", ("Person", "Ann Stone"), "Ana Orr", "Ana Orr cut stone."),
+        ("Ann Stone and Ms. Stone", ("Person", "Ann Stone"), "Ana Orr", "Ana Orr and Ms. Orr"),
+    ],
+)
+def test_names_go_whole_and_sentences_stay(text, mention, new, expected):
+    category, surface = mention
+    start = text.index(surface)
+    found = [Mention(start, start + len(surface), category, surface, surface)]
+    done = rewrite_text(text, found, {(category, surface): Replacement(new, (new,))})
+    assert done.text == (expected or "He sued Vega. The end")
+    assert invert_edits(done.text, done.edits) == text
+    assert apply_edits(text, done.edits) == done.text
+    for m in done.mentions:
+        assert done.text[m.start : m.end] == m.surface

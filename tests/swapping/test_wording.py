@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from nes_spark.swapping.wording import Form, put_together, take_apart, vowel_sound
+from nes_spark.swapping.wording import (
+    Form,
+    mend_the,
+    put_together,
+    take_apart,
+    takes_the,
+    vowel_sound,
+)
 
 
 @pytest.mark.parametrize(
@@ -89,3 +96,103 @@ def test_taking_apart(surface, names, form):
 )
 def test_putting_together(base, form, person, name):
     assert put_together(base, form, person) == name
+
+
+@pytest.mark.parametrize(
+    ("name", "category", "the"),
+    [
+        ("United States", "Location", True),
+        ("US", "Location", True),
+        ("U.S.", "Location", True),
+        ("Netherlands", "Location", True),
+        ("Czech Republic", "Location", True),
+        ("Gulf Coast", "Location", True),
+        ("Middle East", "Location", True),
+        ("Great Lakes", "Location", True),
+        ("Chicago", "Location", False),
+        ("North Dakota", "Location", False),
+        ("Latin America", "Location", False),
+        ("Western Europe", "Location", False),
+        ("Securities and Exchange Commission", "Organization", True),
+        ("Department of Justice", "Organization", True),
+        ("Bank of Mexico", "Organization", True),
+        ("University of Maine", "Organization", True),
+        ("US Navy", "Organization", True),
+        ("FDA", "Organization", True),
+        ("XPO", "Organization", None),
+        ("Vega Labs", "Organization", False),
+        ("Deutsche Bank", "Organization", False),
+        ("The Vega Group", "Organization", False),
+        ("Vega Router", "Product", None),
+        ("Ana Orr", "Person", None),
+    ],
+)
+def test_which_names_take_the_article(name, category, the):
+    assert takes_the(name, category) is the
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "expected"),
+    [
+        # put in
+        ("Sales in Chicago rose.", "Chicago", "United States", "Sales in the United States rose."),
+        ("Chicago and Lima grew.", "Chicago", "US", "The US and Lima grew."),
+        ("He left. Chicago grew.", "Chicago", "US", "He left. The US grew."),
+        ("in Peru, Chicago and Rome", "Chicago", "US", "in Peru, the US and Rome"),
+        ("in Chicago's suburbs", "Chicago", "Netherlands", "in the Netherlands's suburbs"),
+        ("We joined Chicago, too.", "Chicago", "Gulf Coast", "We joined the Gulf Coast, too."),
+        # not before what qualifies another noun, or after another determiner
+        ("in Chicago stores", "Chicago", "US", "in US stores"),
+        ("in our Chicago, here", "Chicago", "US", "in our US, here"),
+        ("in Chicago-based firms", "Chicago", "US", "in US-based firms"),
+        ("downtown Chicago is", "Chicago", "US", "downtown US is"),
+        # taken out
+        ("Sales in the US rose.", "US", "Chicago", "Sales in Chicago rose."),
+        ("The US is large.", "US", "Chicago", "Chicago is large."),
+        ("in the Netherlands.", "Netherlands", "Lima", "in Lima."),
+        ("the US's plan", "US", "Chicago", "Chicago's plan"),
+        ("the US gradually grew", "US", "Chicago", "Chicago gradually grew"),
+        # it belongs to what follows
+        ("the US economy", "US", "Chicago", "the Chicago economy"),
+        ("the US family", "US", "Chicago", "the Chicago family"),
+        ("the US-based firm", "US", "Chicago", "the Chicago-based firm"),
+        # both alike
+        ("in the US.", "US", "Netherlands", "in the Netherlands."),
+        ("in Lima.", "Lima", "Chicago", "in Chicago."),
+    ],
+)
+def test_the_article_of_a_place(text, old, new, expected):
+    start = text.index(old)
+    end = start + len(old)
+    possessive = end + (2 if text[end : end + 2] == "'s" else 0)
+    change = mend_the(text, start, possessive, 0, new, "Location")
+    done = text[:start] + new + text[end:]
+    if change:
+        first, last, article = change
+        done = text[:first] + article + text[last:start] + new + text[end:]
+    assert done == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "expected"),
+    [
+        ("an order of the FDA.", "FDA", "Vega", ""),
+        ("an order of Vega.", "Vega", "FDA", "the "),
+        ("an order of Vega.", "Vega", "XPO", None),
+        ("an order of the FDA.", "FDA", "XPO", None),
+        ("the FDA rule", "FDA", "Vega", None),
+    ],
+)
+def test_the_article_of_an_organisation(text, old, new, expected):
+    start = text.index(old)
+    change = mend_the(text, start, start + len(old), 0, new, "Organization")
+    assert (change and change[2]) == expected
+
+
+def test_an_article_before_the_floor_is_not_touched():
+    assert mend_the("the US.", 4, 6, 4, "Chicago", "Location") is None
+    assert mend_the("the US.", 4, 6, 0, "Chicago", "Location") == (0, 4, "")
+
+
+def test_names_of_people_have_no_article():
+    assert mend_the("the Moss.", 4, 8, 0, "Orr", "Person") is None

@@ -1,0 +1,75 @@
+"""Spark: words of names that a chunk gave away and that still stand in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from nes_spark.entities.mentions import Mention
+from nes_spark.schemas import GIVEN_AWAY
+from nes_spark.swapping.short_forms import given_away
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def find_given_away(
+    changed: DataFrame, chunks: DataFrame, mentions: DataFrame, must_change: Mapping[str, str]
+) -> DataFrame:
+    """Search changed chunks for distinctive words of names of their own that were exchanged.
+
+    Parameters
+    ----------
+    changed : pyspark.sql.DataFrame
+        ``chunk_id``, ``text`` as it is to be released, and ``edits``: rows of table REWRITES that
+        a release is made of.
+    chunks, mentions : pyspark.sql.DataFrame
+        Tables CHUNKS and MENTIONS.
+    must_change : mapping of str to str
+        Category -> placeholder: names of these count as exchanged too.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        Table :data:`~nes_spark.schemas.GIVEN_AWAY`; empty when nothing is left.
+    """
+    from pyspark.sql import functions as F
+
+    placeholders = dict(must_change)
+
+    def search(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        for batch in batches:
+            rows = []
+            for row in batch.to_dict("records"):
+                found = [
+                    Mention(m["start"], m["end"], m["category"], m["surface"], m["entity"])
+                    for m in (row["mentions"] if row["mentions"] is not None else ())
+                ]
+                exchanged = {
+                    (e["category"], e["old_entity"]): e["new_entity"]
+                    for e in row["edits"]
+                    if e["old_entity"] and e["new_entity"]
+                }
+                replaced = {
+                    (m.category, m.entity): placeholders[m.category]
+                    for m in found
+                    if m.category in placeholders
+                }
+                mapping = replaced | exchanged
+                rows += [
+                    (row["chunk_id"], word)
+                    for word in given_away(row["before"], found, mapping, row["text"])
+                ]
+            yield pd.DataFrame(rows, columns=GIVEN_AWAY.names)
+
+    told = mentions.groupBy("chunk_id").agg(
+        F.collect_list(F.struct("start", "end", "category", "surface", "entity")).alias("mentions")
+    )
+    return (
+        changed.select("chunk_id", "text", "edits")
+        .join(chunks.select("chunk_id", F.col("text").alias("before")), "chunk_id")
+        .join(told, "chunk_id", "left")
+        .mapInPandas(search, GIVEN_AWAY.ddl)
+    )

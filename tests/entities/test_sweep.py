@@ -1,0 +1,345 @@
+"""The sweep for residual names: kernel, then stages."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from nes_spark.config import EntitiesConfig
+from nes_spark.entities.linking import Located
+from nes_spark.entities.mentions import Mention, placeholder_spans
+from nes_spark.entities.sweep import (
+    NAME,
+    REASONS,
+    candidates_of,
+    entities_by_form,
+    general_english,
+    name_entities,
+    settle,
+    strongest,
+)
+from nes_spark.schemas import MENTIONS, SWEPT
+
+
+def mention(text, surface, category="Organization", entity=""):
+    start = text.index(surface)
+    return Mention(start, start + len(surface), category, surface, entity or surface)
+
+
+def found(*texts, mentions=None, always=()):
+    """(surface, reason) of all candidates of a document."""
+    mentions = mentions or [[] for _ in texts]
+    return [
+        (c.surface, c.reason) for chunk in candidates_of(texts, mentions, always) for c in chunk
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "surface", "reason"),
+    [
+        ("Patients on reproxalap did better.", "reproxalap", "rare"),
+        ("We opened two buybuy stores.", "buybuy", "rare"),
+        ("Traffic of ifeng rose.", "ifeng", "rare"),
+        ("We sell the 3VR to banks.", "3VR", "digits"),
+        ("It was built on GPT-4 alone.", "GPT-4", "digits"),
+        ("We ship to Flatbush weekly.", "Flatbush", "capital"),
+        ("Flatbush was sold.", "Flatbush", "capital"),
+        ("They moved to Flatbush Gardens later.", "Flatbush Gardens", "capital"),
+        ("Sales in our Colombian stores fell.", "Colombian", "capital"),
+        ("The team flew a King Air there.", "King Air", "phrase"),
+        ("King Air flew there.", "King Air", "phrase"),
+        ("A guest of Travelers asked.", "Travelers", "word"),
+        ("The eBid platform grew.", "eBid", "mixed"),
+        ("The PVRL trial goes on.", "PVRL", "capitals"),
+        ("I turn the call over to Ivk.", "Ivk", "capital"),
+        (
+            "The securities and exchange  commission.",
+            "securities and exchange  commission",
+            "listed",
+        ),
+        ("We entered the French market.", "French", "capital"),
+        ("The Office of Public Counsel wrote.", "Office of Public Counsel", "phrase"),
+        ("They fly 737s and more.", "737s", "digits"),
+        ("Customers like ifeng.com best.", "ifeng.com", "rare"),
+        ("We raised prices.Flatbush did too.", "Flatbush", "capital"),
+    ],
+)
+def test_what_looks_like_a_name(text, surface, reason):
+    assert found(text) == [(surface, reason)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We sell mattress fabrics, RFID tags and cement, cybersecurity and telematics.",
+        "I'll say it's our 10-K, Form 8-K, GAAP EPS, Adjusted EBITDA, SG&A and R&D, don't you?",
+        "The CEO and Chief Financial Officer spoke to the Board. Our Senior Vice President left.",
+        "It cost CHF26 or US$5.2 million, 30bps, 10x, 5G, the 3rd, 1990s, 24/7, 2,000 and 12mm.",
+        "In Q3, 1H20, FY2021, Q1'20, 2Q and H2 we repaid 50 MW and 300kV. On Monday in May.",
+        "The COVID-19-related re-openings, long-term and cross-border run-rates, IT-centric.",
+        "Reorganised colours, decarbonization, roadmaps, longterm cashflows, seafreight, repriced.",
+        "Uh, we had a stru- structure, <inaudible> and <crosstalk> and transa transaction costs.",
+        "[Executive 1] of [Company Name] wrote to [Email] in the U.S.-based S-4, Phase III.",
+        "Mail a.zyxw@zyxw.example or see www.zyxwv.example for more.",
+        "However, Thank You all. Yes. Didn't fall. And That is What We Do. So it Won’t.",
+        "The Head of Investor Relations and the Board of Directors met.",
+    ],
+)
+def test_what_is_no_name(text):
+    assert found(text) == []
+
+
+def test_what_the_recogniser_found_is_never_found_again():
+    text = "Flatbush and reproxalap met Zagg."
+    mentions = [mention(text, "Flatbush"), mention(text, "Zagg")]
+    assert found(text, mentions=[mentions]) == [("reproxalap", "rare")]
+
+
+def test_a_name_somewhere_is_a_name_everywhere_in_the_document():
+    first, second = "We bought Mophie and Sprouts.", "Sprouts grew, and so did mophie."
+    mentions = [[mention(first, "Mophie"), mention(first, "Sprouts")], []]
+    assert found(first, second, mentions=mentions) == [("Sprouts", "known"), ("mophie", "known")]
+    # another document knows nothing of it
+    assert found(second) == [("mophie", "rare")]
+
+
+def test_a_general_word_before_a_mention_is_part_of_it():
+    text = "King Air 360 flew."
+    assert found(text, mentions=[[mention(text, "Air 360", "Product")]]) == [("King", "word")]
+    usual = "The king came."
+    assert found(text, usual, mentions=[[mention(text, "Air 360", "Product")], []]) == []
+
+
+def test_places_and_authorities_are_names_although_common():
+    assert found("US sales, SEC filings and our UK stores.") == [
+        ("US", "capital"),
+        ("SEC", "capital"),
+        ("UK", "capital"),
+    ]
+
+
+def test_parts_of_a_persons_name_are_known():
+    text = "We thank Zora Baker. Baker left."
+    named = [mention(text, "Zora Baker", "Person")]
+    assert found(text, mentions=[named]) == [("Baker", "known")]
+
+
+def test_a_word_that_the_document_writes_in_lower_case_is_none():
+    assert found("Our Harvest segment grew.") == [("Harvest", "word")]
+    assert found("Our Harvest segment grew.", "The harvest was good.") == []
+
+
+def test_an_abbreviation_of_ordinary_words_is_none():
+    text = "The surcharge on grid wiring, or SGW, rose. Later the SGW fell."
+    assert found(text) == []
+    assert found("The SGW rose.") == [("SGW", "capitals")]
+    assert found("The SGW of the State Gas Works rose.")[0] == ("SGW", "capitals")
+
+
+def test_longer_names_hold_shorter_ones():
+    text = "We wrote to the Office of Public Counsel Zyxwvut."
+    assert found(text) == [("Office of Public Counsel Zyxwvut", "capital")]
+    name = "Harvest Zyx grew. The harvest came. We sold Harvest Zyx."
+    assert [surface for surface, _ in found(name)] == ["Harvest Zyx", "Harvest Zyx"]
+
+
+def test_the_first_word_of_a_sentence_needs_evidence():
+    assert found("Harvest was good.") == []
+    assert found("Harvest was good.", "We sold Harvest.") == [("Harvest", "word")] * 2
+
+
+def test_titles_are_cut_off_a_name():
+    assert found("We welcome Director Zyxwvut there.") == [("Director Zyxwvut", "capital")]
+    assert found("The EBITDA of Zyxwvut EPS fell.") == [("Zyxwvut", "capital")]
+
+
+def test_forms_that_are_always_names():
+    text = "The innate cell works. Innate  Cell [innate cell] too."
+    assert found(text, always=["innate cell"]) == [
+        ("innate cell", "listed"),
+        ("Innate  Cell", "listed"),
+    ]
+
+
+def test_spelling_variants_share_a_form():
+    candidates = candidates_of(["We like Zyxwvut's shoes, the zyxwvut and ZYXWVUT."], [[]])[0]
+    assert [c.surface for c in candidates] == ["Zyxwvut", "zyxwvut", "ZYXWVUT"]
+    assert {c.form for c in candidates} == {"zyxwvut"}
+
+
+def test_dictionary_words_names_and_compounds():
+    english = general_english()
+    assert all(map(english.word, ["table", "tables", "Table", "colour", "re-opened", "don't"]))
+    assert not any(map(english.word, ["bloomberg", "paris", "mophie", "tallgrass"]))
+    assert english.derived("tallgrass") and not english.derived("buybuy")
+    assert english.quantity("2x") and not english.quantity("3VR")
+
+
+WORDS = (
+    "Flatbush reproxalap the The and 3VR <inaudible> King Air . , ? iPhone table U.S. CHF26 Zyx's "
+    "stru- É ſ 🙂 “Quote” GPT-4 I'll a.b.c EBITDA - & Q&A [ Net Income Office of Public Counsel "
+    "federal reserve Union king air LTI low tax US $5"
+)
+pieces = st.sampled_from([*WORDS.split(), "[Company Name]", "\n"])
+documents = st.lists(st.lists(pieces, max_size=25).map(" ".join), min_size=1, max_size=4)
+
+
+@settings(max_examples=150, deadline=None)
+@given(documents, st.randoms(use_true_random=False))
+def test_candidates_are_slices_that_touch_nothing(texts, random):
+    mentions = []
+    for text in texts:
+        starts = [i for i in range(len(text)) if text.startswith("Flatbush", i)]
+        mentions.append([Mention(i, i + 8, "Location", "Flatbush") for i in starts])
+    chunks = candidates_of(texts, mentions)
+    for text, known, candidates in zip(texts, mentions, chunks, strict=True):
+        end = 0
+        taken = [(m.start, m.end) for m in known] + placeholder_spans(text)
+        for c in candidates:
+            assert text[c.start : c.end] == c.surface and c.form and c.reason in REASONS
+            assert c.start >= end
+            assert not any(s < c.end and c.start < e for s, e in taken)
+            end = c.end
+    order = list(range(len(texts)))
+    random.shuffle(order)
+    again = candidates_of([texts[i] for i in order], [mentions[i] for i in order])
+    assert again == [chunks[i] for i in order]
+
+
+def test_settle_by_documents():
+    decided = settle(
+        ["a", "b", "c", "d", "e", "f", "g"],
+        ["rare", "rare", "capitals", "capitals", "capital", "known", "word"],
+        [1, 2, 4, 5, 40, 40, 1],
+        total=40,
+        share=0.1,
+        never=["The G"],
+    )
+    assert decided.tolist() == [True, False, True, False, True, True, False]
+    assert settle([], [], [], 3, 0.1).shape == (0,)
+    # one document is never too many
+    assert settle(["a"], ["digits"], [1], 3, 0.0).all()
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(REASONS), st.integers(1, 50)), min_size=1),
+    st.floats(0, 1),
+    st.floats(0, 1),
+)
+def test_a_larger_share_sweeps_more(rows, one, other):
+    reasons, counts = zip(*rows, strict=True)
+    forms = [str(i) for i in range(len(rows))]
+    low = settle(forms, reasons, counts, 50, min(one, other))
+    high = settle(forms, reasons, counts, 50, max(one, other))
+    assert not np.any(low & ~high)
+
+
+def test_settle_refuses_what_cannot_be():
+    with pytest.raises(ValueError, match="share is 2"):
+        settle(["a"], ["rare"], [1], 3, 2)
+    with pytest.raises(ValueError, match="used by 4 to 4 of 3"):
+        settle(["a"], ["rare"], [4], 3, 0.1)
+
+
+def test_strongest_reason():
+    assert strongest(["rare", "known", "word"]) == "known"
+
+
+def test_entities_of_swept_names():
+    text = "Zagg Inc. sold Mophie in May."
+    mentions = [
+        mention(text, "Mophie", "Product", "Mophie"),
+        mention(text, "May", "Date"),
+        mention(text, "Zagg Inc.", entity="Zagg"),
+    ]
+    known = entities_by_form(mentions)
+    assert known == {"mophie": "Mophie", "zagg inc": "Zagg"}
+    spans = [(0, 6, "mophie"), (9, 15, "Zyxwvut"), (20, 29, "zyxwvut's"), (30, 37, "Zyxwvut")]
+    located = [Located("c", Mention(s, e, NAME, surface)) for s, e, surface in spans]
+    assert name_entities(located, ["Mophie", "", "", ""]) == ["Mophie"] + ["Zyxwvut"] * 3
+
+
+def test_a_form_is_not_always_and_never_a_name():
+    with pytest.raises(ValidationError, match="both name Acme"):
+        EntitiesConfig(sweep_always=["Acme"], sweep_never=["acme "])
+
+
+# --- Spark
+
+DOCUMENTS = {
+    "a": ["We sell mophie cases and 3VR.", "The seasonalization of GPT-4 is new.", ""],
+    "b": ["We like GPT-4 and the seasonalization of Zyxwvut.", "zyxwvut and Flatbush grew."],
+    "c": ["Flatbush uses GPT-4.", "[Company Name] met Flatbush. The innate cell works."],
+    "d": ["GPT-4, they say.", "Nothing of note."],
+}
+
+
+def rows(frame):
+    return sorted(tuple(row) for row in frame.collect())
+
+
+@pytest.fixture(scope="module")
+def chunks(spark):
+    table = [
+        (f"{d}#{i:05d}", d, f"secret-{d}", text)
+        for d, texts in DOCUMENTS.items()
+        for i, text in enumerate(texts)
+    ]
+    return spark.createDataFrame(
+        table, "chunk_id string, document_id string, metadata string, text string"
+    )
+
+
+@pytest.fixture(scope="module")
+def mentions(spark):
+    start = DOCUMENTS["c"][1].index("Flatbush")
+    row = ("c#00001", "Location", "Flatbush", "Flatbush, NY", start, start + 8)
+    return spark.createDataFrame([row], MENTIONS.ddl)
+
+
+def swept(chunks, mentions, **content):
+    from nes_spark.entities.sweep_stages import sweep
+
+    return sweep(chunks, mentions, EntitiesConfig(**content))
+
+
+def test_stage_gives_mentions_and_the_list(chunks, mentions):
+    result = swept(chunks, mentions, sweep_share=0.5)
+    assert result.mentions.columns == MENTIONS.names
+    assert result.swept.columns == SWEPT.names
+    forms = {row.form: row for row in result.swept.collect()}
+    assert {form for form, row in forms.items() if row.treated} == {
+        "mophie",
+        "3vr",
+        "zyxwvut",
+        "flatbush",
+    }
+    assert forms["gpt-4"].documents == forms["gpt-4"].occurrences == 4
+    # a name that begins a sentence and is a mention elsewhere in the document
+    assert forms["flatbush"].documents == 2 and forms["flatbush"].reason == "capital"
+    texts = {row.chunk_id: row.text for row in chunks.collect()}
+    found = result.mentions.collect()
+    assert {row.category for row in found} == {NAME}
+    assert all(texts[row.chunk_id][row.start : row.end] == row.surface for row in found)
+    entities = {(row.chunk_id, row.surface): row.entity for row in found}
+    assert entities["c#00000", "Flatbush"] == "Flatbush, NY"
+    assert entities["b#00001", "Flatbush"] == "Flatbush"
+    assert entities["b#00001", "zyxwvut"] == entities["b#00000", "Zyxwvut"] == "Zyxwvut"
+    assert len(found) == sum(row.occurrences for row in forms.values() if row.treated)
+
+
+def test_stage_is_the_same_on_any_number_of_partitions(chunks, mentions, partitions):
+    one = swept(chunks.coalesce(1), mentions)
+    many = swept(chunks.repartition(partitions), mentions.repartition(partitions))
+    assert rows(many.mentions) == rows(one.mentions)
+    assert rows(many.swept) == rows(one.swept)
+
+
+def test_a_person_decides(chunks, mentions):
+    result = swept(
+        chunks, mentions, sweep_never=["Mophie"], sweep_always=["innate cell"], sweep_share=1.0
+    )
+    treated = {row.form: row.treated for row in result.swept.collect()}
+    assert treated["mophie"] is False and treated["innate cell"] and treated["gpt-4"]
+    assert {"mophie"}.isdisjoint(row.surface for row in result.mentions.collect())

@@ -1,0 +1,174 @@
+"""The Spark stage of plan ``whole`` gives what the in-memory form does, on any partitions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from nes_spark.config import ConstraintsConfig, ReleasesConfig, SwappingConfig
+from nes_spark.schemas import LEFTOVERS, OWN_NAMES, PLAN
+from nes_spark.swapping import sample_plan
+from nes_spark.swapping.plan_stages import PlanOptions, sample_plans
+
+from .corpus import NAMES, frames, make_corpus
+
+SECRET = b"a secret for tests"
+TABLES = make_corpus(14, 5, seed=4, components=6)
+CELLS = TABLES["cells"]
+IDS = [c["chunk_id"] for c in CELLS]
+SETTINGS = ("pkb-K3", "vmf-K1")
+PLACE = {(a["setting"], a["chunk_id"]): a["component"] for a in TABLES["assignments"]}
+SWAP = ("Organization", "Product", "Location")
+OTHERS = ("Person", "Date")
+OWN = {("doc00", "Organization"): "Umbra", ("doc03", "Location"): "東京"}
+RECODING = {"Organization": {"a lab": ["re:.* Labs"]}}
+VECTORS = np.array([e["vector"] for e in TABLES["embeddings"]], dtype=np.float32)
+MEANS = {
+    "pkb-K3": np.random.default_rng(1).normal(size=(6, 4)),
+    "vmf-K1": np.ones((1, 4)),
+}
+
+
+def in_memory(setting, draw, options, releases, swapping, **more):
+    own = {
+        c: [[v] if (v := OWN.get((i[:5], c))) else [] for i in IDS]
+        for c in ("Organization", "Location")
+    }
+    return sample_plan(
+        IDS,
+        [c["metadata"] for c in CELLS],
+        [PLACE[setting, i] for i in IDS],
+        {k: [c["entities"][k] for c in CELLS] for k in NAMES},
+        SWAP,
+        OTHERS,
+        seed=SECRET,
+        setting=setting,
+        draw=draw,
+        unit=options.unit,
+        document_ids=[c["document_id"] for c in CELLS],
+        layers=options.layers,
+        neighbours=options.neighbours,
+        means=dict(enumerate(MEANS[setting])),
+        leftover=options.leftover,
+        recoding=options.recoding,
+        releases=releases,
+        swapping=swapping,
+        own_names=own,
+        vectors=VECTORS,
+        covariates=[{"sector": "odd" if int(i[3:5]) % 2 else "even"} for i in IDS],
+        **more,
+    )
+
+
+CASES = {
+    "as it is": (PlanOptions(SWAP, OTHERS), {}, {}),
+    "neighbours and classes": (
+        PlanOptions(
+            SWAP, OTHERS, neighbours=2, leftover=("recode", "donor", "drop"), recoding=RECODING
+        ),
+        {},
+        {"uniques_first": True},
+    ),
+    "documents": (PlanOptions(SWAP, OTHERS, unit="document"), {}, {"cosine_weight": 2.0}),
+    "constraints": (
+        PlanOptions(SWAP, OTHERS, layers=(("Location",), ("Organization", "Product"))),
+        {"same_covariates": ["sector"], "min_cosine": -0.3, "not_swapped_before": True},
+        {"matching": "similar"},
+    ),
+}
+
+
+def drawn(spark, partitions, options, releases, swapping):
+    data = frames(spark, TABLES, partitions, shuffle=partitions)
+    own = spark.createDataFrame([(d, c, e) for (d, c), e in OWN.items()], OWN_NAMES.ddl)
+    plans = sample_plans(
+        data["cells"],
+        data["assignments"],
+        options,
+        releases,
+        swapping,
+        SECRET,
+        covariates=data["documents"],
+        embeddings=data["embeddings"],
+        own_names=own.repartition(partitions),
+        means=MEANS,
+    )
+    assert plans.plan.columns == PLAN.names and plans.leftovers.columns == LEFTOVERS.names
+    swaps = [r.asDict(recursive=True) for r in plans.plan.collect()]
+    left = [r.asDict(recursive=True) for r in plans.leftovers.collect()]
+    plans.unpersist()
+    key = ("setting", "unit", "draw")
+    swaps.sort(key=lambda r: [r[k] for k in (*key, "order")])
+    left.sort(key=lambda r: [r[k] for k in (*key, "chunk_id", "category", "entity")])
+    return swaps, left
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_plans_are_the_same_on_any_partitioning_and_as_in_memory(spark, case):
+    options, constraints, swapping = CASES[case]
+    releases = ReleasesConfig(draws=2, constraints=ConstraintsConfig(**constraints))
+    swapping = SwappingConfig(**swapping)
+    partitionings = (1, 2, 7) if case == "neighbours and classes" else (3,)
+    results = [drawn(spark, p, options, releases, swapping) for p in partitionings]
+    assert all(result == results[0] for result in results)
+    swaps, left = results[0]
+    total = 0
+    for setting in SETTINGS:
+        for draw in range(2):
+            plan = in_memory(setting, draw, options, releases, swapping)
+            mine = [r for r in swaps if (r["setting"], r["draw"]) == (setting, draw)]
+            fields = ("order", "neighbour", "layer", "combination", "priority", "time")
+            fields += ("component", "chunk_a", "chunk_b")
+            assert [tuple(r[k] for k in fields) for r in mine] == [
+                tuple(getattr(s, k) for k in fields) for s in plan.swaps
+            ]
+            assert [r["exchanged"] for r in mine] == [
+                [e.__dict__ for e in s.exchanged] for s in plan.swaps
+            ]
+            rest = [r for r in left if (r["setting"], r["draw"]) == (setting, draw)]
+            names = ("chunk_id", "category", "entity", "treatment", "replacement", "donor")
+            names += ("reason",)
+            assert [tuple(r[k] for k in names) for r in rest] == [
+                tuple(getattr(x, k) for k in names) for x in plan.leftovers
+            ]
+            total += len(plan.swaps)
+    assert {r["unit"] for r in swaps} == {options.unit}
+    assert total == len(swaps) > 20 and len(left) > 20
+    if options.neighbours:
+        assert {r["neighbour"] for r in swaps} == {0, 1, 2}
+        assert {r["treatment"] for r in left} >= {"recode", "donor"}
+    reasons = {r["reason"] for r in left}
+    assert "no_partner" in reasons and "shared" in reasons
+
+
+def test_what_is_missing_is_named(spark):
+    data = frames(spark, TABLES, 1)
+    tables = (data["cells"], data["assignments"])
+    plain = (ReleasesConfig(), SwappingConfig(), SECRET)
+    for name, options in (
+        ("means", PlanOptions(SWAP, OTHERS, neighbours=1)),
+        ("neighbours", PlanOptions(SWAP, OTHERS, neighbours=1, unit="document")),
+        ("leftover", PlanOptions(SWAP, OTHERS, leftover=("donor",))),
+        ("layers", PlanOptions(SWAP, OTHERS, layers=(("Date",),))),
+    ):
+        with pytest.raises(ValueError, match=f"'{name}' parameter of"):
+            sample_plans(*tables, options, *plain)
+    dense = ReleasesConfig(constraints=ConstraintsConfig(min_concentration=1.0))
+    with pytest.raises(ValueError, match="'constraints' parameter of sample_plans"):
+        sample_plans(*tables, PlanOptions(SWAP, OTHERS, unit="document"), dense, *plain[1:])
+
+
+def test_no_names_travel_to_the_tasks_that_draw(spark):
+    from nes_spark.swapping import plan_stages
+    from nes_spark.swapping.layers import Drawing, layers_of
+    from nes_spark.swapping.seeds import Secret
+
+    data = frames(spark, TABLES, 1)
+    options = PlanOptions(SWAP, OTHERS)
+    own = spark.createDataFrame([(d, c, e) for (d, c), e in OWN.items()], OWN_NAMES.ddl)
+    units = plan_stages.units_of(data["cells"], own, options)
+    drawing = Drawing(Secret(SECRET), SWAP, layers_of(SWAP))
+    seen = str(plan_stages.hashed_units(units, drawing, options).limit(50).collect())
+    for names in NAMES.values():
+        assert not any(name in seen for name in names)
+    assert "Company" not in seen and "doc00#00000" in seen

@@ -1,0 +1,96 @@
+"""Names of like shape and kind."""
+
+from __future__ import annotations
+
+import itertools
+from functools import partial
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nes_spark.swapping import Secret, plan_exchange
+from nes_spark.swapping.shapes import place_kind, shape_class, shape_of, shape_similarity
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        ("country", ["US", "U.S.", "United States", "the Netherlands", "Peru", "South Korea"]),
+        ("state", ["Ohio", "North Dakota", "Georgia", "Quebec"]),
+        ("region", ["Gulf Coast", "Latin America", "Europe", "Midwest", "Asia Pacific"]),
+        ("site", ["Henry Hub", "Dania Beach Clean Energy Center", "Heathrow Airport"]),
+        ("city", ["Lyon", "San Diego", "New York", "Neuf-Brisach"]),
+        ("letters", ["SSA", "DFW"]),
+    ],
+)
+def test_kinds_of_places(kind, names):
+    assert [place_kind(name) for name in names] == [kind] * len(names)
+
+
+@pytest.mark.parametrize(
+    ("category", "like", "unlike"),
+    [
+        ("Person", ("Maria Keller", "Peter van der Berg"), "Keller"),
+        ("Person", ("Keller", "Dr. Orr"), "J. Orr"),
+        ("Organization", ("FDA", "SEC"), "Food and Drug Agency"),
+        ("Organization", ("Vega", "Zimmer"), "Court of Appeals"),
+        ("Organization", ("Vega Labs Ltd.", "Zimmer Biomet Inc."), "SEC"),
+        ("Organization", ("Court of Appeals", "Department of Justice"), "Vega Labs"),
+        ("Organization", ("Bank of Mexico", "Bank of England"), "Vega Labs"),
+        ("Location", ("United States", "Netherlands"), "Chicago"),
+        ("Location", ("Peru", "France"), "Lyon"),
+        ("Location", ("Lyon", "Chicago"), "Gulf Coast"),
+        ("Product", ("King Air 360", "ClearLedger 4"), "Galleri"),
+        ("Product", ("Galleri", "Orchidea"), "RASP"),
+    ],
+)
+def test_like_comes_before_unlike(category, like, unlike):
+    near = shape_similarity(*like, category)
+    assert near > max(shape_similarity(name, unlike, category) for name in like)
+    assert near > 0.7
+
+
+def test_equal_shapes_are_one_class():
+    assert shape_class("Ana Orr", "Person") == shape_class("Peter van der Berg", "Person")
+    assert shape_class("Keller", "Person") != shape_class("Ana Keller", "Person")
+    assert shape_class("US", "Location") == shape_class("Netherlands", "Location")
+    assert shape_class("US", "Location") != shape_class("Peru", "Location")
+    assert shape_class("Vega Ltd.", "Organization") == shape_class("Zimmer", "Organization")
+
+
+def test_neither_gender_nor_given_name_of_a_person_counts():
+    women, men = ["Maria Keller", "Ana Orr", "Ines Vidal"], ["Peter Keller", "Al Orr", "Ivo Vidal"]
+    values = {shape_similarity(a, b, "Person") for a, b in itertools.product(women, men)}
+    assert values == {1.0}
+    assert shape_of("Maria Keller", "Person") == shape_of("Mario Keller", "Person")
+
+
+NAMES = st.text(alphabet="aB c.D&9-é'", min_size=1, max_size=14)
+
+
+@given(NAMES, NAMES, st.sampled_from(["Person", "Organization", "Location", "Product", "Event"]))
+def test_similarity_is_symmetric_and_bounded(first, second, category):
+    value = shape_similarity(first, second, category)
+    assert value == pytest.approx(shape_similarity(second, first, category))
+    assert 0.0 <= value <= 1.0 + 1e-12
+    assert shape_similarity(first, first, category) == pytest.approx(1.0)
+    assert shape_class(first, category).startswith(f"{category}/")
+
+
+def test_the_assignment_of_a_swap_keeps_shapes():
+    ours = {"Organization": ["FDA", "Zimmer Biomet Inc.", "Court of Appeals"]}
+    theirs = {"Organization": ["Department of Justice", "Vega Labs Ltd.", "SEC"]}
+    plan = plan_exchange(
+        ours,
+        theirs,
+        ["Organization"],
+        Secret(3).digest,
+        matching="similar",
+        similarity=partial(shape_similarity, category="Organization"),
+    )
+    assert {(e.old, e.new) for e in plan if e.side == "a"} == {
+        ("FDA", "SEC"),
+        ("Zimmer Biomet Inc.", "Vega Labs Ltd."),
+        ("Court of Appeals", "Department of Justice"),
+    }

@@ -1,0 +1,207 @@
+"""What a text gives away of a name that was exchanged, and what it does not."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from nes_spark.entities.mentions import Mention
+from nes_spark.swapping.rewriting import Replacement, rewrite_text, with_short_forms
+from nes_spark.swapping.short_forms import find_left, given_away, short_entities
+
+
+def mark(text: str, *names: tuple[str, str, str]) -> list[Mention]:
+    """Mentions of (category, surface, entity): every place where the surface stands alone."""
+    out = [
+        Mention(*match.span(), category, surface, entity)
+        for category, surface, entity in names
+        for match in re.finditer(rf"(?<!\w){re.escape(surface)}(?!\w)", text)
+    ]
+    return sorted(out, key=lambda m: m.start)
+
+
+MARIA = ("Person", "Maria Lindqvist", "Maria Lindqvist")
+STONE = ("Person", "Harriet Stone", "Harriet Stone")
+ORION = ("Organization", "Orion Widgets Ltd.", "Orion Widgets")
+ZIMMER = ("Organization", "Zimmer Biomet", "Zimmer Biomet")
+YORK = ("Location", "New York", "New York")
+
+REFUSED = [
+    # a surname, a given name, their possessives and plurals, another title
+    (MARIA, "Ines Vidal", "Ines Vidal sued. Lindqvist won.", ["Lindqvist"]),
+    (MARIA, "Ines Vidal", "Ines Vidal sued. Lindqvist's claim", ["Lindqvist"]),
+    (MARIA, "Ines Vidal", "Ines Vidal sued. The Lindqvists left.", ["Lindqvist"]),
+    (MARIA, "Ines Vidal", "Ines Vidal, says Maria, won.", ["Maria"]),
+    (MARIA, "Ines Vidal", "Ines Vidal and MS. LINDQVIST won.", ["Lindqvist"]),
+    (MARIA, "Ines Vidal", "Ines Vidal: write to maria.lindqvist@mail.test", ["Lindqvist", "Maria"]),
+    # an ordinary word behind a title is a surname
+    (STONE, "Ines Vidal", "Ines Vidal asked Ms. Stone to leave.", ["Stone"]),
+    # the first word of a company, and half of its name
+    (ORION, "Vega", "Vega lost and Orion appealed.", ["Orion"]),
+    (ORION, "Vega", "Vega's and ORION's boilers", ["Orion"]),
+    (ORION, "Vega", "Vega Widgets of orion.example", ["Orion"]),
+    (ZIMMER, "Vega", "Vega Biomet paid.", ["Biomet"]),
+    (ZIMMER, "Vega", "Vega paid Zimmer-owned firms.", ["Zimmer"]),
+    # a place, whole or by its own part; another spelling
+    (YORK, "Osaka", "Osaka is not New York.", ["New York"]),
+    (("Location", "United States", "United States"), "Peru", "Peru, not the U.S., won.", ["U.S."]),
+    # a whole name of ordinary words
+    (
+        ("Product", "Forward Strategy", "Forward Strategy"),
+        "TallyWren",
+        "TallyWren, our Forward Strategy",
+        ["Forward Strategy"],
+    ),
+    (("Organization", "FDA", "FDA"), "NHTSA", "NHTSA rules; FDA rules", ["FDA"]),
+]
+
+
+@pytest.mark.parametrize(("name", "new", "after", "words"), REFUSED)
+def test_texts_that_give_a_name_away(name, new, after, words):
+    before = f"Text of {name[1]} here."
+    mentions = mark(before, name)
+    assert given_away(before, mentions, {(name[0], name[2]): new}, after) == sorted(words)
+    # by the entity alone, and with the forms of the new name
+    assert given_away(before, mentions, {name[2]: Replacement(new, (new,))}, after)
+
+
+ACCEPTED = [
+    # ordinary words in lower case and at sentences' starts
+    (STONE, "Ines Vidal", "Ines Vidal fell. Stone walls and a stone floor."),
+    (STONE, "Ines Vidal", "Ines Vidal built it of Stone and Glass."),
+    (ORION, "Vega", "Vega sold widgets. Widgets Ltd. companies are many."),
+    (("Organization", "Target", "Target"), "Vega", "Vega met its target. Target prices rose."),
+    # generic parts of institutions, companies and places
+    (("Organization", "Bank of Mexico", "Bank of Mexico"), "USDA", "USDA and a Bank in Mexico"),
+    (("Organization", "Court of Appeals", "Court of Appeals"), "FCC", "FCC. The Court dismissed"),
+    (("Organization", "New Hampshire PUC", "New Hampshire PUC"), "FCC", "FCC in New Jersey"),
+    (YORK, "Osaka", "Osaka has New stores in Central Park."),
+    (("Location", "San Diego", "San Diego"), "Osaka", "Osaka, San Jose and San Antonio"),
+    (
+        ("Organization", "Orion Holdings", "Orion Holdings"),
+        "Vega",
+        "Vega Holdings plc and its Group",
+    ),
+    # what the name that came in holds
+    (ORION, "Orion Foods", "Orion Foods lost."),
+    (ORION, "Orion's", "Orion lost."),
+    (MARIA, "Maria Keller", "Maria Keller won, and Maria smiled."),
+    # months, days, titles, acronyms of trade
+    (("Person", "April May", "April May"), "Ines Vidal", "Ines Vidal came in April and May."),
+    (("Organization", "Ambulance EBITDA", "Ambulance EBITDA"), "FCC", "FCC had EBITDA of four."),
+    (("Person", "Judge Moss", "Moss"), "Ines Vidal", "Judge Vidal is a Judge."),
+    # inside a placeholder
+    (MARIA, "Ines Vidal", "Ines Vidal met [Lindqvist]."),
+    # another word that only begins alike
+    (("Organization", "Pall", "Pall"), "Vega", "Vega put Pallets and a Palladium coat there."),
+    (("Organization", "AIM", "AIM"), "Vega", "Vega's Aim and its aims"),
+]
+
+
+@pytest.mark.parametrize(("name", "new", "after"), ACCEPTED)
+def test_texts_that_give_nothing_away(name, new, after):
+    before = f"Text of {name[1]} here."
+    mentions = mark(before, name)
+    assert mentions
+    assert given_away(before, mentions, {(name[0], name[2]): new}, after) == []
+
+
+def test_what_other_names_of_the_chunk_hold_may_stay():
+    before = "Maria Lindqvist and Peter Lindqvist sued. Lindqvist won."
+    mentions = mark(before, MARIA, ("Person", "Peter Lindqvist", "Peter Lindqvist"))
+    key = {("Person", "Maria Lindqvist"): "Ines Vidal"}
+    after = "Ines Vidal and Peter Lindqvist sued. Lindqvist won."
+    assert given_away(before, mentions, key, after) == []
+    # the same name in another category that no recogniser confuses
+    before = "Amazon sells in the Amazon."
+    mentions = [
+        Mention(0, 6, "Organization", "Amazon", "Amazon"),
+        Mention(20, 26, "Location", "Amazon", "Amazon"),
+    ]
+    key = {("Organization", "Amazon"): "Vega"}
+    assert given_away(before, mentions, key, "Vega sells in the Amazon.") == []
+
+
+def test_a_short_form_is_no_excuse_for_itself():
+    before = "Maria Lindqvist sued. Lindqvist won."
+    # an entity of its own, as a person or taken for an organisation
+    for category in ("Person", "Organization", "Product"):
+        mentions = mark(before, MARIA)
+        mentions.append(Mention(22, 31, category, "Lindqvist", "Lindqvist"))
+        key = {("Person", "Maria Lindqvist"): "Ines Vidal"}
+        after = "Ines Vidal sued. Lindqvist won."
+        assert given_away(before, mentions, key, after) == ["Lindqvist"]
+        new = rewrite_text(before, mentions, {k: Replacement(v, (v,)) for k, v in key.items()})
+        assert new.text == "Ines Vidal sued. Vidal won."
+
+
+def test_a_chunk_that_gave_nothing_gives_nothing_away():
+    mentions = mark("Maria Lindqvist won.", MARIA)
+    assert given_away("Maria Lindqvist won.", mentions, {}, "Maria Lindqvist won.") == []
+
+
+def test_words_that_the_text_or_the_caller_knows_as_ordinary():
+    name = ("Product", "Reblochon", "Reblochon")
+    mentions = mark("We sell Reblochon.", name)
+    key = {("Product", "Reblochon"): "TallyWren"}
+    assert given_away("We sell Reblochon.", mentions, key, "TallyWren. Reblochon wheels") == [
+        "Reblochon"
+    ]
+    assert not given_away(
+        "We sell Reblochon.", mentions, key, "TallyWren. Reblochon wheels", ordinary={"reblochon"}
+    )
+    before = "We sell Reblochon Gold, a reblochon cheese."
+    mentions = mark(before, ("Product", "Reblochon Gold", "Reblochon Gold"))
+    key = {("Product", "Reblochon Gold"): "TallyWren"}
+    assert given_away(before, mentions, key, "We sell TallyWren. Reblochon cheese") == []
+
+
+def test_entities_that_are_short_forms():
+    mentions = mark(
+        "Zimmer Biomet, Zimmer, Biomet Europe, Europe, Western Europe, Bank",
+        ZIMMER,
+        ("Organization", "Zimmer,", "Zimmer"),
+        ("Organization", "Biomet Europe", "Biomet Europe"),
+        ("Location", "Europe", "Europe"),
+        ("Location", "Western Europe", "Western Europe"),
+    )
+    names = {("Organization", "Zimmer Biomet"): ("Zimmer Biomet",)}
+    names |= {("Location", "Western Europe"): ("Western Europe",)}
+    assert short_entities(mentions, names) == {
+        ("Organization", "Zimmer"): ("Organization", "Zimmer Biomet")
+    }
+
+
+def test_the_table_follows_the_text_only_inside_a_category():
+    text = "Zimmer Biomet and Zimmer; Maria Lindqvist, Lindqvist"
+    mentions = mark(text, ZIMMER, MARIA)
+    mentions += [
+        Mention(18, 24, "Organization", "Zimmer", "Zimmer"),
+        Mention(43, 52, "Organization", "Lindqvist", "Lindqvist"),
+    ]
+    new = {
+        ("Organization", "Zimmer Biomet"): Replacement("Vega Labs", ("Vega Labs",)),
+        ("Person", "Maria Lindqvist"): Replacement("Ines Vidal", ("Ines Vidal",)),
+    }
+    settled = with_short_forms(sorted(mentions, key=lambda m: m.start), new)
+    assert settled == new | {("Organization", "Zimmer"): new["Organization", "Zimmer Biomet"]}
+    done = rewrite_text(text, mentions, new)
+    assert done.text == "Vega Labs and Vega; Ines Vidal, Vidal"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("So Lindqvist won.", ["Lindqvist"]),
+        ("[Lindqvist] won; LindqvistCo too; Lindqvistic", []),
+        ("Maria and Lindqvist, Maria Lindqvist", ["Maria", "Lindqvist", "Maria Lindqvist"]),
+        ("lindqvist as a word, but x@lindqvist.test", ["lindqvist"]),
+    ],
+)
+def test_where_names_are_left(text, found):
+    names = {("Person", "Maria Lindqvist"): ("Maria Lindqvist",)}
+    left = find_left(text, names, [])
+    assert [text[f.start : f.end] for f in left] == found
+    assert [f.glued for f in left] == [f.islower() for f in found]
+    assert find_left(text, names, [(0, len(text))]) == []
