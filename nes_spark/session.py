@@ -201,13 +201,12 @@ def get_session(
     if remote:
         builder = builder.remote(remote)
     elif not master and submitted:
-        from pyspark import SparkConf
-
-        master = SparkConf().get("spark.master", None)
+        pass  # spark-submit has said which
     else:
         master = master or os.environ.get("MASTER", "local[*]")
         builder = builder.master(master)
-    local = not remote and (master or "").startswith("local")
+    given = _submitted_settings() if submitted and not remote else {}
+    local = not remote and (master or given.get("spark.master", "")).startswith("local")
     settings = {
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
@@ -254,7 +253,7 @@ def get_session(
     if work is None or "," in str(work):  # Spark takes a comma for the start of another folder
         work, close = scratch.temporary_work()
     log = log or work / "spark.log"
-    folders = _local_folders(settings, submitted, work)
+    folders = _local_folders({**given, **settings}, submitted, work)
     temporary = scratch.private_folder(work / "tmp")
     mine = {"spark.local.dir": ",".join(map(str, folders))}
     if local:
@@ -294,6 +293,19 @@ def get_session(
 
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 LOCAL_DIRS = "SPARK_LOCAL_DIRS"
+
+
+def _submitted_settings() -> dict[str, str]:
+    """Read what spark-submit was told about the master and the disks."""
+    from pyspark.java_gateway import launch_gateway
+
+    gateway = launch_gateway()  # a second way to the process that is there
+    try:
+        conf = gateway.jvm.org.apache.spark.SparkConf(True)
+        found = {name: conf.get(name, "") for name in ("spark.master", "spark.local.dir")}
+    finally:
+        gateway.close()
+    return {name: value for name, value in found.items() if value}
 
 
 def _local_folders(settings: dict[str, str], submitted: bool, work: Path) -> list[Path]:

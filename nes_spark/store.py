@@ -784,8 +784,10 @@ def local_files(given: str) -> list[Path]:
     except OSError as error:  # a link that leads to itself, a name that is too long
         raise InputError(f"{given}: cannot be read: {error.strerror}") from None
     found = {Path(p) for one in _braces(str(path)) for p in glob.glob(one)}
-    files = {file for p in found for file in ([p] if p.is_file() else local_files(str(p)))}
-    return sorted(files)
+    folders = (p for p in found if p.is_dir())
+    return sorted(
+        {p for p in found if p.is_file()} | {f for p in folders for f in _walk(p, frozenset())}
+    )
 
 
 def spark_paths(given: str) -> list[str]:
