@@ -205,8 +205,8 @@ def get_session(
     else:
         master = master or os.environ.get("MASTER", "local[*]")
         builder = builder.master(master)
-    given = _submitted_settings() if submitted and not remote else {}
-    local = not remote and (master or given.get("spark.master", "")).startswith("local")
+    told = _submitted_settings() if submitted and not remote else {}
+    local = not remote and (master or told.get("spark.master", "")).startswith("local")
     settings = {
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
@@ -253,7 +253,7 @@ def get_session(
     if work is None or "," in str(work):  # Spark takes a comma for the start of another folder
         work, close = scratch.temporary_work()
     log = log or work / "spark.log"
-    folders = _local_folders({**given, **settings}, submitted, work)
+    folders = _local_folders({**told, **settings}, submitted, work)
     temporary = scratch.private_folder(work / "tmp")
     mine = {"spark.local.dir": ",".join(map(str, folders))}
     if local:
