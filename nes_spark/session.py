@@ -263,17 +263,20 @@ def get_session(
         quoted = str(temporary).replace("\\", "\\\\").replace('"', '\\"')
         mine[JAVA_OPTIONS] = f'{java} "-Djava.io.tmpdir={quoted}" {given}'.strip()
     before = os.environ.get(LOCAL_DIRS)
-    interrupted = signal.getsignal(signal.SIGINT)
     if not submitted:
         os.environ[LOCAL_DIRS] = mine["spark.local.dir"]  # it has the last word in a local session
+    session = None
     try:
-        with contextlib.nullcontext() if submitted else _errors_to(log):
+        with _uninterrupted(), contextlib.nullcontext() if submitted else _errors_to(log):
             session = _start(builder, settings | mine, log)
     except BaseException:
-        for folder in folders:
-            scratch.remove_tree(folder)
-        if close is not None:
-            close()
+        if session is not None:
+            _Started(session, folders, log, close).end()
+        else:
+            for folder in folders:
+                scratch.remove_tree(folder)
+            if close is not None:
+                close()
         raise
     finally:
         if before is None:
@@ -281,9 +284,6 @@ def get_session(
         else:
             os.environ[LOCAL_DIRS] = before
     if session._sc._conf.get("spark.local.dir") == mine["spark.local.dir"]:  # not another's context
-        if threading.current_thread() is threading.main_thread() and callable(interrupted):
-            # Spark's own handler talks to Java in the middle of a call and fails with traces.
-            signal.signal(signal.SIGINT, interrupted)
         _started = _Started(session, folders, log, close)
         atexit.register(_started.end)
     elif close is not None:
@@ -332,6 +332,27 @@ def _start(builder: Any, settings: dict[str, str], log: Path | None) -> SparkSes
             f"Spark did not start: {cause.group() if cause else first}"
         ) from error
     return session
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Hold Ctrl-C back until Java has started: in between it would be left running for ever.
+
+    Afterwards it means what it meant before: Spark's own handler talks to Java in the middle of a
+    call and fails with traces.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+    came: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if came:
+        raise KeyboardInterrupt
 
 
 @contextlib.contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import hashlib
 import importlib
@@ -12,6 +13,7 @@ import signal
 import time
 from dataclasses import fields
 
+import psutil
 import pytest
 import yaml
 from click.testing import CliRunner
@@ -268,6 +270,16 @@ def test_a_broken_connection_to_java_leaves_no_trace(capsys):
     assert capsys.readouterr().err == ""
 
 
+def processes_of(session: int) -> list[str]:
+    """What still runs in a session: Java and Python workers too."""
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(ProcessLookupError, psutil.Error):
+            if os.getsid(process.pid) == session:
+                found.append(process.name())
+    return found
+
+
 @pytest.mark.slow
 def test_an_interrupt_is_one_line_and_leaves_no_working_files(tmp_path):
     source = copy_package(tmp_path / "source")
@@ -291,3 +303,7 @@ def test_an_interrupt_is_one_line_and_leaves_no_working_files(tmp_path):
         rest = [line for line in job.text().splitlines() if not line.startswith("{")]
         assert rest == ["stopped; run the same command again to resume"], job.text()
         assert not (output / "all" / ".work").exists()
+        end = time.monotonic() + 60
+        while left := processes_of(job.process.pid):
+            assert time.monotonic() < end, left
+            time.sleep(0.5)
