@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from nes_spark.config import IdentifierKind
 from nes_spark.text.addresses import email_spans, url_spans
 from nes_spark.text.forms import (
+    HEADS,
     company_names,
     is_distinctive,
     legal_words,
@@ -230,7 +231,7 @@ def mine_aliases(
     others = [
         *_own_domains(whole, [*companies, *found], covered),
         *_misspelt(whole, companies, human),
-        *_TICKER.findall(whole),
+        *(_TICKER.findall(whole) if any(word in whole for word in _MARKETS) else ()),
     ]
     for name in others:
         if not any(_inside(name, other) for other in (*companies, *found)):
@@ -239,7 +240,9 @@ def mine_aliases(
 
 
 def _inside(name: str, other: str) -> bool:
-    return any(squeeze(form) == squeeze(name) for form, _ in company_names(other))
+    return any(
+        squeeze(form) == squeeze(name) and rule not in HEADS for form, rule in company_names(other)
+    )
 
 
 def _plausible(name: str, key: str, human: set[str], humans: set[str]) -> bool:
@@ -275,6 +278,7 @@ _OWN_SITE = re.compile(
     r"section|page)\b|\bvisit\b|\be-?mail\b",
     re.IGNORECASE,
 )
+_MARKETS = ("NYSE", "NASDAQ", "Nasdaq", "AMEX", "LSE", "TSX", "ASX", "OTCQX", "icker", "ymbol")
 _TICKER = re.compile(
     r"\b(?:NYSE|NASDAQ|Nasdaq|AMEX|LSE|TSX|ASX|OTCQX|[Tt]icker(?: symbol)?|[Ss]ymbol)"
     r"(?:\W{1,3}|\W{1,2}(?:is|under)\W{1,2})([A-Z]{2,5})\b"
@@ -314,12 +318,9 @@ def _own_domains(text: str, companies: Sequence[str], covered: Matcher) -> list[
 
 def _misspelt(text: str, companies: Sequence[str], human: set[str]) -> list[str]:
     """Names with a word that the text spells in another way (Pheonix New Media: Phoenix)."""
-    lower = set(re.findall(r"(?<!\w)[a-z]{5,}(?!\w)", text))
-    seen = {
-        w
-        for w in set(re.findall(r"(?<!\w)[A-Z][A-Za-z]{4,}(?!\w)", text))
-        if w.lower() not in lower
-    }
+    seen = set(re.findall(r"\b[A-Z][A-Za-z]{4,}", text))
+    # Two words may be heard for one: Ecopetrol, "Eco Patrol".
+    seen |= set(re.findall(r"\b[A-Z][a-z]{2,} [A-Z][a-z]{2,}", text))
     found: dict[str, None] = {}
     for company in companies:
         words = company.split()
@@ -328,10 +329,11 @@ def _misspelt(text: str, companies: Sequence[str], human: set[str]) -> list[str]
             if len(own) < 6 or own in COMMON_WORDS or own in DESCRIPTORS or own in legal_words():
                 continue
             for other in seen:
-                key = other.lower()
+                key = squeeze(other)
                 if key == own or key[0] != own[0] or abs(len(key) - len(own)) > 2 or key in human:
                     continue
                 # One who hears a name writes it with nearly the same letters.
-                if difflib.SequenceMatcher(None, own, key).ratio() >= 0.84:
+                alike = difflib.SequenceMatcher(None, own, key).ratio() >= 0.84
+                if alike and not re.search(rf"\b{other.lower()}\b", text):
                     found.setdefault(" ".join([*words[:n], other, *words[n + 1 :]]))
     return sorted(found)

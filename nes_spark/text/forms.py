@@ -71,9 +71,10 @@ def is_capital(word: str) -> bool:
 
 # Which spelling a form needs in the text.
 ANY, CAPITAL, TITLE, UPPER, CONTEXT = "any", "capital", "title", "upper", "context"
-HEAD, POSSESSIVE, BRAND, INITIALS = "head", "possessive", "brand", "initials"
+HEAD, START, POSSESSIVE = "head", "start", "possessive"
+BRAND, INITIALS = "brand", "initials"
 #: Pieces of a name that are ordinary words: what stands around them decides.
-HEADS = frozenset({HEAD, POSSESSIVE, BRAND, INITIALS})
+HEADS = frozenset({HEAD, START, POSSESSIVE, BRAND, INITIALS})
 
 
 @dataclass(frozen=True)
@@ -83,10 +84,10 @@ class Form:
     ``case`` is ``any``; ``capital``: the first word has a capital letter; ``title``: all words but
     small ones have; ``upper``: capitals only; ``context``: capitals next to "ticker" or "NYSE";
     ``head``: as title, inside a sentence or before a possessive; ``possessive``: before one only;
-    ``brand``: as head, or before "stores" and the like; ``initials``: capitals, before a possessive
-    or behind "legacy" and the like.
-    ``opening`` tells that it may also be the first word of a sentence. ``n_words`` counts the words
-    of the form; ``owner`` is the index of its identifier.
+    ``start``: capitalised, not behind another capitalised word; ``brand``: as head, or before
+    "stores" and the like; ``initials``: capitals, before a possessive or behind "legacy" and the
+    like. ``opening`` tells that it may also be the first word of a sentence. ``n_words`` counts
+    the words of the form; ``owner`` is the index of its identifier.
     """
 
     owner: int
@@ -119,7 +120,20 @@ def legal_words() -> frozenset[str]:
     for _, terms in prepare_default_terms():
         if len(terms) == 1 and len(terms[0]) > 1:
             words.add(squeeze(terms[0]))
+    words |= _MORE_LEGAL
     return frozenset(words - (COMMON_WORDS - {"limited", "company"}) - {"as", "is", "in", "us"})
+
+
+#: Legal forms that cleanco does not know.
+_MORE_LEGAL = word_set("pjsc ojsc jsc pao oao zao sgps saic saica sab tbk bhd oyj abp kgaa sae psc")
+
+
+def _without_legal(name: str) -> str:
+    shorter = basename(name).strip(" ,.-")
+    words = shorter.split()
+    if len(words) > 1 and squeeze(words[-1]) in _MORE_LEGAL:
+        words.pop()
+    return " ".join(words).strip(" ,.-")
 
 
 @lru_cache(maxsize=4096)
@@ -142,7 +156,7 @@ def company_names(value: str) -> tuple[tuple[str, str], ...]:
 
     Examples
     --------
-    >>> [name for name, rule in company_names("The Acme Group Inc.")]
+    >>> [n for n, rule in company_names("The Acme Group Inc.") if rule in ("name", "part")]
     ['The Acme Group Inc.', 'The Acme Group', 'Acme Group', 'Acme']
     """
     names: dict[str, str] = {}
@@ -155,7 +169,7 @@ def company_names(value: str) -> tuple[tuple[str, str], ...]:
     value = re.sub(r"\s*\([^)]*\)", "", value).strip() or value
     names[value] = "name"
     core = value
-    while (shorter := basename(core).strip(" ,.-")) and shorter != core:
+    while (shorter := _without_legal(core)) and shorter != core:
         core = shorter
         add(core, "name")
     words = core.split()
@@ -185,7 +199,15 @@ def company_names(value: str) -> tuple[tuple[str, str], ...]:
     if len(own) > 1 and len(first) > 4 and first.endswith("s") and not plain:
         # Pilgrim's Pride is Pilgrim's, Dick's Sporting Goods is Dick's.
         add(re.sub(r"['’]", "", words[0]), POSSESSIVE)
-    if len(own) == len(words) == 2 and not {first, squeeze(words[1])} & COMMON_WORDS:
+    human = first in NICKNAMES or first in LEADING_DESCRIPTORS or first in DESCRIPTORS
+    if len(own) > 1 and len(first) > 3 and not (plain or human) and _may_head(words[:1]):
+        # Loma Negra is Loma, Arqit Quantum is Arqit.
+        add(words[0], HEAD if first in COMMON_WORDS else START)
+    if len(own) > 1 and words[0].isupper() and len(first) > 1 and words[0] not in ACRONYMS:
+        add(words[0], "capitals")  # KB Financial Group
+    if len(own) == len(words) == 2 and not {first, squeeze(words[1])} & (
+        COMMON_WORDS | DESCRIPTORS
+    ):
         # Kuehne Nagel writes itself Kuehne + Nagel and is called Kuehne and Nagel.
         add(" and ".join(words), "name")
     elif len(own) > 2 and {"&", "and"} & set(words):
@@ -261,8 +283,10 @@ def _initials(name: str) -> Iterable[tuple[str, str]]:
         return
     if not 2 <= len(own) <= 6 or not all(w[:1].isalpha() and w[:1].isupper() for w in own):
         return
-    letters = "".join(w[0] for w in own)
-    ordinary = letters in _codes() or fold(letters) in COMMON_WORDS or opens_sentence(letters)
+    # A word in capitals gives all its letters: KB Financial Group is KBFG.
+    letters = "".join(w if w.isupper() and len(w) < 4 else w[0] for w in own)
+    ordinary = letters in _codes() or fold(letters) in COMMON_WORDS | legal_words()
+    ordinary = ordinary or opens_sentence(letters)
     yield letters, INITIALS if ordinary else "capitals"
     if len(joined) > len(own):
         yield (
@@ -359,6 +383,13 @@ def person_forms(owner: int, value: str) -> Iterable[tuple[str, Form]]:
             yield squeeze(f"{name} {last}"), Form(owner, CAPITAL, "name", size)
         if len(rest) > 1:
             yield squeeze(f"{first} {rest[0]}"), Form(owner, CAPITAL, "name", 2)
+        # Of "MP Vijay Kumar" and "Carolina Dybeck Happe" the second name is used alone, too.
+        second = squeeze(rest[0])
+        if at > 1 and len(second) > 3 and second not in COMMON_WORDS and rest[0][:1].isupper():
+            yield (
+                second,
+                Form(owner, CAPITAL, "first", 1, second not in SENTENCE_WORDS, last, first),
+            )
         folded = squeeze(last)
         if not initial and len(folded) >= 2:
             ordinary = folded in COMMON_WORDS or len(folded) <= 2
@@ -369,6 +400,9 @@ def person_forms(owner: int, value: str) -> Iterable[tuple[str, Form]]:
                 folded,
                 Form(owner, case, "part", len(WORD.findall(last)), True, last, first),
             )
+    short = squeeze(first)
+    # Nicolas is Nico, Gabriela Gabri: the beginning of a long first name.
+    firsts += [short[:n] for n in range(4, len(short) - 1) if short[:n] not in firsts]
     for name in firsts:
         if len(name) < 2:
             continue

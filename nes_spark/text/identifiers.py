@@ -177,16 +177,16 @@ def known_identifiers(
         values.extend((person, name) for name in presented)
     unique = list(dict.fromkeys((k, v) for k, v in values if squeeze(v)))
     plain = [Identifier(k, v, config.kinds[k].placeholder) for k, v in unique]
-    if secret is not None:
-        plain += secret_identifiers(*secret, plain, config)
+    matcher = Matcher.of(plain, config)
+    if secret is not None and (more := secret_identifiers(*secret, matcher)):
+        plain += more
+        matcher = Matcher.of(plain, config)
     if any("#" in i.placeholder for i in plain):
-        plain = number_identifiers(text, plain, config)
+        plain = number_identifiers(text, plain, matcher)
     return plain, proposed
 
 
-def secret_identifiers(
-    column: str, value: str, known: Sequence[Identifier], config: IdentifiersConfig
-) -> list[Identifier]:
+def secret_identifiers(column: str, value: str, known: Matcher) -> list[Identifier]:
     """Return what must be searched for so that the value that must stay secret is always found.
 
     Parameters
@@ -196,10 +196,8 @@ def secret_identifiers(
         ``[Court]``.
     value : str
         The value.
-    known : sequence of Identifier
-        What is searched for already.
-    config : IdentifiersConfig
-        Kinds and forms that are never suppressed.
+    known : Matcher
+        Of what is searched for already.
 
     Returns
     -------
@@ -208,6 +206,6 @@ def secret_identifiers(
         :data:`~nes_spark.config.sections.METADATA_KIND`, which is found by whole forms and which
         ``allow`` does not touch.
     """
-    if Matcher.of(known, config).covers(value):
+    if known.covers(value):
         return []
     return [Identifier(METADATA_KIND, value, title_placeholder(column))]

@@ -33,6 +33,7 @@ from nes_spark.text.forms import (
     POSSESSIVE,
     SENTENCE_END,
     SMALL_WORDS,
+    START,
     TITLE,
     UPPER,
     WORD,
@@ -111,6 +112,12 @@ _FORMER = re.compile(
 )
 _DOUBLE_AFTER = re.compile(r"[-‐‑](?=[^\W\d_a-zß-öø-ÿ])[^\W\d_]{2,}")
 _DOUBLE_BEFORE = re.compile(r"(?<![^\W_])(?=[^\W\d_a-zß-öø-ÿ])[^\W\d_]{2,}[-‐‑]$")
+
+
+def _is_upper(word: str) -> bool:
+    """Whether a word is in capitals or figures, but for the s of a plural: GE, 3M, &, EDPs."""
+    stem = word[:-1] if len(word) > 2 and word.endswith("s") else word
+    return stem.isupper() or stem.isdigit() or word == "&"
 
 
 def _literal(value: str) -> re.Pattern[str]:
@@ -388,7 +395,8 @@ class Matcher:
                 if initials and len(parts) > 1 and all(len(p) == 1 for p in parts):
                     # B.W.W. for BWW, J.J. for JJ; "B W W" could be anything.
                     dots = text[words[i][1] : words[j][1]].count(".")
-                    if dots == len(parts) - 1 and all(p.isupper() for p in parts):
+                    inside = text[max(0, words[i][1] - 1) : words[i][1]] == "."
+                    if dots == len(parts) - 1 and all(p.isupper() for p in parts) and not inside:
                         return form
                     continue
                 # Split or joined spellings: only for names long enough not to arise by chance.
@@ -408,7 +416,7 @@ class Matcher:
                 continue
             if case in (UPPER, CONTEXT) and form.rule in ("ticker", "name", "part"):
                 if form.rule == "ticker" or case == UPPER:
-                    if not all(p.isupper() or p.isdigit() or p == "&" for p in parts):
+                    if not all(_is_upper(p) for p in parts):
                         continue
                 elif not is_capital(parts[0]):
                     continue
@@ -467,6 +475,10 @@ class Matcher:
             return True
         if case == POSSESSIVE:
             return False
+        if case == START:
+            previous = words.spelled[i - 1] if i and before[-1:] == " " else ""
+            closed = SENTENCE_END.search(before[-8:])
+            return bool(closed) or not previous[:1].isupper() or opens_sentence(previous)
         if SENTENCE_END.search(before[-8:]):
             return False
         # Capital letters around it: a title, or another name that the word is a part of.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nes_spark.config import IdentifiersConfig
 from nes_spark.text.forms import name_words, squeeze
 from nes_spark.text.matching import Identifier, Match, Matcher
 
@@ -35,11 +34,12 @@ def replace_matches(text: str, matches: Sequence[Match]) -> str:
     return "".join([*parts, text[end:]])
 
 
-def number_identifiers(
-    text: str, plain: list[Identifier], config: IdentifiersConfig
-) -> list[Identifier]:
-    """Number the placeholders of identifiers by first appearance in `text`, absent ones last."""
-    matches = Matcher.of(plain, config).find(text)
+def number_identifiers(text: str, plain: list[Identifier], matcher: Matcher) -> list[Identifier]:
+    """Number the placeholders of identifiers by first appearance in `text`, absent ones last.
+
+    `matcher` is that of the same identifiers.
+    """
+    matches = matcher.find(text)
     order = {(m.kind, m.value): n for n, m in reversed(list(enumerate(matches)))}
     ranked = sorted(range(len(plain)), key=lambda n: (order.get(_key(plain[n]), len(text)), n))
     numbers: dict[str, dict[str, int]] = {}

@@ -75,14 +75,14 @@ def _is_phone(found: str, regions: tuple[str, ...], free: bool) -> bool:
 
 
 _SECURITY = re.compile(
-    r"(?<![A-Za-z0-9])(?:[A-Z]{2}[A-Z0-9]{9}\d|\d{3}[0-9A-Z*@#]{5}\d|[A-Z0-9]{18}\d{2}|000\d{7})"
-    r"(?![A-Za-z0-9])"
+    r"(?<![A-Za-z0-9])(?=[A-Z*@#]{0,10}\d)[A-Z0-9][A-Z0-9*@#]{8,19}(?![A-Za-z0-9*@#])"
 )
 _NAMED = re.compile(
     r"\b(?:CIK|CUSIP|CINS|ISIN|SEDOL|FIGI|LEI|WKN|Central Index Key)\b"
     r"(?:\s+(?i:numbers?|code|no\.?|is|of|identifier)){0,2}[\s:#()]{0,4}"
     r"(?P<number>(?=[A-Z]*\d)[A-Z0-9](?:[A-Z0-9]| (?=[A-Z0-9]*\d)){2,24})(?![A-Za-z0-9])"
 )
+_NAMES = ("CIK", "CUSIP", "CINS", "ISIN", "SEDOL", "FIGI", "LEI", "WKN", "Central Index Key")
 #: Length -> schemes with check digits.
 _CHECKED = {12: (isin, figi), 9: (cusip,), 20: (lei,)}
 
@@ -94,14 +94,17 @@ def security_spans(text: str) -> Iterable[tuple[int, int]]:
     ten numbers passes), a CIK padded to ten digits, and whatever is announced as one of them or as
     a SEDOL or WKN.
     """
-    for match in _NAMED.finditer(text):
-        yield match.span("number")
+    if any(name in text for name in _NAMES):
+        for match in _NAMED.finditer(text):
+            yield match.span("number")
     for match in _SECURITY.finditer(text):
         found = match.group()
         if found.isdigit():
             if found.startswith("000") and len(found) == 10:
                 yield match.span()
-        elif any(scheme.is_valid(found) for scheme in _CHECKED[len(found)]):
+        elif any(scheme.is_valid(found) for scheme in _CHECKED.get(len(found), ())) and (
+            len(found) != 9 or found[:3].isdigit()
+        ):
             yield match.span()
 
 

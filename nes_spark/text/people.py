@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from nes_spark.config import IdentifierKind
 from nes_spark.text.forms import fold, name_words, opens_sentence, place_names, squeeze
@@ -63,7 +63,8 @@ _OFFICER = re.compile(
 _HANDED = re.compile(
     r"\b(?:turn\w*|hand\w*|pass\w*|giv\w+|transfer|switch|move|go|kick|toss|throw|flip|bring|"
     r"yield|cede|"
-    r"send|start|begin|call|conference|meeting|floor|over|back)\b[^.?!\n]{0,64}?\b(?:to|with|on) "
+    r"send|start|begin|call|conference|meeting|floor|[Oo]ver|[Bb]ack)\b[^.?!\n]{0,64}?\b(?:to|"
+    r"with|on) "
     rf"(?:(?:our|my|your|the|colleague|partner|friend|speakers?|hosts?|today|good|moderator|"
     rf"presenter|"
     rf"first|for|a|few|remarks)[ ,]+){{0,5}}(?:{_ROLE}[ ,]+)?$"
@@ -83,7 +84,7 @@ _NAMED = re.compile(
     r"[Pp]artner|[Hh]ost|[Ff]ounder|[Ss]uccessor|[Pp]redecessor|[Rr]eplac(?:e|ing)|[Cc]all on|"
     r"[Rr]esignation|[Rr]etirement|[Dd]eparture|[Nn]omination|[Ee]lection|[Aa]ddition|[Aa]rrival|"
     r"(?:[Pp]leased|[Dd]elighted|[Hh]appy|[Ee]xcited) with|[Pp]roud|[Gg]rateful|of you|[Yy]ou all)"
-    r"(?: today| also| both| you| our| my| to| now| is| by| as|,| of| for| know){0,3},? $"
+    r"(?: today| also| both| you| to| now| is| by| as|,| of| for| know){0,3},? $"
 )
 _SPEAKS = re.compile(
     r",? (?:please go ahead|go ahead|over to you|back to you|you may (?:now )?(?:begin|proceed|go)|"
@@ -106,6 +107,12 @@ _WILL = re.compile(
     r"speak|"
     r"update|join|elaborate|address|describe|summarize|open|close|start|run|lead|be)\b"
 )
+#: What only a speaker of the call will do.
+_WALKS = re.compile(
+    r"(?:,? (?:and|&) [A-Z]\w+)?(?: will| would| is going to| are going to|['’]ll)"
+    r"(?: then| now| also| both| first| next| briefly)* "
+    r"(?:(?:take|walk|guide|lead|brief) (?:us|you)|elaborate|comment|talk|speak|be joined)\b"
+)
 _WHO = re.compile(
     r",? who (?:has|have|had|is|was|will|would|joins?|joined|leads?|led|brings?|brought|served?|"
     r"serves|returns?|returned|came|comes|spent|took|takes|recently|previously|most|currently)\b"
@@ -118,14 +125,19 @@ _PRESENT = re.compile(
     r"\b(?:join(?:ing|ed|s)? (?:me|us|you|by|today|on)|with (?:me|us|you)|on (?:the|today's|our|"
     r"this) "
     r"(?:call|line)|participants|present(?:ers|ing)|speakers|hosts|introduc\w+|accompanied|"
+    r"(?:together|along) with|alongside|"
     r"represent\w*|"
-    r"here (?:today|is|are)|hear from|remarks)\b",
+    r"here (?:today|is|are|with)|hear from|remarks)\b",
     re.IGNORECASE,
 )
+#: What a speaker says between two names: "Ann, uh, Roe".
+_FILLER = re.compile(r",? (?:uh|um|er|ah|mm|hmm),? ", re.IGNORECASE)
 #: Characters of the opening, in which such sentences count.
 _OPENING = 12_000
 
 _NO_NAMES = word_set(
+    "chairperson besides meanwhile moreover deputy superintendent senator congressman governor "
+    "minister "
     "mr mrs ms miss dr sir prof operator operators everyone everybody all you your our the this "
     "that these those today tonight tomorrow yesterday good morning afternoon evening ladies "
     "gentlemen thank thanks welcome please hello hi okay ok great yes no sure well now so then "
@@ -192,17 +204,20 @@ def mine_people(
         {"company": IdentifierKind(placeholder="[Company Name]", rule="company")},
     )
     framed: Counter[str] = Counter()
-    lowered: Counter[str] = Counter()
-    texts = [re.sub(r"\s+", " ", normalize(turn.text).text) for turn in turns]
-    for text in texts:
-        lowered.update(re.findall(r"\b[a-z]{2,}", text))
+    texts = [_FILLER.sub(" ", re.sub(r"\s+", " ", normalize(turn.text).text)) for turn in turns]
+    whole = " ".join(texts)
+
+    tokens = Counter(whole.split())
+
+    def lowered(word: str) -> int:
+        return sum(tokens[word + mark] for mark in ("", ",", "."))
+
     begun = 0
     for text in texts:
         for name, strength in _framed(text, own, begun):
             if clean := _person(name, strength, own, lowered):
                 framed[clean] += 1
         begun += len(text)
-    whole = " ".join(texts)
     found = [name for name, n in framed.items() if not _is_thing(name, n, whole)]
     return _without_known(found, known)
 
@@ -212,7 +227,7 @@ def _is_thing(name: str, framed: int, text: str) -> bool:
     if " " in name or fold(name) in NICKNAMES:
         return False
     uses = len(re.findall(rf"(?<!\w){re.escape(name)}(?!\w)", text))
-    return uses >= 4 and framed < 0.4 * uses
+    return uses >= 4 and framed < 0.2 * uses
 
 
 #: How sure a frame is: of a full name without common words, of any full name, of one word.
@@ -267,20 +282,32 @@ _LAST_WORDS = word_set(
 )
 
 
+def _is_part(name: str, own: Matcher) -> bool:
+    """Whether "head of X" means a part of the own company: its name, a function, a region."""
+    first = fold(name.split()[0])
+    known = first in _NO_NAMES or first in DEMONYMS or first in COMMON_WORDS
+    return known or first in place_names() or bool(own.find(f"x {name} x"))
+
+
 def _presented(text: str, start: int, end: int, n_words: int, own: Matcher) -> int | None:
     """Whether what stands around a name presents it, and how surely."""
     after = text[end : end + 1]
     if _ARTICLE.search(text, max(0, start - 6), start):
         return None
-    if n_words > 1 and after in (",", " ") and (role := _IS_OFFICER.match(text, end)):
+    if after in (",", " ") and (role := _IS_OFFICER.match(text, end)):
         other = _ELSEWHERE.match(role["rest"])
-        if role["own"] or not other or own.find(f"x {other['name']} x"):
+        if n_words == 1:
+            own_role = role["own"] or " the company" in role.group()[:40]
+            return _SINGLE if own_role else None
+        if role["own"] or not other or _is_part(other["name"], own):
             return _FULL
     if after in (",", " ", "."):
         if _SPEAKS.match(text, end) or _SAID.match(text, end) or _AND_I.match(text, end):
             return _SINGLE
         if n_words > 1 and _WHO.match(text, end):
             return _FULL
+        if _WALKS.match(text, end):
+            return _SINGLE
         if _WILL.match(text, end):
             return _WEAK
     before = text[max(0, start - 100) : start]
@@ -296,7 +323,7 @@ def _presented(text: str, start: int, end: int, n_words: int, own: Matcher) -> i
     return _FULL if _NAMED.search(before) else None
 
 
-def _person(name: str, strength: int, own: Matcher, lowered: Counter[str]) -> str:
+def _person(name: str, strength: int, own: Matcher, lowered: Callable[[str], int]) -> str:
     """A captured name cut down to a person's; empty where it is none."""
     words = name_words(name)
     while words and (fold(words[0]) in _NO_NAMES or opens_sentence(words[0])):
@@ -325,9 +352,16 @@ def _person(name: str, strength: int, own: Matcher, lowered: Counter[str]) -> st
         return ""
     if own.find(f"x {shown} x"):
         return ""
-    if any(w.isupper() and len(w) > 2 for w in kept) or set(folded[1:]) & _THINGS:
+    letters = [w for w in kept if w.isupper() and len(w) > 1]
+    # J.J. and TJ are first names, other capitals abbreviations.
+    if (
+        any("J" not in w or len(squeeze(w)) > 2 or w != kept[0] for w in letters)
+        or set(folded[1:]) & _THINGS
+    ):
         return ""
-    if folded[0] in place_names() or re.search(r"(?<!\w)\w-|-\w(?!\w)", shown):
+    if (folded[0] in place_names() and strength == _WEAK) or re.search(
+        r"(?<!\w)\w-|-\w(?!\w)", shown
+    ):
         # "Missouri Public Service", "E-One", "R-Rebecca".
         return ""
     if len(kept) == 1:
@@ -339,11 +373,13 @@ def _person(name: str, strength: int, own: Matcher, lowered: Counter[str]) -> st
             folded[0].endswith("ing")
             or opens_sentence(kept[0])
             or folded[0] in DESCRIPTORS
-            or lowered[folded[0]] > 1 + 2 * given
+            or lowered(folded[0]) > 1 + 2 * given
         ):
             return ""
         return shown
-    common = [w for w in folded if w in COMMON_WORDS or w in DESCRIPTORS or lowered[w]]
+    common = [
+        w for w in folded if w in COMMON_WORDS or w in DESCRIPTORS or (len(w) > 3 and lowered(w))
+    ]
     if not given and len(common) >= (1 if strength == _WEAK else len(folded)):
         return ""
     if folded[-1] in DESCRIPTORS and not given:

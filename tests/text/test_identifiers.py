@@ -258,6 +258,15 @@ OWN_FORMS = [
     ("Cash America", "our cash in CA, we", "our cash in CA, we"),
     ("Target Corp", "B2B and T.C. and TC", "B2B and T.C. and TC"),
     ("First Republic Bank", "the First Quarter", "the First Quarter"),
+    ("KB Financial Group", "KBFG and KB, a KB unit", "# and #, a # unit"),
+    (
+        "Arqit Quantum Inc",
+        "Arqit's; an Arqit QuantumCloud; Mr. Arqit",
+        "#'s; an # QuantumCloud; Mr. #",
+    ),
+    ("Loma Negra Compania", "at Loma we; Big Loma", "at # we; Big Loma"),
+    ("Rostelecom PJSC", "At Rostelecom we", "At # we"),
+    ("EDP Energias de Portugal", "EDPs and EDP", "#s and #"),
     ("National Western", "the National Park, NW's", "the National Park, #'s"),
 ]
 
@@ -265,6 +274,14 @@ OWN_FORMS = [
 @pytest.mark.parametrize("name, text, expected", OWN_FORMS)
 def test_own_forms(name, text, expected):
     assert released(text, company(name)) == expected.replace("#", "[Company Name]")
+
+
+def test_short_forms_of_first_names():
+    names = people("Nicolas Mindlow", "MP Vijay Kumaran", "Francis deSouzow", "JJ Bistrow")
+    text = "Nico, Vijay, deSouzow, J.J. spoke"
+    shown = "[Executive 1], [Executive 2], [Executive 3], [Executive 4]. spoke"
+    assert released(text, names) == shown
+    assert released("nico and vijay", names) == "nico and vijay"
 
 
 def test_the_other_half_of_a_double_name_goes_too():

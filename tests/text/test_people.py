@@ -90,3 +90,30 @@ def test_repetitive_texts_end_soon(unit):
 )
 def test_aliases_from_addresses_spellings_and_tickers(text, company, aliases):
     assert mine_aliases([Turn(text)], [company]) == aliases
+
+
+@pytest.mark.parametrize(
+    "text, names",
+    [
+        ("Philippe will then take us through the numbers.", ["Philippe"]),
+        (
+            "I'm here with Bernardo Mingow of CFO. I hand over to Bernardo, who will.",
+            ["Bernardo Mingow"],
+        ),
+        ("Over to Sergey Anokhow. Thank you.", ["Sergey Anokhow"]),
+        ("Let me bring in Vijay, our CFO, for this.", ["Vijay"]),
+        ("Our CFO, Cristiano, uh, Borew.", ["Cristiano Borew"]),
+        ("Thank you. Francis deSouzow, our CEO, is here.", ["Francis deSouzow"]),
+        ("I turn the call over to J.J. who leads.", ["J.J"]),
+        ("Growth is led by our Trailhead Chairs.", []),
+        (
+            "As Genentech mentioned, at Genentech, with Genentech, by Genentech, for Genentech, "
+            "of Genentech.",
+            [],
+        ),
+        ("It is on XL, as XL said.", []),
+        ("The Missouri Public Service Commission will review it.", []),
+    ],
+)
+def test_frames_of_real_calls(text, names):
+    assert mined(text) == names

@@ -9,6 +9,7 @@ from nes_spark.text.identifiers import find_identifiers, secret_identifiers, sup
 from nes_spark.text.kinds import title_placeholder
 from nes_spark.text.leaks import find_leaks_in_memory
 from nes_spark.text.reading import prepare_document, read_record
+from nes_spark.text.reading_stages import read_documents
 
 CONFIG = IdentifiersConfig.model_validate({})
 MAPPED = ColumnsConfig.model_validate(
@@ -42,6 +43,12 @@ def test_reading_and_matching_refuse_it_too():
         known_identifiers("x", {"judge": ["Ann Roe"]}, CONFIG)
     with pytest.raises(ConfigError, match="'judge'"):
         Matcher([Identifier("judge", "Ann Roe", "[Judge]")])
+
+
+def test_the_reading_stage_refuses_it_before_it_needs_spark():
+    config = InputConfig.model_validate({"path": "nowhere", "columns": MAPPED.model_dump()})
+    with pytest.raises(ConfigError, match="court"):
+        read_documents(None, config, PresentationConfig(), CONFIG)
 
 
 def test_the_name_of_the_reserved_kind_cannot_be_declared():
@@ -108,10 +115,10 @@ def test_a_kind_that_does_not_find_the_value_does_not_cover_it(kind, value, conf
 
 
 def test_what_is_covered_is_not_listed_twice():
-    known = [Identifier("company", "Acme Corp", "[Company Name]")]
-    assert secret_identifiers("company_name", "Acme Corp", known, CONFIG) == []
-    assert secret_identifiers("company_name", "Acme", known, CONFIG) == []
-    assert secret_identifiers("company_name", "Globex", known, CONFIG) != []
+    known = Matcher([Identifier("company", "Acme Corp", "[Company Name]")])
+    assert secret_identifiers("company_name", "Acme Corp", known) == []
+    assert secret_identifiers("company_name", "Acme", known) == []
+    assert secret_identifiers("company_name", "Globex", known) != []
 
 
 @pytest.mark.parametrize(
