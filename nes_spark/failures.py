@@ -10,9 +10,10 @@ import contextlib
 import errno
 import re
 from collections.abc import Iterator
+from urllib.parse import unquote
 
 from nes_spark import errors
-from nes_spark.errors import InfrastructureError, NesError
+from nes_spark.errors import InfrastructureError, InputError, NesError
 from nes_spark.session import spark_log
 
 #: Packages whose errors mean that something outside this program failed.
@@ -33,6 +34,22 @@ _CAUSES = (
     ("Connection refused", "a connection was refused; is the Spark cluster or server running?"),
     ("Context was shut down", "Spark was stopped while the job ran"),
     ("crashed unexpectedly", "a Python worker died; it may have run out of memory"),
+)
+_UNREADABLE = re.compile(r"Encountered error while reading file (\S+?)\.?\s")
+#: What Java says of a file that is not what its name says.
+_DAMAGES = (
+    ("FILE_NOT_EXIST", "has gone while it was read"),
+    ("EOFException", "ends too early"),
+    ("ZipException", "is not compressed as its name says, or damaged"),
+    ("not in gzip format", "is not compressed as its name says, or damaged"),
+    ("incorrect header check", "is not compressed as its name says, or damaged"),
+    ("is not a Parquet file", "is no Parquet file"),
+    ("Could not read footer", "is no whole Parquet file"),
+    ("CANNOT_READ_FILE_FOOTER", "is no whole Parquet file"),
+    ("ParquetDecodingException", "is damaged"),
+    ("org.apache.parquet", "is damaged"),
+    ("PARQUET_COLUMN_DATA_TYPE_MISMATCH", "has columns of another type than the others"),
+    ("MalformedInputException", "is not UTF-8"),
 )
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
@@ -83,6 +100,9 @@ def translate(error: BaseException, what: str) -> NesError | None:
         return InfrastructureError(f"{what}: {where}{reason}; {advice}")
     if origin not in OUTSIDE:
         return None
+    damaged = _UNREADABLE.search(text)
+    if damaged is not None and (found := _damaged(unquote(damaged.group(1)), text)) is not None:
+        return found
     for sign, advice in _CAUSES:
         if sign in text:
             return InfrastructureError(f"{what}: {advice}")
@@ -91,6 +111,18 @@ def translate(error: BaseException, what: str) -> NesError | None:
     log = spark_log() if origin in ("pyspark", "py4j") else None
     where = "its log" if log is None else str(log)
     return InfrastructureError(f"{what}: {origin} failed with {kind}; {where} has the details")
+
+
+def _damaged(file: str, text: str) -> NesError | None:
+    """The error for a file that Spark could not read; None where another attempt may help."""
+    reason = next((words for sign, words in _DAMAGES if sign in text), None)
+    local = file.startswith("file:")
+    if reason is None and not local:
+        return None
+    name = "/" + file.removeprefix("file:").lstrip("/") if local else file
+    if "/stages/" in name:
+        return InfrastructureError(f"{name}: {reason or 'cannot be read'}; remove it and run again")
+    return InputError(f"{name}: {reason or 'cannot be read'}; repair the file or leave it out")
 
 
 def _own(text: str) -> NesError | None:

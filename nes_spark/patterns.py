@@ -16,6 +16,8 @@ from nes_spark.errors import ConfigError
 
 #: Seconds that one pattern may search one text: a text of two million characters takes a tenth.
 LIMIT = 5.0
+#: The same for a trial of a thousand characters.
+TRIAL = 0.5
 
 
 class Pattern:
@@ -72,6 +74,24 @@ class Pattern:
             f"{self.where}: the pattern {self.text!r} searched one text for more than "
             f"{self.limit:g} s; write it without nested repetition such as (a+)+ or (a|a)*"
         )
+
+
+def check_pattern(text: str, where: str = "pattern") -> None:
+    """Refuse an expression that is none, or that takes for ever on simple repetitions.
+
+    It is tried on a thousand times each of its own characters and some more. What passes can still
+    be slow on other texts, so that searches have a time limit too.
+
+    Raises
+    ------
+    ConfigError
+        With the expression and what to do.
+    """
+    tried = Pattern(text, where, TRIAL)
+    own = sorted({c for c in text if c.isprintable()})[:40]
+    for character in dict.fromkeys([*own, "a", "A", "0", " ", "é"]):
+        for _ in tried.spans(character * 1000 + "\n!"):
+            pass
 
 
 @lru_cache(maxsize=256)

@@ -201,13 +201,12 @@ def get_session(
     if remote:
         builder = builder.remote(remote)
     elif not master and submitted:
-        from pyspark import SparkConf
-
-        master = SparkConf().get("spark.master", None)
+        pass  # spark-submit has said which
     else:
         master = master or os.environ.get("MASTER", "local[*]")
         builder = builder.master(master)
-    local = not remote and (master or "").startswith("local")
+    told = _submitted_settings() if submitted and not remote else {}
+    local = not remote and (master or told.get("spark.master", "")).startswith("local")
     settings = {
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
@@ -254,7 +253,7 @@ def get_session(
     if work is None or "," in str(work):  # Spark takes a comma for the start of another folder
         work, close = scratch.temporary_work()
     log = log or work / "spark.log"
-    folders = _local_folders(settings, submitted, work)
+    folders = _local_folders({**told, **settings}, submitted, work)
     temporary = scratch.private_folder(work / "tmp")
     mine = {"spark.local.dir": ",".join(map(str, folders))}
     if local:
@@ -264,17 +263,20 @@ def get_session(
         quoted = str(temporary).replace("\\", "\\\\").replace('"', '\\"')
         mine[JAVA_OPTIONS] = f'{java} "-Djava.io.tmpdir={quoted}" {given}'.strip()
     before = os.environ.get(LOCAL_DIRS)
-    interrupted = signal.getsignal(signal.SIGINT)
     if not submitted:
         os.environ[LOCAL_DIRS] = mine["spark.local.dir"]  # it has the last word in a local session
+    session = None
     try:
-        with contextlib.nullcontext() if submitted else _errors_to(log):
+        with _uninterrupted(), contextlib.nullcontext() if submitted else _errors_to(log):
             session = _start(builder, settings | mine, log)
     except BaseException:
-        for folder in folders:
-            scratch.remove_tree(folder)
-        if close is not None:
-            close()
+        if session is not None:
+            _Started(session, folders, log, close).end()
+        else:
+            for folder in folders:
+                scratch.remove_tree(folder)
+            if close is not None:
+                close()
         raise
     finally:
         if before is None:
@@ -282,9 +284,6 @@ def get_session(
         else:
             os.environ[LOCAL_DIRS] = before
     if session._sc._conf.get("spark.local.dir") == mine["spark.local.dir"]:  # not another's context
-        if threading.current_thread() is threading.main_thread() and callable(interrupted):
-            # Spark's own handler talks to Java in the middle of a call and fails with traces.
-            signal.signal(signal.SIGINT, interrupted)
         _started = _Started(session, folders, log, close)
         atexit.register(_started.end)
     elif close is not None:
@@ -294,6 +293,19 @@ def get_session(
 
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 LOCAL_DIRS = "SPARK_LOCAL_DIRS"
+
+
+def _submitted_settings() -> dict[str, str]:
+    """Read what spark-submit was told about the master and the disks."""
+    from pyspark.java_gateway import launch_gateway
+
+    gateway = launch_gateway()  # a second way to the process that is there
+    try:
+        conf = gateway.jvm.org.apache.spark.SparkConf(True)
+        found = {name: conf.get(name, "") for name in ("spark.master", "spark.local.dir")}
+    finally:
+        gateway.close()
+    return {name: value for name, value in found.items() if value}
 
 
 def _local_folders(settings: dict[str, str], submitted: bool, work: Path) -> list[Path]:
@@ -320,6 +332,27 @@ def _start(builder: Any, settings: dict[str, str], log: Path | None) -> SparkSes
             f"Spark did not start: {cause.group() if cause else first}"
         ) from error
     return session
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Hold Ctrl-C back until Java has started: in between it would be left running for ever.
+
+    Afterwards it means what it meant before: Spark's own handler talks to Java in the middle of a
+    call and fails with traces.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+    came: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if came:
+        raise KeyboardInterrupt
 
 
 @contextlib.contextmanager

@@ -17,6 +17,7 @@ import hashlib
 import json
 import os
 import posixpath
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 MANIFEST = "_manifest.json"
 FORMAT = 2
+_NO_PACKAGE = "ClassNotFoundException: Class org.apache.hadoop.fs"
 #: More bytes than this are not read again to see whether they changed: names, sizes and rows only.
 READ_AGAIN = 4 << 30
 #: Folder in which a release is put together before it is moved to its place.
@@ -666,6 +668,8 @@ def find_inputs(paths: Iterable[str]) -> None:
         local = local_path(given)
         if local is None:
             continue
+        if "\0" in local:
+            raise InputError(f"{given!r}: no such file or folder; give an existing path")
         files = local_files(local)
         path = Path(local)
         if not files:
@@ -673,6 +677,10 @@ def find_inputs(paths: Iterable[str]) -> None:
                 raise InputError(f"{given}: the folder holds no files; give one that does")
             raise InputError(f"{given}: no such file or folder; give an existing path")
         for file in files:
+            if ":" in file.name:
+                raise InputError(
+                    f"{file}: Spark cannot read local files with a colon in their name; rename it"
+                )
             try:
                 with file.open("rb") as stream:
                     first = stream.read(4)
@@ -738,7 +746,8 @@ def input_fingerprint(spark: SparkSession, paths: Iterable[str]) -> str:
                     f"{given}: no such file or folder; give an existing path"
                 ) from None
             except Exception as error:
-                if "No FileSystem for scheme" not in str(error):
+                signs = ("No FileSystem for scheme", "UNSUPPORTED_FILE_SYSTEM", _NO_PACKAGE)
+                if not any(sign in str(error) for sign in signs):
                     raise
                 scheme = given.partition("://")[0]
                 raise InputError(
@@ -774,11 +783,52 @@ def local_files(given: str) -> list[Path]:
             return sorted(_walk(path, frozenset()))
     except OSError as error:  # a link that leads to itself, a name that is too long
         raise InputError(f"{given}: cannot be read: {error.strerror}") from None
+    found = {Path(p) for one in _braces(str(path)) for p in glob.glob(one)}
+    folders = (p for p in found if p.is_dir())
     return sorted(
-        file
-        for p in glob.glob(str(path), recursive=True)
-        for file in ([Path(p)] if Path(p).is_file() else local_files(p) if Path(p).is_dir() else [])
+        {p for p in found if p.is_file()} | {f for p in folders for f in _walk(p, frozenset())}
     )
+
+
+def spark_paths(given: str) -> list[str]:
+    """Return an input as Spark is to open it: paths that exist literally, patterns as they are.
+
+    Spark takes characters such as ``[`` for patterns and follows links in circles.
+    """
+    local = local_path(given)
+    if local is None:
+        return [given]
+    path = Path(local).expanduser().absolute()
+    if not path.exists():
+        return [str(path)]
+    if path.is_dir() and _turns_back(path):
+        return [_literal(file) for file in local_files(str(path))]
+    return [_literal(path)]
+
+
+def _literal(path: Path) -> str:
+    return re.sub(r"([\\*?\[\]{}])", r"\\\1", str(path))
+
+
+def _turns_back(folder: Path) -> bool:
+    """Whether a link in a folder leads to a folder above it."""
+    for parent, names, _ in os.walk(folder):
+        real = os.path.realpath(parent)
+        for name in names:
+            below = os.path.join(parent, name)
+            target = os.path.realpath(below)
+            if os.path.islink(below) and (real + os.sep).startswith(target + os.sep):
+                return True
+    return False
+
+
+def _braces(pattern: str) -> list[str]:
+    """Write out the alternatives of a pattern (``{a,b}``), which Spark knows and Python not."""
+    found = re.search(r"\{([^{}]*)\}", pattern)
+    if found is None:
+        return [pattern]
+    before, after = pattern[: found.start()], pattern[found.end() :]
+    return [p for part in found.group(1).split(",") for p in _braces(before + part + after)]
 
 
 def _walk(folder: Path, above: frozenset[str]) -> Iterator[Path]:

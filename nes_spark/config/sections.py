@@ -17,6 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from nes_spark.config.faults import describe_fault, set_dotted
 from nes_spark.config.limits import oversized
+from nes_spark.errors import ConfigError
+from nes_spark.patterns import check_pattern
 
 #: Category names stand in tables, file names, metrics and, joined with "+", in combinations.
 CATEGORY_NAME = re.compile(r"[^\W\d_][\w -]{0,39}")
@@ -114,10 +116,7 @@ class IdentifierKind(Section):
         if (self.rule == "pattern") != (self.pattern is not None):
             raise ValueError("'pattern' goes with rule 'pattern' and only with it")
         if self.pattern is not None:
-            try:
-                re.compile(self.pattern)
-            except re.error as error:
-                raise ValueError(f"'pattern' is not a regular expression: {error}") from None
+            _check_pattern("'pattern'", self.pattern)
         return self
 
 
@@ -287,10 +286,8 @@ class EntitiesConfig(Section):
         for classes in value.values():
             for group in classes.values():
                 for entry in group:
-                    try:
-                        re.compile(entry.removeprefix("re:") if entry.startswith("re:") else "")
-                    except re.error as error:
-                        raise ValueError(f"{entry!r} is no regular expression: {error}") from None
+                    if entry.startswith("re:"):
+                        _check_pattern(repr(entry), entry.removeprefix("re:"))
         return value
 
     @field_validator("categories")
@@ -970,6 +967,13 @@ class Config(Section):
         """
         content = self.model_dump(mode="json", include=set(sections) if sections else None)
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _check_pattern(where: str, pattern: str) -> None:
+    try:
+        check_pattern(pattern, where)
+    except ConfigError as error:
+        raise ValueError(str(error)) from None
 
 
 def _known_category(where: str, category: str, known: list[str]) -> None:

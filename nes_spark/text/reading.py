@@ -32,6 +32,7 @@ REASONS: dict[str, str] = {
     "missing_period": "a period was asked for and the document has none",
     "missing_text": "the text field is missing, or the file that a row names is",
     "bad_turns": "the turns are not an array of objects with a text",
+    "bad_identifier": "a value of a direct identifier is nested or long beyond reason",
     "empty_text": "the text holds nothing but white space",
     "too_long": "the text is longer than input.max_characters",
     "no_presentation": "questions from the start: there is no presentation part",
@@ -39,6 +40,9 @@ REASONS: dict[str, str] = {
     "too_short": "the presentation part is shorter than input.min_characters",
     "duplicate_document_id": "an earlier accepted document has the same id",
 }
+
+#: Characters that a name, an address or a number may have.
+MAX_IDENTIFIER = 10_000
 
 _MISSING = object()
 
@@ -183,7 +187,7 @@ def _turns(value: Any, columns: ColumnsConfig) -> tuple[Turn, ...] | str:
     if isinstance(value, str):
         try:
             value = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             return f"{columns.turns!r} is a string that is not a JSON array"
     if not isinstance(value, (list, tuple)):
         return f"{columns.turns!r} must be an array of turns, got {type(value).__name__}"
@@ -273,10 +277,18 @@ def read_record(
         for key, column in columns.covariates.items()
         if (value := _scalar(look_up(record, column))) is not None
     }
-    identifiers = {
-        kind: list(dict.fromkeys(v for name in group for v in _values(look_up(record, name))))
-        for kind, group in columns.identifiers.items()
-    }
+    try:
+        identifiers = {
+            kind: list(dict.fromkeys(v for name in group for v in _values(look_up(record, name))))
+            for kind, group in columns.identifiers.items()
+        }
+    except RecursionError:
+        return Problem("bad_identifier", "an identifier is nested too deeply", document_id)
+    longest = max((len(v) for values in identifiers.values() for v in values), default=0)
+    if max(longest, len(metadata)) > MAX_IDENTIFIER:
+        return Problem(
+            "bad_identifier", f"an identifier of more than {MAX_IDENTIFIER} characters", document_id
+        )
     raw = RawDocument(
         document_id,
         metadata,

@@ -27,6 +27,7 @@ from nes_spark.config import (
 )
 from nes_spark.errors import InputError
 from nes_spark.schemas import DOCUMENTS, QUARANTINE
+from nes_spark.store import local_path, spark_paths
 from nes_spark.text.kinds import check_kinds
 from nes_spark.text.reading import (
     Document,
@@ -59,6 +60,8 @@ _RECORDS = (
     f"{DOCUMENTS.ddl}, reason string, message string"
 )
 _RECORD_COLUMNS = ["file", "block", "ordinal", "position", *DOCUMENTS.names, "reason", "message"]
+#: What a message may quote as the name of a column.
+_COLUMN_NAME = re.compile(r"[\w .:/@#()-]{1,40}")
 #: Documents per batch that a Python worker hands back.
 _BATCH = 64
 
@@ -90,7 +93,9 @@ def _input_error(path: str, error: AnalysisException) -> InputError:
 def _listing(spark: SparkSession, path: str) -> list[str]:
     """Distinct file extensions under a path; only names are read."""
     files = (
-        spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(path)
+        spark.read.format("binaryFile")
+        .option("recursiveFileLookup", "true")
+        .load(spark_paths(path))
     ).select(F.regexp_extract("path", r"\.([A-Za-z]+)(?:\.(?:gz|bz2|zst|snappy|lz4))?$", 1))
     try:
         return sorted({row[0].lower() for row in files.distinct().limit(50).collect()})
@@ -118,7 +123,10 @@ def _format_of(path: str, config: InputConfig, found: list[str]) -> str:
 
 def _root(path: str) -> str:
     """The part of a path that positions leave out: the folder, or what is before a wildcard."""
-    plain = path if "://" in path else os.path.abspath(path)
+    local = local_path(path)
+    plain = path if local is None else os.path.abspath(os.path.expanduser(local))
+    if local is not None and os.path.exists(plain):
+        return plain.rstrip("/")
     return re.split(r"[*?\[{]", plain)[0].rstrip("/")
 
 
@@ -145,7 +153,7 @@ def _read_jsonl(spark: SparkSession, path: str, config: InputConfig, found: list
     reader = _glob(spark.read.format("text"), found, "jsonl")
     # Casting to binary keeps the bytes as they are in the file: Spark does not check them.
     line = F.col("value").cast("binary")
-    return reader.load(path).select(
+    return reader.load(spark_paths(path)).select(
         F.col("_metadata.file_path").alias("file"),
         F.col("_metadata.file_block_start").alias("block"),
         _guarded(line, config).alias("payload"),
@@ -170,13 +178,13 @@ def _read_csv(spark: SparkSession, path: str, config: InputConfig, found: list[s
     }
     try:
         reader = _glob(spark.read.format("csv"), found, "csv")
-        width = len(reader.options(**options).load(path).columns)
+        width = len(reader.options(**options).load(spark_paths(path)).columns)
     except AnalysisException as error:
         raise _input_error(path, error) from None
     names = [f"_{i}" for i in range(width)]
     schema = ", ".join(f"{n} string" for n in names) + ", _corrupt string"
     reader = _glob(spark.read.format("csv"), found, "csv")
-    rows = reader.options(**options).schema(schema).load(path)
+    rows = reader.options(**options).schema(schema).load(spark_paths(path))
     cells = F.array(*[F.coalesce(n, F.lit("")) for n in names])
     size = F.length(F.array_join(cells, ""))
     return rows.select(
@@ -193,7 +201,7 @@ def _read_parquet(
     spark: SparkSession, path: str, config: InputConfig, found: list[str]
 ) -> DataFrame:
     try:
-        rows = spark.read.parquet(path)
+        rows = spark.read.parquet(*spark_paths(path))
         names = rows.columns
     except AnalysisException as error:
         raise _input_error(path, error) from None
@@ -204,8 +212,8 @@ def _read_parquet(
     text = config.columns.text
     apart = text if text in names else None
     body = F.col(f"`{apart}`").cast("binary") if apart else F.lit(None).cast("binary")
-    others = [F.col(f"`{n}`") for n in names if n != apart]
-    payload = F.to_json(F.struct(*others)).cast("binary")
+    others = [_as_json(field) for field in rows.schema.fields if field.name != apart]
+    payload = F.to_json(F.struct(*others), _EXACT).cast("binary")
     size = F.length(payload) + F.coalesce(F.length(body), F.lit(0))
     fits = size <= _max_bytes(config)
     return rows.select(
@@ -216,6 +224,22 @@ def _read_parquet(
         F.when(fits, body).alias("body"),
         (~fits).alias("corrupt"),
     )
+
+
+#: Two moments that differ must differ in print: they may be ids.
+_EXACT = {
+    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
+    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
+}
+
+
+def _as_json(field: Any) -> Any:
+    """A column for to_json, which would spell numbers that are none as words ("NaN")."""
+    column = F.col(f"`{field.name}`")
+    if field.dataType.simpleString() not in ("float", "double"):
+        return column
+    finite = ~F.isnan(column) & (F.abs(column) != float("inf"))
+    return F.when(finite, column).alias(field.name)
 
 
 def _in_schema(schema: Any, name: str) -> bool:
@@ -238,9 +262,11 @@ def _read_text(spark: SparkSession, path: str, config: InputConfig, found: list[
             "Lines or Parquet) that says for each file whose it is"
         )
     try:
-        files = _glob(spark.read.format("binaryFile"), found, "text").load(path)
+        files = _glob(spark.read.format("binaryFile"), found, "text").load(spark_paths(path))
         root = _root(path)
-        listed = files.select("path", F.col("content").alias("body"), "length")
+        listed = files.select(
+            F.col("_metadata.file_path").alias("path"), F.col("content").alias("body"), "length"
+        )
     except AnalysisException as error:
         raise _input_error(path, error) from None
     beside = _listing(spark, table)
@@ -406,7 +432,7 @@ def _text_record(
     elif payload is None:
         problem = Problem("missing_metadata", "the metadata table has no row for this file")
     elif not name:
-        problem = Problem("missing_text", "the file that this row names is not in the folder")
+        problem = Problem("missing_text", "the file of this row is empty, or not there")
     record = None if problem or payload is None else json.loads(bytes(payload))
     content = None if problem or body is None else bytes(body)
     return _Record(file, 0, 0, position, record, content, problem)
@@ -439,15 +465,18 @@ def _csv_record(cells: Any, corrupt: bool, header: list[str]) -> dict[str, Any] 
 def _probe(
     kind: str, root: str, names: list[str], columns: ColumnsConfig
 ) -> Callable[..., Iterator[pd.DataFrame]]:
-    """Emit which columns records have: ``+name`` for configured ones, ``-key`` for all others."""
+    """Emit which columns records have: ``+name`` for configured ones, ``-key`` for all others.
+
+    ``.`` stands for a record; keys that look like text are left out.
+    """
 
     def run(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         seen: set[str] = set()
         for item in _iterate(batches, kind, root):
             new: set[str] = set()
             if item.record is not None:
-                new = {"+" + n for n in names if has_column(item.record, n)}
-                new |= {"-" + k for k in item.record}
+                new = {"."} | {"+" + n for n in names if has_column(item.record, n)}
+                new |= {"-" + k for k in item.record if _COLUMN_NAME.fullmatch(k)}
             new -= seen
             seen |= new
             if new:
@@ -459,10 +488,14 @@ def _probe(
 def _missing_column(
     path: str, name: str, columns: ColumnsConfig, existing: list[str]
 ) -> InputError:
+    """Say which column is missing and which there are; what looks like text is not quoted."""
+    existing = [e for e in existing if _COLUMN_NAME.fullmatch(e)]
     fields = {v: k for k, v in columns.model_dump().items() if isinstance(v, str)}
     key = f"input.columns.{fields[name]}" if name in fields else "input.columns"
     close = difflib.get_close_matches(name, existing, n=1)
     hint = f"; did you mean {close[0]!r}?" if close else ""
+    if not existing:
+        return InputError(f"{path}: no column {name!r} ({key}), and none that looks like a name")
     shown = ", ".join(existing[:30]) + (", ..." if len(existing) > 30 else "")
     return InputError(f"{path}: no column {name!r} ({key}){hint} Columns there: {shown}")
 
@@ -485,6 +518,8 @@ def _check_columns(
         return
     missing = [n for n in names if "+" + n not in found]
     existing = sorted(k[1:] for k in found if k.startswith("-"))
+    if kind == "csv" and len(missing) == len(names):
+        existing = []  # no header: what stands there is the first document
     raise _missing_column(path, missing[0], config.columns, existing)
 
 
@@ -550,8 +585,11 @@ def _prepare(
             own = record_period(item.record, config.columns)
             if own is not None and own != period:
                 return None
-        stem = os.path.splitext(os.path.basename(item.position or ""))[0]
-        raw = read_record(item.record, config, item.body, stem if kind == "text" else "")
+        name = (item.position or "").removesuffix(".txt")
+        try:
+            raw = read_record(item.record, config, item.body, name if kind == "text" else "")
+        except RecursionError:
+            return Problem("not_json", "values in it are nested too deeply")
         if isinstance(raw, Problem):
             return raw
         if period is not None and raw.period is None:

@@ -118,7 +118,7 @@ def test_a_recoding_table_is_read_into_the_configuration(tmp_path):
     [
         ("category,class\nPerson,P\n", "has no column entity"),
         ("category,class,entity\nShip,S,T\n", "unknown category 'Ship'"),
-        ("category,class,entity\nPerson,P,re:(\n", "is no regular expression"),
+        ("category,class,entity\nPerson,P,re:(\n", "is not a regular expression"),
         (None, "cannot be read: No such file"),
     ],
 )

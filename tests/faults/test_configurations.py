@@ -38,7 +38,7 @@ OVERRIDES = {
     "an unknown encoding": ({"input.encoding": "latin-1"}, "input.encoding"),
     "an undeclared kind": (
         {"input.columns.identifiers": {"court": ["court"]}},
-        r"unknown kind 'court'.*declare it",
+        r"court.*(no such|unknown) kind|unknown kind 'court'",
     ),
     "no words for a number": ({"mixture.n_init": "many"}, "mixture.n_init"),
     "a threshold above 100": ({"chunking.threshold": 140}, "100"),
@@ -89,6 +89,15 @@ OVERRIDES = {
         {"identifiers.kinds": {"case": {"placeholder": "[C]", "rule": "pattern", "pattern": "("}}},
         "regular expression",
     ),
+    "a pattern without end": (
+        {
+            "identifiers.kinds": {
+                "c": {"placeholder": "[C]", "rule": "pattern", "pattern": "(a|aa)+$"}
+            }
+        },
+        "without nested repetition",
+    ),
+    "another": ({"entities.recoding": {"Person": {"a": ["re:(.*?,){20}P"]}}}, "nested repetition"),
     "a pattern without its rule": (
         {"identifiers.kinds": {"case": {"placeholder": "[C]", "pattern": "a"}}},
         "'pattern' goes with rule 'pattern'",

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
+import hashlib
 import importlib
 import json
 import logging
 import os
 import signal
 import time
+from dataclasses import fields
 
+import psutil
 import pytest
 import yaml
 from click.testing import CliRunner
 
 from nes_spark import logs
 from nes_spark.cli import main
-from nes_spark.config import LedgerConfig
+from nes_spark.config import LedgerConfig, load_config
 from nes_spark.demo import calls, config_path
+from nes_spark.releases.choice import Choice
+from nes_spark.run.published import PUBLICATION
 from nes_spark.run.secrets import required_secrets
+from nes_spark.run.verifying import files_digest, record_digest
+from nes_spark.store import Store
+from nes_spark.swapping import Secret
 from nes_spark.swapping.ledger import FOLDER, generate_key, write_ledger
 from tests.jobs import SEED, SMALL, Job, copy_package, environment, run_command, seed_named
 
@@ -192,6 +201,57 @@ def test_a_plain_ledger_is_called_plain(door, tmp_path, monkeypatch):
     assert "was plain and is now encrypted" in said
 
 
+@pytest.fixture
+def published(tmp_path):
+    """A run folder with a release, its ledger and its publication."""
+    store = Store(tmp_path / "out" / "all")
+    store.prepare()
+    content = b"{}\n"
+    files = [{"file": "chunks.jsonl", "rows": 1, "sha256": hashlib.sha256(content).hexdigest()}]
+    mark = Secret(SEED).fingerprint()
+    record = {"files": files, "chunks": 1, "seed_fingerprint": mark, "audit": {}}
+    store.write_bytes(content, "release", "chunks.jsonl")
+    store.write_json(record, "release", "release.json")
+    write_ledger(
+        store, [{"chunk_id": "a"}], LedgerConfig(), seed=Secret(SEED), release=files_digest(files)
+    )
+    choice = {field.name: None for field in fields(Choice)} | {
+        "combination": "Person",
+        "n_swaps": 1,
+    }
+    details = {"choice": choice, "record": record_digest(store), "mlflow_run_id": None}
+    store.write_artifact(PUBLICATION, "k", lambda _: details)
+    store.write_bytes(load_config().model_dump_json().encode(), "stages", "config.json")
+    return store
+
+
+MODEL = "audit.models=[{name: m, model: x, api_key_env: NES_TEST_KEY}]"
+
+
+def test_an_audit_needs_models_keys_and_the_seed_of_its_run_before_spark(
+    door, published, monkeypatch
+):
+    monkeypatch.delenv("NES_TEST_KEY", raising=False)
+    run = published.root
+    code, said = door("audit", run, "--dry-run", run=False)
+    assert (code, "audit.models: is empty" in said) == (2, True), said
+    code, said = door("audit", run, "--set", MODEL, run=False)
+    assert (code, "NES_TEST_KEY is not set" in said) == (2, True), said
+    monkeypatch.setenv("NES_SPARK_SEED", "")
+    mark = Secret(SEED).fingerprint()
+    for dry in ([], ["--dry-run"]):
+        monkeypatch.setenv("NES_TEST_KEY", "k")
+        code, said = door("audit", run, "--set", MODEL, *dry, run=False)
+        assert (code, f"fingerprint {mark}; NES_SPARK_SEED is not set" in said) == (2, True), said
+    assert not published.exists("sealed", "seed")
+    monkeypatch.setenv("NES_SPARK_SEED", seed_named("another"))
+    code, said = door("audit", run, "--set", MODEL, run=False)
+    assert (code, f"fingerprint {mark}; environment variable" in said) == (2, True), said
+    published.write_bytes(b"", "release", "chunks.jsonl")
+    code, said = door("audit", run, "--set", MODEL, run=False)
+    assert (code, "chunks.jsonl: has changed" in said) == (5, True), said
+
+
 def test_mistakes_of_this_program_keep_their_trace(monkeypatch):
     def broken(*_args, **_more):
         raise KeyError("x")
@@ -208,6 +268,16 @@ def test_a_broken_connection_to_java_leaves_no_trace(capsys):
     record = logging.LogRecord("root", logging.ERROR, "/x/py4j/java_gateway.py", 1, "x", (), None)
     logging.getLogger().handle(record)
     assert capsys.readouterr().err == ""
+
+
+def processes_of(session: int) -> list[str]:
+    """What still runs in a session: Java and Python workers too."""
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(ProcessLookupError, psutil.Error):
+            if os.getsid(process.pid) == session:
+                found.append(process.name())
+    return found
 
 
 @pytest.mark.slow
@@ -233,3 +303,7 @@ def test_an_interrupt_is_one_line_and_leaves_no_working_files(tmp_path):
         rest = [line for line in job.text().splitlines() if not line.startswith("{")]
         assert rest == ["stopped; run the same command again to resume"], job.text()
         assert not (output / "all" / ".work").exists()
+        end = time.monotonic() + 60
+        while left := processes_of(job.process.pid):
+            assert time.monotonic() < end, left
+            time.sleep(0.5)

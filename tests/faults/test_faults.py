@@ -184,6 +184,43 @@ def test_a_read_only_output_is_refused_before_any_work(finished, spark, tmp_path
         subprocess.run(["umount", str(disk)], check=True)
 
 
+# -- what is reused is verified ------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_a_part_of_a_finished_table_that_is_gone_is_made_again(finished, copied, spark):
+    _, reference = finished
+    corpus, run = copied
+    for name in ("documents", "chunks", "rewrites"):
+        next((run / "stages" / name).glob("*.parquet")).unlink()
+    part = next((run / "stages" / "mentions").glob("*.parquet"))
+    content = part.read_bytes()
+    part.write_bytes(content[:200] + bytes([content[200] ^ 1]) + content[201:])
+    nes.run(settings(corpus, run.parent), spark)
+    assert folder_bytes(run / "release") == folder_bytes(reference / "release")
+    for name in ("documents", "chunks", "rewrites", "mentions"):
+        assert Store(run).is_current(name, Store(reference).manifest(name).key)
+
+
+@pytest.mark.slow
+def test_nothing_to_do_is_not_said_of_a_release_that_was_edited(copied, spark):
+    corpus, run = copied
+    assert nes.run(settings(corpus, run.parent), spark).status == "unchanged"
+    text = run / "release" / "chunks.jsonl"
+    content = text.read_bytes()
+    text.write_bytes(b"")
+    with pytest.raises(InfrastructureError, match=r"release/chunks\.jsonl: has changed") as caught:
+        nes.run(settings(corpus, run.parent), spark)
+    one_line(caught.value)
+    text.write_bytes(content)
+    shutil.rmtree(run / "sealed" / "ledger")
+    with pytest.raises(NesError, match="there is no ledger") as caught:
+        nes.run(settings(corpus, run.parent), spark)
+    assert caught.value.exit_code == 5
+    assert nes.run(settings(corpus, run.parent), spark, force=True).status == "published"
+    assert nes.run(settings(corpus, run.parent), spark).status == "unchanged"
+
+
 # -- other versions ------------------------------------------------------------------------------
 
 
