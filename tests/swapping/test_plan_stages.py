@@ -143,7 +143,8 @@ def test_plans_are_the_same_on_any_partitioning_and_as_in_memory(spark, case):
 
 @pytest.mark.parametrize("unit", ["chunk", "document"])
 def test_every_name_has_its_fate(spark, unit):
-    options = PlanOptions(SWAP, OTHERS, unit=unit, leftover=("donor", "drop"))
+    leftover = ("drop",) if unit == "chunk" else ("donor", "drop")
+    options = PlanOptions(SWAP, OTHERS, unit=unit, leftover=leftover)
     releases, swapping = ReleasesConfig(draws=1), SwappingConfig()
     data = frames(spark, TABLES, 2)
     own = spark.createDataFrame([(d, c, e) for (d, c), e in OWN.items()], OWN_NAMES.ddl)
