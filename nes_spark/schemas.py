@@ -398,6 +398,31 @@ LEFTOVERS = Table(
     ("setting", "unit", "draw", "chunk_id", "category", "entity"),
 )
 
+FATES = Table(
+    "fates",
+    "What becomes of one name in one chunk under plan 'whole'; every name has one row. Sealed.",
+    (
+        Column("setting", "string", "mixture setting"),
+        Column("unit", "string", "chunk or document"),
+        Column("draw", "int", "0-based Monte Carlo draw"),
+        Column("chunk_id", "string", "chunk"),
+        Column("category", "string", "category"),
+        Column("entity", "string", "canonical name"),
+        Column("treatment", "string", "exchange, or a treatment of what is left over"),
+        Column("replacement", "string", "what comes in its place; null for none", True),
+        Column("order", "int", "of the exchange", True),
+        Column("layer", "int", "of the exchange", True),
+        Column("partner", "string", "chunk (document) that the new name came from", True),
+        Column(
+            "reason",
+            "string",
+            "'' for an exchange; that of table leftovers; not_reached (a prefix ends before), "
+            "not_swapped (its category stays as it is), must_change",
+        ),
+    ),
+    ("setting", "unit", "draw", "chunk_id", "category", "entity"),
+)
+
 POST_DENSITY = Table(
     "post_density",
     "The log density of one post-swap text under the component of the chunk before the swap.",
@@ -595,6 +620,7 @@ TABLES: dict[str, Table] = {
         SWAPS,
         PLAN,
         LEFTOVERS,
+        FATES,
         REWRITES,
         POST_DENSITY,
         RISK_FITS,
