@@ -224,6 +224,9 @@ def audit_release(context: Context, choice: Choice, key: str, again: bool = Fals
     if not config.audit.linkage or not choice.swapped:
         return Audit([], None, None)
     tables = [t for t in (PREDICTIONS_TABLE, PARTNERS_TABLE) if attacks_of(config.audit, t)]
+    if config.releases.plan == "whole":
+        # A chunk has several partners there; the search for one is made for a single exchange.
+        tables = [PREDICTIONS_TABLE]
     attacked = chosen_rewrites(
         context.table("rewrites"), choice.setting, choice.combination.name, choice.n_swaps
     ).cache()

@@ -441,10 +441,14 @@ def _scores(context: Context) -> Outputs:
 def _candidates(context: Context) -> Outputs:
     from nes_spark.mixture.stages import settings_of
     from nes_spark.releases.stages import summarize
+    from nes_spark.swapping.whole_stages import at_tenths
 
     config = context.config
+    scores = context.table("scores")
+    if config.releases.plan == "whole":
+        scores = at_tenths(scores)
     candidates = summarize(
-        context.table("scores"),
+        scores,
         [setting.name for setting in settings_of(config.mixture)],
         config.risk.population,
         per_draw=config.choice.per_draw,
@@ -570,7 +574,7 @@ STAGES: tuple[Stage, ...] = (
         what="average over draws, find the frontier",
         needs=("scores",),
         gives=("candidates",),
-        sections=("mixture", "risk", "choice"),
+        sections=("mixture", "risk", "choice", "releases"),
         run=_candidates,
     ),
 )

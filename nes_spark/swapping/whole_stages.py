@@ -79,6 +79,26 @@ def last_steps(swaps: DataFrame, leftovers: DataFrame) -> DataFrame:
     return treated.join(F.broadcast(ends), ["setting", "draw"])
 
 
+def at_tenths(scores: DataFrame) -> DataFrame:
+    """Return the rows of a sequence's prefixes at 10 %, 20 %, .. 100 % of its swaps.
+
+    Parameters
+    ----------
+    scores : pyspark.sql.DataFrame
+        ``setting, combination, draw, n_swaps`` and more: one row a prefix of each sequence.
+    """
+    from pyspark.sql import functions as F
+    from pyspark.sql.window import Window
+
+    sequence = Window.partitionBy("setting", "combination", "draw")
+    tenths = [F.ceil(F.col("_all") * k / 10) for k in range(1, 11)]
+    return (
+        scores.withColumn("_all", F.max("n_swaps").over(sequence))
+        .where(F.array_contains(F.array(*tenths), F.col("n_swaps").cast("bigint")))
+        .drop("_all")
+    )
+
+
 def coverage(
     mentions: DataFrame,
     swaps: DataFrame,
