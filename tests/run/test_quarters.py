@@ -37,7 +37,6 @@ def settings(corpus: Path, output: Path, period: str, **more):
         "mixture.warm_start": "previous",
         "swapping.sticky": True,
         "releases.plan": "pairs",
-        "choice.rule": "line",
         "releases.max_swaps": 10,
         "choice.rule": "max_rate",
         "choice.combination": ["Organization", "Product"],

@@ -65,7 +65,9 @@ def tables(spark, partitions):
         for c, k, e in NAMES
     ]
     made = {
-        "chunks": spark.createDataFrame([tuple(r[n] for n in CHUNKS.names) for r in rows], CHUNKS.ddl),
+        "chunks": spark.createDataFrame(
+            [tuple(r[n] for n in CHUNKS.names) for r in rows], CHUNKS.ddl
+        ),
         "mentions": spark.createDataFrame(
             [tuple(r.get(n) for n in MENTIONS.names) for r in mentions], MENTIONS.ddl
         ),
