@@ -340,7 +340,12 @@ REWRITES = Table(
         Column("draw", "int", "Monte Carlo draw"),
         Column("order", "int", "swap that produced this text"),
         Column("chunk_id", "string", "chunk"),
-        Column("partner_id", "string", "chunk it exchanged entities with"),
+        Column(
+            "partner_id",
+            "string",
+            "chunk it exchanged entities with, or took them from; null for placeholders alone",
+            True,
+        ),
         Column("text", "string", "text after the swap, must-change categories replaced too"),
         Column("cell", "map<string,string>", "post-swap cell of the chunk (z-tilde)"),
         Column(
@@ -421,6 +426,39 @@ FATES = Table(
         ),
     ),
     ("setting", "unit", "draw", "chunk_id", "category", "entity"),
+)
+
+COVERAGE = Table(
+    "coverage",
+    "What became of the mentions of one category; the sums are those of the corpus.",
+    (
+        Column("category", "string", "category"),
+        Column("fate", "string", "exchanged, donor, placeholder, replaced (everywhere) or kept"),
+        Column(
+            "reason",
+            "string",
+            "empty for exchanged; no_partner, shared, or a constraint's status for what was left "
+            "over; must_change, not_swapped",
+        ),
+        Column("mentions", "bigint", "mentions"),
+        Column("chunks", "bigint", "chunks that have any of them"),
+    ),
+    ("category", "fate", "reason"),
+)
+
+MEASURED = Table(
+    "measured",
+    "How often one attacker names the documents of the release, before and after.",
+    (
+        Column("attacker", "string", "attacker; -nameless: the released names are ignored"),
+        Column("side", "string", "before or after"),
+        Column("n", "int", "documents asked about"),
+        Column("named", "double", "share named first"),
+        Column("low", "double", "lower bound of the 95 % interval"),
+        Column("high", "double", "upper bound"),
+        Column("confident", "double", "share named first and with confidence"),
+    ),
+    ("attacker", "side"),
 )
 
 POST_DENSITY = Table(
@@ -621,6 +659,8 @@ TABLES: dict[str, Table] = {
         PLAN,
         LEFTOVERS,
         FATES,
+        COVERAGE,
+        MEASURED,
         REWRITES,
         POST_DENSITY,
         RISK_FITS,
