@@ -9,6 +9,7 @@ import pandas as pd
 
 from nes_spark.entities.mentions import Mention
 from nes_spark.schemas import GIVEN_AWAY
+from nes_spark.swapping.rewriting import given_by
 from nes_spark.swapping.short_forms import given_away
 
 if TYPE_CHECKING:
@@ -47,17 +48,12 @@ def find_given_away(
                     Mention(m["start"], m["end"], m["category"], m["surface"], m["entity"])
                     for m in (row["mentions"] if row["mentions"] is not None else ())
                 ]
-                exchanged = {
-                    (e["category"], e["old_entity"]): e["new_entity"]
-                    for e in row["edits"]
-                    if e["old_entity"] and e["new_entity"]
-                }
                 replaced = {
                     (m.category, m.entity): placeholders[m.category]
                     for m in found
                     if m.category in placeholders
                 }
-                mapping = replaced | exchanged
+                mapping = replaced | given_by(row["edits"])
                 rows += [
                     (row["chunk_id"], word)
                     for word in given_away(row["before"], found, mapping, row["text"])
