@@ -377,9 +377,8 @@ def coupled_drop(
     Cameron, Gelbach & Miller 2011; Aronow, Samii & Assenova 2015): the second sum takes away what
     the first counts twice. The interval is that of Student's t with m - 1 degrees of freedom.
 
-    A bootstrap that resamples documents as if they were independent covers the truth in 70 to 90 %
-    of made audits instead of 95 %, one that lets a swap follow both of its documents in 97 % and
-    more with an interval half as wide again; this one in 87 to 98 %.
+    A bootstrap that resamples documents as if they were independent covers the truth too seldom
+    (``tests/benchmarks/bench_calibration.py``).
 
     Parameters
     ----------
