@@ -340,7 +340,12 @@ REWRITES = Table(
         Column("draw", "int", "Monte Carlo draw"),
         Column("order", "int", "swap that produced this text"),
         Column("chunk_id", "string", "chunk"),
-        Column("partner_id", "string", "chunk it exchanged entities with"),
+        Column(
+            "partner_id",
+            "string",
+            "chunk it exchanged entities with, or took them from; null for placeholders alone",
+            True,
+        ),
         Column("text", "string", "text after the swap, must-change categories replaced too"),
         Column("cell", "map<string,string>", "post-swap cell of the chunk (z-tilde)"),
         Column(
@@ -398,6 +403,64 @@ LEFTOVERS = Table(
     ("setting", "unit", "draw", "chunk_id", "category", "entity"),
 )
 
+FATES = Table(
+    "fates",
+    "What becomes of one name in one chunk under plan 'whole'; every name has one row. Sealed.",
+    (
+        Column("setting", "string", "mixture setting"),
+        Column("unit", "string", "chunk or document"),
+        Column("draw", "int", "0-based Monte Carlo draw"),
+        Column("chunk_id", "string", "chunk"),
+        Column("category", "string", "category"),
+        Column("entity", "string", "canonical name"),
+        Column("treatment", "string", "exchange, or a treatment of what is left over"),
+        Column("replacement", "string", "what comes in its place; null for none", True),
+        Column("order", "int", "of the exchange", True),
+        Column("layer", "int", "of the exchange", True),
+        Column("partner", "string", "chunk (document) that the new name came from", True),
+        Column(
+            "reason",
+            "string",
+            "'' for an exchange; that of table leftovers; not_reached (a prefix ends before), "
+            "not_swapped (its category stays as it is), must_change",
+        ),
+    ),
+    ("setting", "unit", "draw", "chunk_id", "category", "entity"),
+)
+
+COVERAGE = Table(
+    "coverage",
+    "What became of the mentions of one category; the sums are those of the corpus.",
+    (
+        Column("category", "string", "category"),
+        Column("fate", "string", "exchanged, donor, placeholder, replaced (everywhere) or kept"),
+        Column(
+            "reason",
+            "string",
+            "empty for exchanged; no_partner, shared, or a constraint's status for what was left "
+            "over; must_change, not_swapped",
+        ),
+        Column("mentions", "bigint", "mentions"),
+        Column("chunks", "bigint", "chunks that have any of them"),
+    ),
+    ("category", "fate", "reason"),
+)
+
+MEASURED = Table(
+    "measured",
+    "How often one attacker names the documents of the release, before and after.",
+    (
+        Column("attacker", "string", "attacker; -nameless: the released names are ignored"),
+        Column("side", "string", "before or after"),
+        Column("n", "int", "documents asked about"),
+        Column("named", "double", "share named first"),
+        Column("low", "double", "lower bound of the 95 % interval"),
+        Column("high", "double", "upper bound"),
+        Column("confident", "double", "share named first and with confidence"),
+    ),
+    ("attacker", "side"),
+)
+
 POST_DENSITY = Table(
     "post_density",
     "The log density of one post-swap text under the component of the chunk before the swap.",
@@ -417,7 +480,7 @@ RISK_FITS = Table(
     "The Ewens-Pitman fit of one marginal table z_J.",
     (
         Column("combination", "string", "categories J joined with '+'"),
-        Column("n", "bigint", "chunks"),
+        Column("n", "bigint", "chunks in the table; those without an entity of J as configured"),
         Column("k", "bigint", "non-empty cells"),
         Column("s1", "bigint", "sample uniques"),
         Column("theta", "double", "strength parameter", True),
@@ -595,6 +658,9 @@ TABLES: dict[str, Table] = {
         SWAPS,
         PLAN,
         LEFTOVERS,
+        FATES,
+        COVERAGE,
+        MEASURED,
         REWRITES,
         POST_DENSITY,
         RISK_FITS,

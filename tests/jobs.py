@@ -34,6 +34,8 @@ TIMEOUT = 900
 SMALL = {
     "mixture.n_components": "3",
     "mixture.n_init": "2",
+    "releases.plan": "pairs",
+    "choice.rule": "line",
     "releases.max_swaps": "6",
     "report.examples": "false",
     "audit.linkage": "false",

@@ -480,7 +480,9 @@ def attack_candidates(
 # -- summaries ---------------------------------------------------------------------------------
 
 
-def summarize_audit(predictions: DataFrame, config: AuditConfig) -> list[AdversaryResult]:
+def summarize_audit(
+    predictions: DataFrame, config: AuditConfig, rewrites: DataFrame | None = None
+) -> list[AdversaryResult]:
     """Sum up the predictions of every adversary.
 
     Parameters
@@ -489,6 +491,9 @@ def summarize_audit(predictions: DataFrame, config: AuditConfig) -> list[Adversa
         Table PREDICTIONS, both sides of every chunk.
     config : AuditConfig
         ``min_chunks``, ``bootstrap``, ``confidence``.
+    rewrites : pyspark.sql.DataFrame, optional
+        ``draw, chunk_id, partner_id``: the swaps, which couple documents. Without them the
+        documents are taken to be independent, and resampled.
 
     Returns
     -------
@@ -543,8 +548,16 @@ def summarize_audit(predictions: DataFrame, config: AuditConfig) -> list[Adversa
     halves = sum(row["halves"] for row in by_draw)
     if halves:
         raise InputError(f"{halves} chunks have a prediction on one side only, or more than one")
+    none = F.lit("").alias("partner")
+    coupled = pairs.select("*", none)
+    if rewrites is not None:
+        # the document of a chunk is its id without the position
+        partner = F.regexp_replace("partner_id", "#[^#]*$", "").alias("partner")
+        coupled = pairs.join(
+            rewrites.select("draw", "chunk_id", partner), ["draw", "chunk_id"], "left"
+        ).fillna("", ["partner"])
     by_document = (
-        pairs.groupBy("model", "document_id")
+        coupled.groupBy("model", "document_id", "partner")
         .agg(F.count("*").alias("chunks"), F.sum(F.col("pre") - F.col("post")).alias("lost"))
         .collect()
     )
@@ -577,7 +590,7 @@ def summarize_audit(predictions: DataFrame, config: AuditConfig) -> list[Adversa
                     if row["model"] == model
                 ],
                 [
-                    (row["document_id"], row["chunks"], row["lost"])
+                    (row["document_id"], row["partner"], row["chunks"], row["lost"])
                     for row in by_document
                     if row["model"] == model
                 ],

@@ -16,6 +16,7 @@ from nes_spark.audit.statistics import (
     DropInterval,
     McNemarResult,
     bootstrap_document_sums,
+    coupled_drop,
     mcnemar,
     warnings_for,
 )
@@ -48,7 +49,8 @@ class AdversaryResult:
     mcnemar : McNemarResult
         Test of the aggregated 2 x 2 table.
     drop : DropInterval
-        Bootstrap interval of the accuracy drop, clustered by document.
+        Interval of the accuracy drop, clustered by document; it allows for the documents that
+        swaps couple where those are known.
     outcomes : dict
         Side to outcome to number of answers.
     warnings : list of str
@@ -123,7 +125,7 @@ def _accuracy(pairs: Iterable[tuple[int, int, int]]) -> DrawAccuracy:
 def build_result(
     model: str,
     draws: Sequence[DrawSums],
-    documents: Sequence[tuple[str, int, int]],
+    documents: Sequence[tuple[str, str, int, int]],
     outcomes: dict[str, dict[str, int]],
     min_chunks: int = 25,
     n_resamples: int = 2000,
@@ -137,15 +139,21 @@ def build_result(
         The adversary.
     draws : sequence of DrawSums
         At least one.
-    documents : sequence of (str, int, int)
-        Document, its pairs, and pairs correct before less pairs correct after.
+    documents : sequence of (str, str, int, int)
+        Document, document of the swap partner (empty where not known), pairs of predictions, and
+        pairs correct before less pairs correct after.
     outcomes : dict
         Side to outcome to number of answers.
     min_chunks, n_resamples, confidence
         See :class:`nes_spark.config.AuditConfig`.
     """
     draws = sorted(draws, key=lambda d: d.draw)
-    documents = sorted(documents)
+    names, partners, pairs, lost = zip(*documents, strict=True)
+    drop = (
+        coupled_drop(names, partners, pairs, lost, confidence)
+        if any(partners)
+        else bootstrap_document_sums(pairs, lost, n_resamples, confidence)
+    )
     chunks = sum(d.chunks for d in draws)
     both = sum(d.both for d in draws)
     pre_only = sum(d.pre_only for d in draws)
@@ -158,7 +166,7 @@ def build_result(
     return AdversaryResult(
         model=model,
         chunks=chunks,
-        documents=len(documents),
+        documents=drop.documents,
         draws=len(draws),
         pre=pre,
         post=_accuracy([(d.draw, d.post, d.chunks) for d in draws]),
@@ -167,17 +175,12 @@ def build_result(
         mrr_pre=math.fsum(d.reciprocal_pre for d in draws) / chunks if ranked else None,
         mrr_post=math.fsum(d.reciprocal_post for d in draws) / chunks if ranked else None,
         mcnemar=test,
-        drop=bootstrap_document_sums(
-            [n for _, n, _ in documents],
-            [lost for _, _, lost in documents],
-            n_resamples,
-            confidence,
-        ),
+        drop=drop,
         outcomes={
             side: {name: counts[name] for name in OUTCOMES if counts.get(name)}
             for side, counts in sorted(outcomes.items())
         },
-        warnings=warnings_for(pre.counts, test, len(documents), min_chunks),
+        warnings=warnings_for(pre.counts, test, drop.documents, min_chunks),
     )
 
 

@@ -441,9 +441,34 @@ class ConstraintsConfig(Section):
     )
 
 
-class ReleasesConfig(Section):
-    """The candidate releases (paper, section 2.3)."""
+Treatment = Literal["donor", "placeholder", "keep"]
 
+
+def _default_leftover() -> list[Treatment]:
+    return ["donor", "placeholder"]
+
+
+class ReleasesConfig(Section):
+    """The candidate releases (paper, section 2.3; plan ``whole`` goes beyond it)."""
+
+    plan: Literal["pairs", "whole"] = Field(
+        "pairs",
+        description="pairs: the paper's space, two categories and at most max_swaps swaps; whole: "
+        "layers of exchanges until nothing that can be exchanged stays, what is left over treated",
+    )
+    neighbours: int = Field(
+        1,
+        ge=0,
+        le=100,
+        description="plan whole: nearest other components in which a chunk looks for a partner "
+        "where its own has none left",
+    )
+    leftover: list[Treatment] = Field(
+        default_factory=_default_leftover,
+        min_length=1,
+        description="plan whole: what becomes of a name without a partner, the first that applies: "
+        "the name of a donor, a placeholder such as [Person], or it stays",
+    )
     swap: list[str] = Field(
         default_factory=lambda: ["Organization", "Person", "Product", "Location"],
         min_length=1,
@@ -507,6 +532,11 @@ class RiskConfig(Section):
         min_length=1,
         description="units N of the population table; at least the number of chunks",
     )
+    empty_cell: Literal["exclude", "include"] = Field(
+        "exclude",
+        description="chunks without any name of a combination: left out of its table, as they hold "
+        "no combination (structural), or counted as one cell, as the paper's text has it",
+    )
     on_failure: Literal["stop", "skip"] = Field(
         "stop",
         description="when a table or a mixture setting cannot be scored (no sample uniques, no "
@@ -544,7 +574,11 @@ class UtilityConfig(Section):
 class ChoiceConfig(Section):
     """How a release is chosen (paper, section 2.3)."""
 
-    rule: Literal["line", "max_utility", "max_rate"] = "line"
+    rule: Literal["line", "max_utility", "max_rate", "lowest_risk"] = Field(
+        "line",
+        description="line, max_utility and max_rate as in the paper; lowest_risk: the smallest DR, "
+        "and of equal ones the most swaps",
+    )
     slope: float = Field(1.0, gt=0, description="a in DR = c + a DU, rule line")
     offset: float = Field(0.0, description="c in DR = c + a DU, rule line")
     max_risk: float | None = Field(None, ge=0, le=1, description="alpha, rule max_utility")
@@ -675,6 +709,17 @@ class AuditConfig(Section):
         20_000, ge=2, description="a larger component is attacked on a sample of its chunks"
     )
     frontier: bool = Field(False, description="let the linkage adversary score every candidate")
+    documents: bool = Field(
+        True,
+        description="measure how many documents can be named by who holds half of every original "
+        "and is asked about the other half as released",
+    )
+    max_documents: int = Field(
+        3000,
+        ge=2,
+        description="more documents are not measured so (the texts are read by the driver), which "
+        "is said",
+    )
     reference: str | None = Field(
         None,
         description="folder with tables cells, chunks and mentions (Parquet) of an earlier period "
@@ -697,7 +742,11 @@ class AuditConfig(Section):
         description="adversaries that gates.max_linkage_accuracy binds",
     )
     min_chunks: int = Field(25, ge=1, description="warn about draws with fewer swapped chunks")
-    bootstrap: int = Field(2000, ge=100, description="resamples of the interval of the drop")
+    bootstrap: int = Field(
+        2000,
+        ge=100,
+        description="resamples of the interval of the drop where no swaps couple documents",
+    )
     confidence: float = Field(0.95, gt=0, lt=1, description="level of intervals")
     models: list[LanguageModelConfig] = Field(default_factory=list)
     prompt: str = Field(

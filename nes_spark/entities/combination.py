@@ -74,10 +74,13 @@ def combinations_of(releases: ReleasesConfig) -> list[Combination]:
     Returns
     -------
     list of Combination
-        Either exactly ``releases.combinations``, or all subsets of ``releases.swap`` of the sizes
-        in ``releases.sizes``, smaller ones first. Categories within a J are in the order of
+        For plan ``whole`` all of ``releases.swap`` together; else exactly
+        ``releases.combinations``, or all subsets of ``releases.swap`` of the sizes in
+        ``releases.sizes``, smaller ones first. Categories within a J are in the order of
         ``releases.swap`` (those that are not in it follow as given); none is listed twice.
     """
+    if releases.plan == "whole":
+        return [Combination(releases.swap)]
     rank = {category: i for i, category in enumerate(releases.swap)}
     if releases.combinations is not None:
         wanted = [

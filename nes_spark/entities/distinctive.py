@@ -309,7 +309,11 @@ def is_generic(word: str, category: str = "Organization") -> bool:
     if low in FUNCTION_WORDS or low in MONTHS or low.isdigit() or len(low) < 2:
         return True
     if category == "Person":
-        return word.capitalize() in TITLES or low in ("jr", "sr", "ii", "iii", "iv", "de", "van")
+        return (
+            word.capitalize() in TITLES
+            or low in DEMONYMS
+            or low in ("jr", "sr", "ii", "iii", "iv", "de", "van")
+        )
     if low in LEGAL_FORMS or low in INSTITUTIONS or low in GEOGRAPHY or low in DEMONYMS:
         return True
     return category != "Location" and low in PLACES

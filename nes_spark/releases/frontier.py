@@ -12,8 +12,8 @@ import pandas as pd
 from nes_spark.entities.combination import Combination
 from nes_spark.errors import EstimationError, parameter_error
 
-Rule = Literal["line", "max_utility", "max_rate"]
-RULES: tuple[Rule, ...] = ("line", "max_utility", "max_rate")
+Rule = Literal["line", "max_utility", "max_rate", "lowest_risk"]
+RULES: tuple[Rule, ...] = ("line", "max_utility", "max_rate", "lowest_risk")
 
 
 def _finite(owner: str, name: str, values: Any) -> np.ndarray:
@@ -112,6 +112,8 @@ def choose(
         lines alike and so never changes which release it is; it is checked and kept for the plot.
     ``max_rate``
         The highest swap rate among the releases that swap exactly ``combination``.
+    ``lowest_risk``
+        The smallest DR; of equal ones the most swaps.
 
     Ties are decided by, in this order: lower DR, higher DU, fewer swaps (column ``n_swaps``, else
     ``r``, where there is one; for ``max_rate`` that is the rule itself), first in the table. So the
@@ -126,7 +128,7 @@ def choose(
         Columns DR and DU; for ``max_rate`` also ``combination`` ("+"-joined categories) and
         ``n_swaps`` or ``r``. A sequence of (DR, DU) pairs will do for the other two. Include the
         release without swaps (1, 1) where it may be chosen.
-    rule : {"line", "max_utility", "max_rate"}
+    rule : {"line", "max_utility", "max_rate", "lowest_risk"}
         The rule.
     slope : float, optional
         a > 0, for ``line``.
@@ -182,6 +184,9 @@ def choose(
                 "max_risk or allow more swaps",
                 "empty_feasible_set",
             )
+    elif rule == "lowest_risk":
+        eligible, goal, swaps = np.ones(len(frame), dtype=bool), risk, -swaps
+        utility = np.zeros(len(frame))
     else:
         eligible, goal = _of_combination(frame, combination, rate)
     positions = np.flatnonzero(eligible)

@@ -25,7 +25,9 @@ class RiskFigures:
     p_hat: tuple[tuple[float, float], ...]
 
 
-def score_sequence(swapped: pd.DataFrame, figures: RiskFigures, log_f_pre: float) -> pd.DataFrame:
+def score_sequence(
+    swapped: pd.DataFrame, figures: RiskFigures, log_f_pre: float, n_chunks: int | None = None
+) -> pd.DataFrame:
     """Score every prefix of one sequence of swaps.
 
     Parameters
@@ -38,6 +40,8 @@ def score_sequence(swapped: pd.DataFrame, figures: RiskFigures, log_f_pre: float
         Of the combination.
     log_f_pre : float
         Log-likelihood of all chunks before.
+    n_chunks : int, optional
+        Chunks of the corpus, of which r is a share; those of the table when not given.
 
     Returns
     -------
@@ -78,8 +82,8 @@ def score_sequence(swapped: pd.DataFrame, figures: RiskFigures, log_f_pre: float
             {
                 "population": population,
                 "n_swaps": number,
-                "r": 2 * number / figures.n,
-                "n": figures.n,
+                "r": 2 * number / (n_chunks or figures.n),
+                "n": n_chunks or figures.n,
                 "s1": figures.s1,
                 "swapped_uniques": uniques,
                 "theta": figures.theta,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from nes_spark.entities.combination import Combination
 from nes_spark.errors import EstimationError, NesError
 from nes_spark.releases.scoring import RiskFigures, average, candidates_of, score_sequence
-from nes_spark.risk.stages import sample_uniques
+from nes_spark.risk.stages import EmptyCell, sample_uniques
 from nes_spark.risk.uniques import unique_proportion
 from nes_spark.schemas import CANDIDATES, SCORES, fields_of
 from nes_spark.utility.measure import DECIMALS, check_denominator
@@ -142,6 +142,7 @@ def score(
     risk_fits: DataFrame,
     populations: Sequence[float],
     on_failure: Literal["stop", "skip"] = "stop",
+    empty_cell: EmptyCell = "exclude",
 ) -> DataFrame:
     """Score disclosure risk and data utility after every swap of every sequence.
 
@@ -160,6 +161,8 @@ def score(
     on_failure : {"stop", "skip"}, optional
         What to do about a combination without a risk estimate or a setting whose denominator of DU
         is not positive: raise its error, or leave it out and log a warning (see :func:`unscored`).
+    empty_cell : {"exclude", "include"}, optional
+        As in :func:`nes_spark.risk.stages.fit_risk`, which made `risk_fits`.
 
     Returns
     -------
@@ -183,12 +186,14 @@ def score(
         if on_failure == "stop":
             raise EstimationError(failure.message, failure.reason)
         LOGGER.warning("not scored: %s", failure.message)
+    n_chunks = cells.count() if totals and figures else 0
     for setting, (n, _) in totals.items():
         for combination, figure in figures.items():
-            if figure.n != n:
+            whole = empty_cell == "include"
+            if n != n_chunks or figure.n > n or (whole and figure.n < n):
                 raise NesError(
-                    f"mixture {setting} assigns {n} chunks, the table of {combination} counts "
-                    f"{figure.n}; the tables are not of one run"
+                    f"there are {n_chunks} chunks, mixture {setting} assigns {n} of them, the "
+                    f"table of {combination} counts {figure.n}; the tables are not of one run"
                 )
     if not (totals and figures):
         return swaps.sparkSession.createDataFrame([], SCORES.ddl)
@@ -197,7 +202,7 @@ def score(
     )
     key = ["setting", "combination", "draw", "order"]
     sides = ready.select(*key, F.explode(F.array("chunk_a", "chunk_b")).alias("chunk_id"))
-    uniques = sample_uniques(cells, [Combination.parse(c) for c in sorted(figures)])
+    uniques = sample_uniques(cells, [Combination.parse(c) for c in sorted(figures)], empty_cell)
     swapped = (
         sides.join(uniques.withColumn("unique", F.lit(True)), ["combination", "chunk_id"], "left")
         .join(
@@ -212,11 +217,10 @@ def score(
         )
         .select(*key, "chunk_id", "pre", "post", F.coalesce("unique", F.lit(False)).alias("unique"))
     )
-    log_f_pre = {setting: total for setting, (_, total) in totals.items()}
 
     def sequence(names: tuple[str, str, int], frame: pd.DataFrame) -> pd.DataFrame:
         setting, combination, draw = names
-        scores = score_sequence(frame, figures[combination], log_f_pre[setting])
+        scores = score_sequence(frame, figures[combination], totals[setting][1], n_chunks)
         return scores.assign(setting=setting, combination=combination, draw=draw)[SCORES.names]
 
     return swapped.groupBy("setting", "combination", "draw").applyInPandas(sequence, SCORES.ddl)

@@ -171,6 +171,10 @@ class ReportData:
         Category, entity, entity it was exchanged with, times. Only when examples are allowed.
     examples : sequence of Example
         Only when examples are allowed.
+    measured : pandas.DataFrame or None
+        Table ``measured``: documents that each attacker names; None where it was not measured.
+    coverage : pandas.DataFrame or None
+        Table ``coverage`` of plan ``whole``.
     """
 
     name: str
@@ -204,6 +208,15 @@ class ReportData:
     attacks: pd.DataFrame | None = None
     exchanged: Sequence[tuple[str, str, str, int]] = ()
     examples: Sequence[Example] = ()
+    measured: pd.DataFrame | None = None
+    coverage: pd.DataFrame | None = None
+
+    @property
+    def documents_named(self) -> dict[str, Any] | None:
+        """What the strongest attackers name, before and after; None where it was not measured."""
+        from nes_spark.audit.measured import strongest
+
+        return None if self.measured is None else strongest(self.measured)
 
     @property
     def passed(self) -> bool:

@@ -214,6 +214,18 @@ def _figures(data: ReportData) -> dict[str, Drawing]:
                 "Chunks",
             )
         )
+    if data.coverage is not None and len(data.coverage):
+        account = data.coverage.groupby(["category", "fate"])["mentions"].sum().unstack().fillna(0)
+        kinds = [c for c in data.categories if c in account.index]
+        drawn.append(
+            figures.bars(
+                "coverage",
+                "What became of the mentions of each category",
+                kinds,
+                {str(fate): [float(n) for n in account[fate].reindex(kinds)] for fate in account},
+                "Mentions",
+            )
+        )
     if data.audit:
         drawn.append(figures.audit(data.audit))
     if data.attacks is not None and len(data.attacks):
@@ -249,6 +261,29 @@ def _goodness_rows(data: ReportData) -> list[dict[str, Any]]:
         }
         for combination, rows in goodness_table(data.risk_fits).groupby("combination", sort=False)
     ]
+
+
+def _measured_rows(data: ReportData) -> list[dict[str, Any]]:
+    """One row an attacker: the strongest after swapping first."""
+    if data.measured is None:
+        return []
+    before = {
+        row["attacker"]: row["named"]
+        for row in data.measured.to_dict("records")
+        if row["side"] == "before"
+    }
+    rows = [
+        {
+            "attacker": row["attacker"],
+            "before": before[row["attacker"]],
+            "after": row["named"],
+            "low": row["low"],
+            "high": row["high"],
+        }
+        for row in data.measured.to_dict("records")
+        if row["side"] == "after"
+    ]
+    return sorted(rows, key=lambda row: (-row["after"], -row["before"], row["attacker"]))
 
 
 def _agreement_rows(data: ReportData) -> list[dict[str, Any]]:
@@ -335,9 +370,13 @@ def _render(data: ReportData, drawings: dict[str, Drawing]) -> str:
         "line": "the frontier release that lies lowest against a straight line of risk and utility",
         "max_utility": "the frontier release with most utility among those with low enough risk",
         "max_rate": "as many swaps as possible of the combination that was asked for",
+        "lowest_risk": "the release with the lowest risk",
     }
     return environment().get_template("report.html.j2").render(
         data=data,
+        documents_named=data.documents_named,
+        measured=_measured_rows(data),
+        coverage=[] if data.coverage is None else data.coverage.to_dict("records"),
         figures=data.figures,
         choice=choice,
         style=Markup(stylesheet()),

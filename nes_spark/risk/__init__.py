@@ -1,6 +1,7 @@
 """Disclosure risk: sample uniques, the Ewens-Pitman model, population uniques (paper, 2.4)."""
 
 from nes_spark.risk.ewens_pitman import (
+    Estimate,
     EwensPitmanFit,
     GoodnessOfFit,
     Interval,
@@ -10,15 +11,22 @@ from nes_spark.risk.ewens_pitman import (
     simulate_partition,
 )
 from nes_spark.risk.measure import disclosure_risk
-from nes_spark.risk.tables import goodness_table, p_hat_table
+from nes_spark.risk.tables import (
+    comparable_population,
+    goodness_table,
+    p_hat_table,
+    stays_unique_table,
+)
 from nes_spark.risk.uniques import expected_uniques, log_expected_uniques, unique_proportion
 
 __all__ = [
+    "Estimate",
     "EwensPitmanFit",
     "GoodnessOfFit",
     "Interval",
     "PHat",
     "StandardErrors",
+    "comparable_population",
     "disclosure_risk",
     "expected_uniques",
     "fit_ewens_pitman",
@@ -26,5 +34,6 @@ __all__ = [
     "log_expected_uniques",
     "p_hat_table",
     "simulate_partition",
+    "stays_unique_table",
     "unique_proportion",
 ]

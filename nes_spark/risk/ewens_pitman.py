@@ -29,14 +29,17 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import gammaln, polygamma, psi
-from scipy.stats import chi2
+from scipy.stats import binom, chi2, norm
 
 from nes_spark.errors import EstimationError, parameter_error
+from nes_spark.risk.sizes import uniques_given_cells
 from nes_spark.risk.special import log_gamma_ratio, log_sum
 from nes_spark.risk.uniques import (
     expected_uniques,
     log_expected_sizes,
     log_expected_uniques,
+    log_factorial_moment,
+    log_stays_unique,
     unique_proportion,
 )
 
@@ -64,6 +67,14 @@ class StandardErrors(NamedTuple):
 class Interval(NamedTuple):
     """A closed interval."""
 
+    low: float
+    high: float
+
+
+class Estimate(NamedTuple):
+    """A figure with its interval."""
+
+    value: float
     low: float
     high: float
 
@@ -124,9 +135,27 @@ class GoodnessOfFit:
         right. ``df`` is the number of classes less two (the total and alpha); where that leaves
         none, p_value is ``nan`` and nothing is claimed.
     fits : bool
-        False when p_value is below 0.01.
+        False when p_value or s1_p_value is below 0.01: the model does not describe the table.
     warning : str
-        One sentence for a person when the model does not fit, else empty.
+        One sentence for a person when the model does not fit or p-hat cannot be relied on, else
+        empty.
+    s1_given_cells, s1_given_cells_sd : float
+        Mean of the sample uniques given n and k at the estimated alpha, and the standard deviation
+        of the difference from it, the estimation of alpha allowed for
+        (:func:`nes_spark.risk.sizes.uniques_given_cells`).
+    s1_p_value : float
+        Two-sided, of the observed sample uniques against these; ``nan`` where fewer than 5 cells
+        with one unit, or with more, are expected.
+    s1_expected, s1_sd : float
+        Mean and standard deviation of the sample uniques of n units, whatever the number of cells.
+        Where theta is small that number varies a lot, and the mean need not be near what was
+        observed although the model fits.
+    p_hat_factor : float
+        s1_expected over the observed sample uniques: p-hat is that factor times the probability
+        that a sample unique stays unique.
+    p_hat_holds : bool
+        Whether that factor is 1 within the precision to which the model gives the sample uniques of
+        so many cells (0.01 two-sided); else p-hat must not be used, stays_unique may.
     """
 
     sizes: np.ndarray
@@ -137,6 +166,13 @@ class GoodnessOfFit:
     p_value: float
     fits: bool
     warning: str
+    s1_given_cells: float
+    s1_given_cells_sd: float
+    s1_p_value: float
+    s1_expected: float
+    s1_sd: float
+    p_hat_factor: float
+    p_hat_holds: bool
 
 
 class _Point(NamedTuple):
@@ -491,10 +527,98 @@ class EwensPitmanFit:
         return Interval(math.exp(centre - half), math.exp(centre + half))
 
     def _profile_p_hat(self, N: float, exact: bool, level: float) -> Interval:
-        """Smallest and largest p-hat inside the likelihood region.
+        low, high = self._over_region(lambda t, a: self._log_p(t, a, N, exact), level)
+        return Interval(math.exp(low), math.exp(high))
 
-        p-hat grows with theta for a fixed alpha, so its extremes lie on the rim: for each alpha of
-        alpha's own interval the two thetas where log L crosses the level.
+    def stays_unique(self, N: float, level: float = 0.95, method: str = "profile") -> Estimate:
+        """Return the probability that a sample unique stays unique in a table of N units.
+
+        Unlike p-hat it lies in [0, 1] by construction and does not carry the difference between the
+        observed and the expected number of sample uniques; see
+        :func:`nes_spark.risk.uniques.log_stays_unique`.
+
+        Parameters
+        ----------
+        N : float
+            Units of the larger table that the sample is part of, at least n; up to 1e30 and beyond.
+        level : float, optional
+            Confidence level.
+        method : {"profile", "delta"}, optional
+            The interval: the range over the likelihood region (also right at the boundary
+            alpha = 0), or the delta method on the log, cut off at 1.
+
+        Returns
+        -------
+        Estimate
+            ``value, low, high``; 1 without width for N = n.
+
+        Raises
+        ------
+        ValueError
+            When a parameter is out of its range.
+        """
+        self._check_population("stays_unique", N)
+        _check_level("stays_unique", level)
+        if method not in ("profile", "delta"):
+            raise parameter_error("stays_unique", "method", "'profile' or 'delta'", method)
+        n = self.n
+        centre = log_stays_unique(self.theta, self.alpha, n, N)
+        if n == N:
+            return Estimate(1.0, 1.0, 1.0)
+        if method == "profile":
+            low, high = self._over_region(lambda t, a: log_stays_unique(t, a, n, N), level)
+            low, high = min(low, centre), max(high, centre)
+        else:
+            theta, alpha = self.theta, self.alpha
+            d_alpha = float(psi(theta + N - 1 + alpha) - psi(theta + n - 1 + alpha))
+            d_theta = d_alpha + float(psi(theta + n) - psi(theta + N))
+            gradient = np.array([d_theta, d_alpha])
+            variance = float(gradient @ self.covariance @ gradient)
+            half = math.sqrt(float(chi2.ppf(level, 1)) * variance)
+            low, high = centre - half, centre + half
+        return Estimate(*(min(math.exp(v), 1.0) for v in (centre, low, high)))
+
+    def predict_staying(self, N: float, level: float = 0.95) -> Estimate:
+        """Predict how many of the sample uniques stay unique in a table of N units.
+
+        The number is binomial given the probability pi(N), and log pi(N) is normal around its
+        estimate, with a spread on each side that gives the ends of its profile interval; the
+        mixture is summed over a grid of normal quantiles. Sample uniques exclude each other a
+        little (a unit joins one cell only), which makes the interval a little too wide.
+
+        Parameters
+        ----------
+        N, level
+            As for :meth:`stays_unique`.
+
+        Returns
+        -------
+        Estimate
+            s_1 pi(N), and a prediction interval in whole numbers.
+        """
+        found = self.stays_unique(N, level)
+        tail = (1 - level) / 2
+        steps = 400
+        z = norm.ppf((np.arange(steps) + 0.5) / steps)
+        reach = float(norm.ppf(1 - tail))
+        sides = [math.log(max(v, 1e-300)) for v in found]
+        spread = np.where(z < 0, sides[0] - sides[1], sides[2] - sides[0]) / reach
+        chance = np.exp(np.minimum(sides[0] + spread * z, 0.0))
+
+        def below(u: int) -> float:
+            return float(binom.cdf(u, self.s1, chance).mean())
+
+        return Estimate(
+            self.s1 * found.value,
+            float(_least(lambda u: below(u) > tail, self.s1)),
+            float(_least(lambda u: below(u) >= 1 - tail, self.s1)),
+        )
+
+    def _over_region(self, figure: Callable[[float, float], float], level: float) -> Interval:
+        """Smallest and largest value of a figure of (theta, alpha) inside the likelihood region.
+
+        The figure grows with theta for a fixed alpha, so its extremes lie on the rim: for each
+        alpha of alpha's own interval the two thetas where log L crosses the level.
         """
         like = self._likelihood
         lowest, highest = self._alpha_profile(level)
@@ -512,7 +636,7 @@ class EwensPitmanFit:
                 while drop(best + direction * reach) < 0:
                     reach *= 2
                 phi = brentq(drop, best, best + direction * reach, xtol=1e-12)
-            return self._log_p(math.exp(phi) - alpha, alpha, N, exact)
+            return figure(math.exp(phi) - alpha, alpha)
 
         ends = []
         for direction in (-1.0, 1.0):
@@ -526,7 +650,7 @@ class EwensPitmanFit:
                 options={"xatol": 1e-9},
             )
             ends.append(direction * max(values[top], -float(found.fun)))
-        return Interval(math.exp(ends[0]), math.exp(ends[1]))
+        return Interval(*ends)
 
     def goodness_of_fit(self, largest: int = 5) -> GoodnessOfFit:
         """Compare s_1..s_largest with their expectations; see :class:`GoodnessOfFit`.
@@ -551,9 +675,20 @@ class EwensPitmanFit:
         statistic = float(sum((a - b) ** 2 / b for a, b in zip(o, e, strict=True)))
         df = len(e) - 2
         p_value = float(chi2.sf(statistic, df)) if df > 0 else math.nan
-        fits = not p_value < _MISFIT
+        given = uniques_given_cells(self.alpha, self.n, self.k)
+        # a number of cells is whole: with the continuity correction
+        away = max(abs(self.s1 - given.mean) - 0.5, 0.0)
+        # at the boundary alpha did not follow the table
+        sd = given.sd if self.boundary else given.sd_fitted
+        s1_p_value = math.nan
+        if min(given.mean, self.k - given.mean) >= 5:
+            s1_p_value = float(2 * norm.sf(away / sd)) if sd > 0 else float(away == 0)
+        s1_expected, s1_sd = self._expected_uniques()
+        limit = float(norm.isf(_MISFIT / 2)) * max(given.sd, 1.0)
+        p_hat_holds = abs(s1_expected - self.s1) <= limit
+        fits = not (p_value < _MISFIT or s1_p_value < _MISFIT)
         warning = ""
-        if not fits:
+        if p_value < _MISFIT:
             worst = int(np.argmax([abs(a - b) / math.sqrt(b) for a, b in zip(o, e, strict=True)]))
             label = f"s_{worst + 1}" if worst < len(e) - 1 else f"cells of {worst + 1} and more"
             warning = (
@@ -561,9 +696,41 @@ class EwensPitmanFit:
                 f"{df} degrees of freedom, p = {p_value:.2g}; farthest off: {label}, "
                 f"{o[worst]:.0f} observed, {e[worst]:.1f} expected): do not rely on p-hat"
             )
+        elif s1_p_value < _MISFIT:
+            warning = (
+                "the Ewens-Pitman model does not fit the sample uniques of this table "
+                f"({self.s1} observed, {given.mean:.1f} with standard deviation {sd:.1f} expected "
+                f"of {self.k} cells, p = {s1_p_value:.2g}): do not rely on p-hat"
+            )
+        elif not p_hat_holds:
+            warning = (
+                f"the model expects {s1_expected:.4g} sample uniques of {self.n} units, "
+                f"{s1_expected / self.s1:.3g} times the {self.s1} observed, and p-hat carries that "
+                "factor: do not rely on p-hat; the probability of staying unique is free of it"
+            )
         return GoodnessOfFit(
-            np.arange(1, largest + 1), observed, expected, statistic, df, p_value, fits, warning
+            np.arange(1, largest + 1),
+            observed,
+            expected,
+            statistic,
+            df,
+            p_value,
+            fits,
+            warning,
+            given.mean,
+            sd,
+            s1_p_value,
+            s1_expected,
+            s1_sd,
+            s1_expected / self.s1,
+            p_hat_holds,
         )
+
+    def _expected_uniques(self) -> tuple[float, float]:
+        """Mean and standard deviation of the sample uniques of n units."""
+        mean = math.exp(log_factorial_moment(self.theta, self.alpha, self.n, 1))
+        pairs = math.exp(log_factorial_moment(self.theta, self.alpha, self.n, 2))
+        return mean, math.sqrt(max(pairs + mean - mean * mean, 0.0))
 
     def _expected_cells(self) -> float:
         """E(K) = theta/alpha (P - 1), P = (theta+alpha)_n / (theta)_n in rising factorials."""
@@ -575,6 +742,18 @@ class EwensPitmanFit:
             return theta / alpha * math.expm1(log_prod)
         log_prod = log_gamma_ratio(theta + n, alpha) + log_gamma_ratio(theta + alpha, 1 - alpha)
         return (math.exp(log_prod) - theta) / alpha
+
+
+def _least(holds: Callable[[int], bool], most: int) -> int:
+    """Return the least whole number from 0 to `most` for which a monotone condition holds."""
+    low, high = 0, most
+    while low < high:
+        middle = (low + high) // 2
+        if holds(middle):
+            high = middle
+        else:
+            low = middle + 1
+    return low
 
 
 def _check_level(owner: str, level: float) -> None:

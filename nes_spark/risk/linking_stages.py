@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nes_spark.entities.combination import Combination
 from nes_spark.entities.stages import build_cells, find_mentions, settle_mentions
-from nes_spark.risk.stages import sample_uniques
+from nes_spark.risk.stages import EmptyCell, sample_uniques
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -28,6 +28,7 @@ def linking_effect(
     config: EntitiesConfig,
     combinations: Sequence[Sequence[str]],
     raw: DataFrame | None = None,
+    empty_cell: EmptyCell = "exclude",
 ) -> DataFrame:
     """Count sample uniques without and with linking and corpus consistency.
 
@@ -42,6 +43,9 @@ def linking_effect(
     raw : DataFrame, optional
         From :func:`nes_spark.entities.stages.find_mentions`, cached by the caller; else the
         recogniser runs once more here, and its mentions are cached until the result was counted.
+
+    empty_cell : {"exclude", "include"}, optional
+        As in :func:`nes_spark.risk.stages.fit_risk`.
 
     Returns
     -------
@@ -58,8 +62,8 @@ def linking_effect(
     for variant, (linking, consistency) in _VARIANTS.items():
         chosen = config.model_copy(update={"linking": linking, "corpus_consistency": consistency})
         cells = build_cells(chunks, settle_mentions(held, chosen), chosen)
-        found = sample_uniques(cells, combinations).groupBy("combination").count().collect()
-        counts[variant] = {row["combination"]: row["count"] for row in found}
+        found = sample_uniques(cells, combinations, empty_cell).groupBy("combination").count()
+        counts[variant] = {row["combination"]: row["count"] for row in found.collect()}
     if raw is None:
         held.unpersist()
     rows = [(name, n, *(counts[variant].get(name, 0) for variant in _VARIANTS)) for name in names]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from nes_spark.entities.combination import Combination
 from nes_spark.errors import parameter_error
@@ -15,9 +15,14 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 Combinations = Sequence[Sequence[str]]
+#: What becomes of chunks without any entity of a combination: they hold no combination and are left
+#: out (the cell is structural), or they are counted as one cell.
+EmptyCell = Literal["exclude", "include"]
 
 
-def _exploded(cells: DataFrame, combinations: Combinations, values: Column) -> DataFrame:
+def _exploded(
+    cells: DataFrame, combinations: Combinations, values: Column, empty_cell: EmptyCell
+) -> DataFrame:
     """One row a chunk and combination: combination, cell (array of its categories' values)."""
     from pyspark.sql import functions as F
 
@@ -33,23 +38,32 @@ def _exploded(cells: DataFrame, combinations: Combinations, values: Column) -> D
         )
         for combination in combinations
     ]
-    return cells.select("chunk_id", F.explode(F.array(*tables)).alias("t")).select(
+    exploded = cells.select("chunk_id", F.explode(F.array(*tables)).alias("t")).select(
         "chunk_id", "t.combination", "t.cell"
     )
+    if empty_cell == "include":
+        return exploded
+    if empty_cell != "exclude":
+        raise parameter_error("risk", "empty_cell", "'exclude' or 'include'", empty_cell)
+    return exploded.where(F.exists("cell", lambda value: value != ""))
 
 
-def _counted(cells: DataFrame, combinations: Combinations, values: Column) -> DataFrame:
+def _counted(
+    cells: DataFrame, combinations: Combinations, values: Column, empty_cell: EmptyCell
+) -> DataFrame:
     """One row a cell: combination, size, and the smallest chunk_id in it."""
     from pyspark.sql import functions as F
 
     return (
-        _exploded(cells, combinations, values)
+        _exploded(cells, combinations, values, empty_cell)
         .groupBy("combination", "cell")
         .agg(F.count(F.lit(1)).alias("size"), F.min("chunk_id").alias("chunk_id"))
     )
 
 
-def frequencies(cells: DataFrame, combinations: Combinations) -> DataFrame:
+def frequencies(
+    cells: DataFrame, combinations: Combinations, empty_cell: EmptyCell = "exclude"
+) -> DataFrame:
     """Count cells by size for every combination, in one pass over ``cells``.
 
     Parameters
@@ -58,6 +72,8 @@ def frequencies(cells: DataFrame, combinations: Combinations) -> DataFrame:
         Table ``cells``.
     combinations : sequence of sequences of str
         The J: categories each, any number of them.
+    empty_cell : {"exclude", "include"}, optional
+        What becomes of chunks without any entity of J; see :data:`EmptyCell`.
 
     Returns
     -------
@@ -66,12 +82,19 @@ def frequencies(cells: DataFrame, combinations: Combinations) -> DataFrame:
     """
     from pyspark.sql import functions as F
 
-    counted = _counted(cells, combinations, F.col("cell"))
+    counted = _counted(cells, combinations, F.col("cell"), empty_cell)
     return counted.groupBy("combination", "size").agg(F.count(F.lit(1)).alias("cells"))
 
 
-def sample_uniques(cells: DataFrame, combinations: Combinations) -> DataFrame:
+def sample_uniques(
+    cells: DataFrame, combinations: Combinations, empty_cell: EmptyCell = "exclude"
+) -> DataFrame:
     """List the sample uniques of every combination.
+
+    Parameters
+    ----------
+    cells, combinations, empty_cell
+        As in :func:`frequencies`.
 
     Returns
     -------
@@ -80,11 +103,13 @@ def sample_uniques(cells: DataFrame, combinations: Combinations) -> DataFrame:
     """
     from pyspark.sql import functions as F
 
-    counted = _counted(cells, combinations, F.col("cell"))
+    counted = _counted(cells, combinations, F.col("cell"), empty_cell)
     return counted.where("size = 1").select("combination", "chunk_id")
 
 
-def fit_risk(cells: DataFrame, combinations: Combinations) -> DataFrame:
+def fit_risk(
+    cells: DataFrame, combinations: Combinations, empty_cell: EmptyCell = "exclude"
+) -> DataFrame:
     """Fit the Ewens-Pitman model to z_J for every combination.
 
     Parameters
@@ -93,6 +118,8 @@ def fit_risk(cells: DataFrame, combinations: Combinations) -> DataFrame:
         Table ``cells``; read once.
     combinations : sequence of sequences of str
         The J, categories in configured order.
+    empty_cell : {"exclude", "include"}, optional
+        What becomes of chunks without any entity of J; n is the number of chunks that are left.
 
     Returns
     -------
@@ -105,7 +132,7 @@ def fit_risk(cells: DataFrame, combinations: Combinations) -> DataFrame:
     names = [Combination(combination).name for combination in combinations]
     wanted = cells.sparkSession.createDataFrame([(name,) for name in names], "combination string")
     tables = (
-        frequencies(cells, combinations)
+        frequencies(cells, combinations, empty_cell)
         .groupBy("combination")
         .agg(F.sort_array(F.collect_list(F.struct("size", "cells"))).alias("sizes"))
     )
@@ -129,7 +156,9 @@ def fit_risk(cells: DataFrame, combinations: Combinations) -> DataFrame:
     return complete.repartition(max(1, len(names)), "combination").mapInPandas(fit, RISK_FITS.ddl)
 
 
-def recoding_effect(cells: DataFrame, combinations: Combinations) -> DataFrame:
+def recoding_effect(
+    cells: DataFrame, combinations: Combinations, empty_cell: EmptyCell = "exclude"
+) -> DataFrame:
     """Compare every z_J before and after recoding (``entities.recoding``).
 
     Parameters
@@ -138,6 +167,8 @@ def recoding_effect(cells: DataFrame, combinations: Combinations) -> DataFrame:
         Table ``cells``: ``entities`` hold the entities as recognised, ``cell`` the recoded values.
     combinations : sequence of sequences of str
         The J.
+    empty_cell : {"exclude", "include"}, optional
+        As in :func:`fit_risk`.
 
     Returns
     -------
@@ -149,7 +180,7 @@ def recoding_effect(cells: DataFrame, combinations: Combinations) -> DataFrame:
 
     plain = F.transform_values("entities", lambda _, v: F.array_join(v, " & "))
     without = (
-        _counted(cells, combinations, plain)
+        _counted(cells, combinations, plain, empty_cell)
         .groupBy("combination")
         .agg(
             F.sum("size").alias("n"),
@@ -158,7 +189,7 @@ def recoding_effect(cells: DataFrame, combinations: Combinations) -> DataFrame:
         )
     )
     recoded = (
-        _counted(cells, combinations, F.col("cell"))
+        _counted(cells, combinations, F.col("cell"), empty_cell)
         .groupBy("combination")
         .agg(
             F.count(F.lit(1)).alias("k_with"),

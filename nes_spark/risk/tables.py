@@ -131,6 +131,66 @@ def p_hat_table(risk_fits: pd.DataFrame, populations: Sequence[float]) -> pd.Dat
     )
 
 
+def comparable_population(n: int) -> float:
+    """Return max(10^6, 100 n): the comparable chunks in the world that a choice assumes for n."""
+    return float(max(10**6, 100 * n))
+
+
+def stays_unique_table(
+    risk_fits: pd.DataFrame, populations: Sequence[float] | None = None
+) -> pd.DataFrame:
+    """Return the probability of staying unique for every fitted combination and population size.
+
+    Parameters
+    ----------
+    risk_fits : pandas.DataFrame
+        Table ``risk_fits``.
+    populations : sequence of float, optional
+        Population sizes N; by default :func:`comparable_population` of each table.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``combination, population, s1, stays, stays_low, stays_high`` (95 % profile likelihood),
+        ``expected`` (s_1 times ``stays``: sample uniques that stay unique), ``p_hat_factor`` and
+        ``p_hat_holds`` of :class:`nes_spark.risk.ewens_pitman.GoodnessOfFit`. Combinations without
+        an estimate have no row.
+    """
+    rows = []
+    for record in risk_fits.to_dict("records"):
+        if record["reason"]:
+            continue
+        fit = fit_of(record)
+        quality = fit.goodness_of_fit()
+        for population in populations or [comparable_population(fit.n)]:
+            found = fit.stays_unique(population)
+            rows.append(
+                (
+                    record["combination"],
+                    float(population),
+                    fit.s1,
+                    *found,
+                    fit.s1 * found.value,
+                    quality.p_hat_factor,
+                    quality.p_hat_holds,
+                )
+            )
+    return pd.DataFrame(
+        rows,
+        columns=[
+            "combination",
+            "population",
+            "s1",
+            "stays",
+            "stays_low",
+            "stays_high",
+            "expected",
+            "p_hat_factor",
+            "p_hat_holds",
+        ],
+    )
+
+
 def goodness_table(risk_fits: pd.DataFrame) -> pd.DataFrame:
     """Return observed and expected s_1..s_5 for every fitted combination.
 

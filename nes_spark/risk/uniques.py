@@ -66,6 +66,56 @@ def expected_uniques(theta: float, alpha: float, N: float, exact: bool = False) 
     return math.exp(log_expected_uniques(theta, alpha, N, exact))
 
 
+def log_factorial_moment(theta: float, alpha: float, n: int, order: int) -> float:
+    r"""Return the logarithm of E[s_1 (s_1 - 1) .. (s_1 - r + 1)] in a table of n units, r = 1 or 2.
+
+    By exchangeability it is n (n-1) .. (n-r+1) times the probability that the first r units are
+    alone in their cells: they open r cells, and none of the later units joins any of these,
+
+    .. math:: \prod_{i=1}^{r-1} \frac{\theta + i \alpha}{\theta + i}
+        \prod_{i=r}^{n-1} \frac{\theta + i - r (1 - \alpha)}{\theta + i}.
+
+    Parameters
+    ----------
+    theta, alpha : float
+        Strength and discount.
+    n : int
+        Units, at least r.
+    order : {1, 2}
+        r.
+    """
+    loss = order * (1 - alpha)
+    logs = [math.log(n - i) for i in range(order)]
+    logs += [math.log((theta + i * alpha) / (theta + i)) for i in range(1, order)]
+    logs += [log_gamma_ratio(theta + n, -loss), -log_gamma_ratio(theta + order, -loss)]
+    return math.fsum(logs)
+
+
+def log_stays_unique(theta: float, alpha: float, n: int, N: float) -> float:
+    r"""Return the log of the probability that a sample unique stays unique in a table of N units.
+
+    A later unit that comes when there are i joins a given cell of one unit with probability
+    (1 - alpha) / (theta + i), so
+
+    .. math:: \pi(N) = \prod_{i=n}^{N-1} \frac{\theta + i - 1 + \alpha}{\theta + i}
+        = \frac{\Gamma(\theta+n)\,\Gamma(\theta+N-1+\alpha)}
+               {\Gamma(\theta+n-1+\alpha)\,\Gamma(\theta+N)}.
+
+    It is what the exact p-hat becomes with the expected number of sample uniques in place of the
+    observed one. It grows with theta and with alpha.
+
+    Parameters
+    ----------
+    theta, alpha : float
+        Strength and discount.
+    n : int
+        Units of the sample.
+    N : float
+        Units of the larger table, at least n; up to 1e30 and beyond.
+    """
+    return log_gamma_ratio(theta + N, alpha - 1) - log_gamma_ratio(theta + n, alpha - 1)
+
+
 def unique_proportion(
     theta: float, alpha: float, s1: float, n: float, N: float, exact: bool = False
 ) -> float:

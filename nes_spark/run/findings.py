@@ -18,6 +18,7 @@ from nes_spark.audit.adversaries import (
     attacks_of,
 )
 from nes_spark.releases.choice import Choice
+from nes_spark.run.context import finished
 from nes_spark.run.pipeline import sampling_tables
 
 if TYPE_CHECKING:
@@ -63,6 +64,58 @@ class Audit:
         from nes_spark.audit.summary import audit_metrics
 
         return audit_metrics(self.results, self.partners)
+
+
+def measure_release(
+    context: Context, choice: Choice, assembled: DataFrame, key: str
+) -> pd.DataFrame | None:
+    """Measure how many documents of the release can be named, before and after.
+
+    Parameters
+    ----------
+    context : Context
+        Of a run whose stages are finished.
+    choice : Choice
+        The release.
+    assembled : pyspark.sql.DataFrame
+        Every chunk as it is released.
+    key : str
+        Digest for the table ``measured`` that this writes.
+
+    Returns
+    -------
+    pandas.DataFrame or None
+        Table ``measured``; None where the audit is off, or the corpus is too large for it.
+    """
+    from pyspark.sql import functions as F
+
+    from nes_spark.audit.measured import measure_documents
+    from nes_spark.swapping import derive_seed
+
+    audit, store = context.config.audit, context.store
+    if not (audit.linkage and audit.documents):
+        return None
+    if finished(store, "documents").rows > audit.max_documents:
+        return None
+    before = context.table("chunks").select(
+        "chunk_id", "metadata", F.col("text").alias("text_before")
+    )
+    after = assembled.select("chunk_id", "document_id", F.col("text").alias("text_after"))
+    chunks = before.join(after, "chunk_id").toPandas()
+    document = chunks.set_index("chunk_id")["document_id"]
+    swaps = [
+        (a, b)
+        for setting, combination, draw, order, a, b in store.rows(
+            "swaps", ["setting", "combination", "draw", "order", "chunk_a", "chunk_b"]
+        )
+        if (setting, combination, draw) == (choice.setting, choice.combination.name, choice.draw)
+        and order <= choice.n_swaps
+    ]
+    pairs = sorted({tuple(sorted((document[a], document[b]))) for a, b in swaps})
+    seed = derive_seed(context.secret, "half known").to_bytes(16, "big")
+    found = measure_documents(chunks, pairs, seed)
+    store.write_table("measured", context.spark.createDataFrame(found), key)
+    return found
 
 
 @dataclass(frozen=True)
@@ -171,6 +224,9 @@ def audit_release(context: Context, choice: Choice, key: str, again: bool = Fals
     if not config.audit.linkage or not choice.swapped:
         return Audit([], None, None)
     tables = [t for t in (PREDICTIONS_TABLE, PARTNERS_TABLE) if attacks_of(config.audit, t)]
+    if config.releases.plan == "whole":
+        # A chunk has several partners there; the search for one is made for a single exchange.
+        tables = [PREDICTIONS_TABLE]
     attacked = chosen_rewrites(
         context.table("rewrites"), choice.setting, choice.combination.name, choice.n_swaps
     ).cache()
@@ -194,8 +250,8 @@ def audit_release(context: Context, choice: Choice, key: str, again: bool = Fals
     partners = None
     if PARTNERS_TABLE in tables:
         partners = summarize_partner_guesses(context.table("partner_guesses"))
+    results = summarize_audit(context.table("predictions"), config.audit, attacked)
     attacked.unpersist()
-    results = summarize_audit(context.table("predictions"), config.audit)
     return Audit(results, partners, gate_accuracy(results, config.audit.gate_models))
 
 
@@ -276,13 +332,18 @@ def examine(
     if config.entities.recoding:
         combinations = combinations_of(config.releases)
         place = {c.name: i for i, c in enumerate(combinations)}
-        found = recoding_effect(context.table("cells"), combinations).toPandas()
+        found = recoding_effect(
+            context.table("cells"), combinations, config.risk.empty_cell
+        ).toPandas()
         recoding = found.sort_values("combination", key=lambda s: s.map(place))
         recoding = recoding.reset_index(drop=True)
     linking = None
     if config.report.linking:
         found = linking_effect(
-            context.table("chunks"), config.entities, combinations_of(config.releases)
+            context.table("chunks"),
+            config.entities,
+            combinations_of(config.releases),
+            empty_cell=config.risk.empty_cell,
         ).toPandas()
         shares = {
             name: found[f"s1_{name}"] / found["n"]

@@ -156,7 +156,8 @@ def risk_fit_gate(evidence: Evidence) -> Gate | None:
     if p >= POOR_FIT:
         return Gate("risk fit", True, said)
     said += f"; the counts reject the model (p = {p:.2g}): do not rely on DR"
-    refuses = (evidence.config.gates.on_poor_fit or "refuse") == "refuse"
+    rests = evidence.config.choice.rule != "lowest_risk"  # more swaps are chosen whatever DR says
+    refuses = (evidence.config.gates.on_poor_fit or ("refuse" if rests else "warn")) == "refuse"
     return Gate("risk fit", not refuses, said, warned=True)
 
 

@@ -160,7 +160,7 @@ def _ask(
             return []
         key = combine(code_version(), config.fingerprint("audit"), published.key)
         store.write_table("language_predictions", outcome.predictions, key)
-        results = summarize_audit(context.table("language_predictions"), config.audit)
+        results = summarize_audit(context.table("language_predictions"), config.audit, final)
     finally:
         final.unpersist()
         swaps.unpersist()

@@ -33,6 +33,16 @@ def folder_tag(store: Store) -> str:
     return hashlib.sha256(store.root.encode()).hexdigest()[:16]
 
 
+def documents_metrics(measured: pd.DataFrame | None) -> dict[str, float]:
+    """Return the share of documents that each attacker names, before and after."""
+    if measured is None:
+        return {}
+    return {
+        f"documents/{row['attacker']}/{row['side']}": float(row["named"])
+        for row in measured.to_dict("records")
+    }
+
+
 def track(context: Context, outcome: Outcome, report: Path, record: bytes | None) -> str:
     """Record the run in MLflow, with its report and the content of release.json."""
     from nes_spark.mixture.flavor import log_model
@@ -83,6 +93,7 @@ def track(context: Context, outcome: Outcome, report: Path, record: bytes | None
                 **{f"chunks/{status}": value for status, value in outcome.statuses.items()},
                 **{f"seconds/{stage}": value for stage, value in outcome.seconds.items()},
                 **outcome.findings.metrics,
+                **documents_metrics(outcome.measured),
             }
         )
         tracked.curves(mine)

@@ -42,6 +42,8 @@ class Outcome:
         From :func:`nes_spark.run.figures_stages.component_figures`.
     language_models : list of dict
         What language models answered about this very release before.
+    measured, coverage : pandas.DataFrame or None
+        Tables of these names.
     """
 
     figures: dict[str, Any]
@@ -54,6 +56,8 @@ class Outcome:
     models: dict[str, MixtureModel]
     components: pd.DataFrame
     language_models: list[dict[str, Any]]
+    measured: pd.DataFrame | None = None
+    coverage: pd.DataFrame | None = None
 
     @property
     def model(self) -> MixtureModel:

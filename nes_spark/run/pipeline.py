@@ -335,9 +335,12 @@ def sampling_tables(context: Context) -> dict[str, Any]:
 
 
 def _swaps(context: Context) -> Outputs:
+    from nes_spark.schemas import LEFTOVERS
     from nes_spark.swapping.stages import sample_candidates
 
     config = context.config
+    if config.releases.plan == "whole":
+        return _whole(context)
     swaps = sample_candidates(
         context.table("cells"),
         context.table("assignments"),
@@ -346,20 +349,55 @@ def _swaps(context: Context) -> Outputs:
         context.secret,
         **sampling_tables(context),
     )
-    return {"swaps": swaps}
+    return {"swaps": swaps, "leftovers": context.spark.createDataFrame([], LEFTOVERS.ddl)}
+
+
+def _whole(context: Context) -> Outputs:
+    """Swaps in layers until nothing that can be exchanged stays, and what is left over."""
+    from nes_spark.entities.combination import combinations_of
+    from nes_spark.swapping.plan_stages import PlanOptions, sample_plans
+    from nes_spark.swapping.whole_stages import as_swaps
+
+    config = context.config
+    (combination,) = combinations_of(config.releases)
+    others = [c for c in config.entities.categories if c not in combination]
+    options = PlanOptions(
+        combination,
+        tuple(c for c in others if c not in config.releases.must_change),
+        neighbours=config.releases.neighbours,
+        leftover=tuple(config.releases.leftover),
+    )
+    plans = sample_plans(
+        context.table("cells"),
+        context.table("assignments"),
+        options,
+        config.releases,
+        config.swapping,
+        context.secret,
+        **sampling_tables(context),
+        means={name: model.means for name, model in context.models().items()},
+    )
+    context.kept.extend(plans.kept)
+    return {"swaps": as_swaps(plans.plan, combination.name), "leftovers": plans.leftovers}
 
 
 def _rewrites(context: Context) -> Outputs:
     from nes_spark.swapping.stages import rewrite
+    from nes_spark.swapping.whole_stages import last_steps
 
     config = context.config
+    swaps = context.table("swaps")
+    last = None
+    if config.releases.plan == "whole":
+        last = last_steps(swaps, context.table("leftovers"))
     rewrites = rewrite(
-        context.table("swaps"),
+        swaps,
         context.table("chunks"),
         context.table("mentions"),
         config.releases,
         config.swapping,
         config.entities,
+        last,
     )
     return {"rewrites": rewrites}
 
@@ -381,7 +419,11 @@ def _risk_fits(context: Context) -> Outputs:
     from nes_spark.releases import combinations_of
     from nes_spark.risk.stages import fit_risk
 
-    fits = fit_risk(context.table("cells"), combinations_of(context.config.releases))
+    fits = fit_risk(
+        context.table("cells"),
+        combinations_of(context.config.releases),
+        context.config.risk.empty_cell,
+    )
     return {"risk_fits": fits}
 
 
@@ -396,6 +438,7 @@ def _scores(context: Context) -> Outputs:
         context.table("risk_fits"),
         context.config.risk.population,
         on_failure=context.config.risk.on_failure,
+        empty_cell=context.config.risk.empty_cell,
     )
     return {"scores": scores}
 
@@ -403,10 +446,14 @@ def _scores(context: Context) -> Outputs:
 def _candidates(context: Context) -> Outputs:
     from nes_spark.mixture.stages import settings_of
     from nes_spark.releases.stages import summarize
+    from nes_spark.swapping.whole_stages import at_tenths
 
     config = context.config
+    scores = context.table("scores")
+    if config.releases.plan == "whole":
+        scores = at_tenths(scores)
     candidates = summarize(
-        context.table("scores"),
+        scores,
         [setting.name for setting in settings_of(config.mixture)],
         config.risk.population,
         per_draw=config.choice.per_draw,
@@ -489,7 +536,7 @@ STAGES: tuple[Stage, ...] = (
         name="swaps",
         what="draw the swaps of every candidate",
         needs=("documents", "chunks", "cells", "own_names", "embeddings", "mixture", "assignments"),
-        gives=("swaps",),
+        gives=("swaps", "leftovers"),
         sections=("releases", "swapping"),
         run=_swaps,
         draws=True,
@@ -497,7 +544,7 @@ STAGES: tuple[Stage, ...] = (
     Stage(
         name="rewrites",
         what="exchange the entities in the texts",
-        needs=("swaps", "chunks", "mentions"),
+        needs=("swaps", "leftovers", "chunks", "mentions"),
         gives=("rewrites",),
         sections=("releases", "swapping", "entities"),
         run=_rewrites,
@@ -532,7 +579,7 @@ STAGES: tuple[Stage, ...] = (
         what="average over draws, find the frontier",
         needs=("scores",),
         gives=("candidates",),
-        sections=("mixture", "risk", "choice"),
+        sections=("mixture", "risk", "choice", "releases"),
         run=_candidates,
     ),
 )

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from nes_spark.errors import GateRefused
 from nes_spark.logs import Progress
+from nes_spark.plain import plain
 from nes_spark.releases.choice import Choice
 from nes_spark.releases.publishing import Gate
 from nes_spark.releases.space import statuses_of
 from nes_spark.run.choice import choose_release
 from nes_spark.run.context import Context, finished
-from nes_spark.run.findings import Audit, Findings, audit_release, examine
+from nes_spark.run.findings import Audit, Findings, audit_release, examine, measure_release
 from nes_spark.run.gates import Evidence, check_gates
 from nes_spark.run.mlflow_run import track
 from nes_spark.run.outcome import Outcome, release_sections
@@ -128,6 +129,10 @@ class Publication:
         Counts of the corpus; status -> chunks.
     audit, findings : Audit, Findings
         What the adversaries reached; what else was found out.
+    measured : pandas.DataFrame or None
+        Table ``measured``: documents named, before and after; None where it was not measured.
+    coverage : pandas.DataFrame or None
+        Table ``coverage`` of plan ``whole``.
     gates : list of Gate
         What was checked.
     files : list of dict
@@ -154,6 +159,8 @@ class Publication:
     statuses: dict[str, int] = field(init=False)
     audit: Audit = field(init=False)
     findings: Findings = field(init=False)
+    measured: pd.DataFrame | None = field(init=False)
+    coverage: pd.DataFrame | None = None
     gates: list[Gate] = field(init=False)
     files: list[dict[str, Any]] = field(init=False)
     record: dict[str, Any] = field(init=False)
@@ -234,6 +241,8 @@ def _published_before(context: Context) -> RunResult:
         context.store.path("report", "index.html"),
         run.mlflow_run_id,
         run.details["seconds"],
+        run.details.get("documents_named"),
+        run.details.get("coverage"),
     )
 
 
@@ -303,6 +312,12 @@ def attack_release(publication: Publication) -> None:
         publication.audit = audit_release(
             context, choice, publication.attack_key, again=publication.again
         )
+    with progress.part("release", "documents", "attack whole documents, before and after"):
+        publication.measured = measure_release(
+            context, choice, publication.assembled, publication.key
+        )
+    if context.config.releases.plan == "whole":
+        publication.coverage = _coverage(publication)
     with progress.part("release", "measures", "what else the configuration asks for"):
         publication.findings = examine(
             context,
@@ -312,6 +327,36 @@ def attack_release(publication: Publication) -> None:
             publication.audit,
             publication.key,
         )
+
+
+def _coverage(publication: Publication) -> pd.DataFrame:
+    """Account for every mention in table ``coverage``."""
+    from pyspark.sql import functions as F
+
+    from nes_spark.swapping.whole_stages import coverage
+
+    context, choice = publication.context, publication.choice
+    left = context.table("leftovers").where(
+        (F.col("setting") == choice.setting) & (F.col("draw") == choice.draw)
+    )
+    mentions, swaps = context.table("mentions"), _chosen_swaps(context, choice)
+    last = finished_swaps(context, choice) == choice.n_swaps
+    found = coverage(
+        mentions,
+        swaps,
+        left if last else left.withColumn("treatment", F.lit("kept")),
+        choice.combination,
+        tuple(context.config.releases.must_change),
+    )
+    context.store.write_table("coverage", found, publication.key)
+    return context.store.read_pandas("coverage")
+
+
+def finished_swaps(context: Context, choice: Choice) -> int:
+    """Return how many swaps the whole sequence of the chosen setting and draw has."""
+    wanted = (choice.setting, choice.combination.name, choice.draw)
+    rows = context.store.rows("swaps", ["setting", "combination", "draw", "order"])
+    return max((order for *mine, order in rows if tuple(mine) == wanted), default=0)
 
 
 def check_release(publication: Publication) -> None:
@@ -419,6 +464,8 @@ def record_release(publication: Publication) -> None:
             context.table("assignments"), publication.assembled, publication.choice.setting
         ),
         language_models,
+        publication.measured,
+        publication.coverage,
     )
     with (
         progress.part("release", "report", "gather, draw, track"),
@@ -444,6 +491,7 @@ def record_release(publication: Publication) -> None:
 
 def _record(publication: Publication, language_models: list[dict[str, Any]]) -> dict[str, Any]:
     """What release.json says: counts, scores and gates; nothing that tells which swap was made."""
+    from nes_spark.audit.measured import strongest
     from nes_spark.swapping import seed_fingerprint
 
     context, choice, figures = publication.context, publication.choice, publication.figures
@@ -452,7 +500,13 @@ def _record(publication: Publication, language_models: list[dict[str, Any]]) -> 
     audit = publication.audit.record
     if language_models:
         audit["language_models"] = language_models
+    found: dict[str, Any] = {}
+    if publication.measured is not None:
+        found["documents_named"] = plain(strongest(publication.measured), missing=True)
+    if publication.coverage is not None:
+        found["coverage"] = plain(publication.coverage.to_dict("records"))
     return {
+        **found,
         "name": config.name,
         "period": config.period,
         "method": "named entity swapping",
@@ -504,6 +558,8 @@ def move_release(publication: Publication, started: float) -> RunResult:
         "seconds": seconds,
         "statuses": publication.statuses,
         "audit": record["audit"],
+        "documents_named": record.get("documents_named"),
+        "coverage": record.get("coverage"),
         "configuration": record["configuration"],
         "name": config.name,
         "period": config.period,
@@ -525,4 +581,6 @@ def move_release(publication: Publication, started: float) -> RunResult:
         store.path("report", "index.html"),
         publication.run_id,
         seconds,
+        record.get("documents_named"),
+        record.get("coverage"),
     )

@@ -139,6 +139,8 @@ def report_data(
         attacks=findings.attacks,
         secret_name=config.input.columns.metadata.replace("_", " "),
         choice_line=line,
+        measured=outcome.measured,
+        coverage=outcome.coverage,
         exchanged=exchanged,
         examples=examples,
     )

@@ -34,6 +34,11 @@ class RunResult:
         The MLflow run, None where tracking is off.
     seconds : dict
         Wall time per stage, in seconds, of the run that made its output.
+    documents_named : dict or None
+        What the strongest attackers name ``before`` and ``after``
+        (:func:`nes_spark.audit.measured.strongest`); None where it was not measured.
+    coverage : list of dict or None
+        What became of the mentions (table ``coverage``); plan ``whole`` only.
     """
 
     directory: str
@@ -44,6 +49,8 @@ class RunResult:
     report: str
     mlflow_run_id: str | None = None
     seconds: dict[str, float] = field(default_factory=dict)
+    documents_named: dict[str, Any] | None = None
+    coverage: list[dict[str, Any]] | None = None
 
     def table(self, name: str) -> pd.DataFrame:
         """Read a table of the run into memory, see :data:`nes_spark.schemas.TABLES`."""
@@ -80,6 +87,7 @@ def _summary(result: RunResult) -> str:
         ),
         ("", f"DR = {choice.DR:.4f}, DU = {choice.DU:.4f}, N = {choice.population:.0e}"),
     ]
+    rows += _account(result)
     rows += [
         (f"gate {gate.name}", f"{gate.verdict if gate.passed else 'REFUSED'}: {gate.detail}")
         for gate in result.gates
@@ -99,3 +107,31 @@ def _summary(result: RunResult) -> str:
             f"{'report':<{width}}  {result.report}",
         ]
     )
+
+
+def verdict_on_documents(named: dict[str, Any] | None) -> str:
+    """Say in plain words how many documents the strongest attacker can name."""
+    if named is None:
+        return "not measured (audit.documents, audit.max_documents)"
+    before, after = named["before"], named["after"]
+
+    def count(side: dict[str, Any]) -> str:
+        return f"{round(side['named'] * side['n']):,} of {side['n']:,}"
+
+    return (
+        f"who holds half of every document names {count(before)} before ({before['attacker']}) and "
+        f"{count(after)} after ({after['attacker']}; 95 %: {after['low']:.0%} to "
+        f"{after['high']:.0%})"
+    )
+
+
+def _account(result: RunResult) -> list[tuple[str, str]]:
+    rows = [("documents named", verdict_on_documents(result.documents_named))]
+    if result.coverage:
+        sums: dict[str, int] = {}
+        for row in result.coverage:
+            sums[row["fate"]] = sums.get(row["fate"], 0) + row["mentions"]
+        total = sum(sums.values())
+        told = ", ".join(f"{n:,} {fate}" for fate, n in sorted(sums.items(), key=lambda i: -i[1]))
+        rows.append(("names", f"{total:,} mentions: {told}"))
+    return rows

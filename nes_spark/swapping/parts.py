@@ -14,6 +14,8 @@ from nes_spark.entities.linking import initials, without_legal_form
 from nes_spark.swapping.spans import after_title, is_abbreviation
 from nes_spark.text.sentences import word_set
 
+#: Categories without proper names: nothing is looked for or taken apart in them.
+NO_NAMES = ("Date", "Quantity")
 _SUFFIX = re.compile(r",?\s+(?:Jr|Sr|II|III|IV)\.?$")
 _PARTICLES = word_set("van von de der den del della da di du la le ter ten zu bin al st st.")
 _INITIALISM = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
@@ -123,13 +125,18 @@ def counterpart(
     >>> counterpart("Alan Moss", *moss), counterpart("Moss", *moss), counterpart("Alan", *moss)
     ('Ana Orr', 'Orr', 'Ana')
     """
+    if category in NO_NAMES:
+        # one new form for each old one, in the same order
+        rank = old_forms.index(form) if form in old_forms else 0
+        return new_forms[min(rank, len(new_forms) - 1)]
     ours = [f[after_title(f) :] if category == "Person" else f for f in old_forms]
     theirs = list(dict.fromkeys(presentable(f, category) for f in new_forms)) or [
         presentable(new, category)
     ]
     theirs.sort(key=len, reverse=True)
     if category == "Person":
-        return _person(form, [old, *ours], [*theirs, presentable(new, category)], titled)
+        # never more of a name than its own chunk told
+        return _person(form, [old, *ours], theirs, titled)
     longest = max([*ours, old], key=len)
     if is_letters(form) and not is_letters(longest) and " " in longest:
         letters = [f for f in theirs if is_letters(f)]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from nes_spark.entities.combination import Combination
 from nes_spark.errors import parameter_error
 from nes_spark.swapping.codes import Ints, Mask, codes_of
 from nes_spark.swapping.constraints import (
@@ -243,7 +244,7 @@ class Plan:
                     None, None, left.donor, left.reason,
                 )  # fmt: skip
         treated = {left.category for left in self.leftovers} | {
-            c for layer in self.layers for c in layer.split("+")
+            c for layer in self.layers for c in Combination.parse(layer)
         }
         out: list[Fate] = []
         for chunk in sorted(self._chunks):
@@ -702,7 +703,7 @@ def layer_exchange(
     matching, similarity
         As for ``plan_exchange``.
     """
-    name = "+".join(combination)
+    name = Combination(combination).name
     return tuple(
         plan_exchange(
             entities_a,

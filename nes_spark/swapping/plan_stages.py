@@ -13,10 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 from nes_spark.config import ReleasesConfig, SwappingConfig
 from nes_spark.errors import parameter_error
-from nes_spark.schemas import LEFTOVERS, PLAN
+from nes_spark.schemas import FATES, LEFTOVERS, PLAN
 from nes_spark.swapping.constraints import constraints_of
 from nes_spark.swapping.layers import Drawing, layers_of, meetings, nearest_components
-from nes_spark.swapping.plan import LEFTOVER, Unit, check_document_constraints
+from nes_spark.swapping.plan import (
+    EXCHANGED,
+    LEFTOVER,
+    MUST_CHANGE,
+    NOT_REACHED,
+    NOT_SWAPPED,
+    Unit,
+    check_document_constraints,
+)
 from nes_spark.swapping.plan_batches import (
     DRAWN_DDL,
     PLAN_GROUP,
@@ -197,6 +205,114 @@ def sample_plans(
     means_ = Means(options.placeholders, options.recoding, swapping.matching)
     left = _left_over(drawn, rows, units, drawing, order, means_)
     return Plans(plan.select(*PLAN.names), left.select(*LEFTOVERS.names), tuple(kept))
+
+
+def name_fates(
+    plan: DataFrame,
+    leftovers: DataFrame,
+    cells: DataFrame,
+    options: PlanOptions,
+    must_change: Mapping[str, str] | None = None,
+    share: float | None = None,
+) -> DataFrame:
+    """Account for every name of every chunk, as ``Plan.fates`` does in memory.
+
+    Parameters
+    ----------
+    plan, leftovers : pyspark.sql.DataFrame
+        Tables PLAN and LEFTOVERS of one unit, as :func:`sample_plans` gives them.
+    cells : pyspark.sql.DataFrame
+        Table CELLS.
+    options : PlanOptions
+        Of the plan.
+    must_change : mapping of str to str, optional
+        Category -> placeholder that replaces it in every chunk.
+    share : float, optional
+        Only this share of the exchanges of each setting and draw (rounded up), and nothing else;
+        None for all of them with what is left over treated.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        Table FATES, for the settings and draws that have swaps or left-over names. When a name of
+        a chunk is treated by ``drop``, all names of that chunk are.
+
+    Raises
+    ------
+    ValueError
+        When the share is not from 0 to 1.
+    """
+    from pyspark.sql import functions as F
+    from pyspark.sql.window import Window
+
+    if share is not None and not 0 <= share <= 1:
+        raise parameter_error("name_fates", "share", "a number from 0 to 1", share)
+    run = ["setting", "unit", "draw"]
+    runs = plan.select(*run).unionByName(leftovers.select(*run)).distinct()
+    swaps = plan
+    if share is not None:
+        totals = plan.groupBy(*run).agg(F.max("order").alias("_total"))
+        last = F.ceil(F.round(F.col("_total") * share, 9))
+        swaps = plan.join(F.broadcast(totals), run).where(F.col("order") <= last)
+    mine = F.when(F.col("e.side") == "a", F.col("chunk_a")).otherwise(F.col("chunk_b"))
+    other = F.when(F.col("e.side") == "a", F.col("chunk_b")).otherwise(F.col("chunk_a"))
+    moved = swaps.withColumn("e", F.explode("exchanged")).select(
+        *run,
+        mine.alias("_of"),
+        F.col("e.category").alias("category"),
+        F.col("e.old").alias("entity"),
+        F.lit(EXCHANGED).alias("treatment"),
+        F.col("e.new").alias("replacement"),
+        "order",
+        "layer",
+        other.alias("partner"),
+        F.lit("").alias("reason"),
+    )
+    if share is None:
+        moved = moved.unionByName(
+            leftovers.select(
+                *run,
+                F.col("chunk_id").alias("_of"),
+                "category",
+                "entity",
+                "treatment",
+                "replacement",
+                F.lit(None).cast("int").alias("order"),
+                F.lit(None).cast("int").alias("layer"),
+                F.col("donor").alias("partner"),
+                "reason",
+            )
+        )
+    listed = cells.select(
+        "chunk_id",
+        F.col("document_id" if options.unit == "document" else "chunk_id").alias("_of"),
+        F.explode("entities").alias("category", "_names"),
+    ).select("chunk_id", "_of", "category", F.explode(F.array_distinct("_names")).alias("entity"))
+    words = {c: word for c, word in (must_change or {}).items() if c not in options.swap}
+    kept, reason, new = F.lit("keep"), F.lit(NOT_SWAPPED), F.lit(None).cast("string")
+    for category, word in words.items():
+        here = F.col("category") == category
+        kept = F.when(here, "placeholder").otherwise(kept)
+        reason = F.when(here, MUST_CHANGE).otherwise(reason)
+        new = F.when(here, word).otherwise(new)
+    reason = F.when(F.col("category").isin(list(options.swap)), NOT_REACHED).otherwise(reason)
+    found = (
+        listed.crossJoin(F.broadcast(runs))
+        .join(moved, [*run, "_of", "category", "entity"], "left")
+        .withColumn("reason", F.coalesce("reason", reason))
+        .withColumn(
+            "replacement", F.when(F.col("treatment").isNull(), new).otherwise(F.col("replacement"))
+        )
+        .withColumn("treatment", F.coalesce("treatment", kept))
+    )
+    if share is None and "drop" in options.leftover:
+        chunk = Window.partitionBy(*run, "chunk_id")
+        found = (
+            found.withColumn("_gone", F.max(F.col("treatment") == "drop").over(chunk))
+            .withColumn("treatment", F.when(F.col("_gone"), "drop").otherwise(F.col("treatment")))
+            .withColumn("replacement", F.when(~F.col("_gone"), F.col("replacement")))
+        )
+    return found.select(*FATES.names)
 
 
 def units_of(cells: DataFrame, own_names: DataFrame | None, options: PlanOptions) -> DataFrame:

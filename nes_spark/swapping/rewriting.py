@@ -23,8 +23,9 @@ from typing import Any, NamedTuple
 from nes_spark.entities.mentions import Mention, placeholder_spans
 from nes_spark.errors import LedgerError
 from nes_spark.swapping.exchange import Exchange
-from nes_spark.swapping.parts import counterpart
-from nes_spark.swapping.short_forms import Key, find_left, holds, short_entities
+from nes_spark.swapping.forms import Key, base_form_of, entity_of, forms_of, surfaces_of
+from nes_spark.swapping.parts import NO_NAMES, counterpart
+from nes_spark.swapping.short_forms import find_left, holds, short_entities
 from nes_spark.swapping.spans import after_title, settle_stop, title_before, whole_name
 from nes_spark.swapping.wording import (
     Form,
@@ -33,7 +34,6 @@ from nes_spark.swapping.wording import (
     mend_the,
     possessive_end,
     put_together,
-    take_apart,
 )
 
 #: Category of an edit that mends an article.
@@ -101,47 +101,6 @@ def resolve_overlaps(mentions: Iterable[Mention]) -> list[Mention]:
         if not any(k.start < mention.end and mention.start < k.end for k in kept):
             kept.append(mention)
     return sorted(kept, key=lambda m: m.start)
-
-
-def entity_of(mention: Mention) -> str:
-    """Return the canonical name of a mention; its surface where it was not linked."""
-    return mention.entity or mention.surface
-
-
-def surfaces_of(mentions: Iterable[Mention]) -> dict[Key, list[str]]:
-    """Return (category, entity) -> surfaces of its mentions, in order."""
-    surfaces: dict[Key, list[str]] = {}
-    for mention in mentions:
-        surfaces.setdefault((mention.category, entity_of(mention)), []).append(mention.surface)
-    return surfaces
-
-
-def forms_of(mentions: Iterable[Mention]) -> dict[Key, tuple[str, ...]]:
-    """Return the forms under which each entity occurs, without endings, longest first.
-
-    Parameters
-    ----------
-    mentions : iterable of Mention
-        Of one chunk.
-
-    Returns
-    -------
-    dict
-        (category, entity) -> distinct forms; of equal length the first in the text comes first.
-    """
-    out: dict[Key, tuple[str, ...]] = {}
-    for key, found in surfaces_of(mentions).items():
-        known = {key[1], *found}
-        bases = dict.fromkeys(_base(surface, known).base for surface in found)
-        out[key] = tuple(sorted(bases, key=lambda base: -len(base)))
-    return out
-
-
-def _base(surface: str, known: Iterable[str]) -> Form:
-    # A surface must not vouch for itself: "iPhones" is a plural only if there is an "iPhone".
-    bare = take_apart(surface, ()).base
-    others = {take_apart(name, ()).base for name in known}
-    return take_apart(surface, {n for n in others if n.casefold() != bare.casefold()})
 
 
 def replacements_for(
@@ -275,7 +234,7 @@ def rewrite_text(
         low = max(low, floor)
         start, end = target.start, target.end
         name, form = target.name, target.form
-        if not target.glued:
+        if not target.glued and category not in NO_NAMES:
             start, end = whole_name(text, start, end, category, low, ceiling)
             if form.plural and end != target.end:
                 form = replace(form, plural=False)
@@ -339,10 +298,11 @@ def _targets(
 ) -> list[_Target]:
     """Return what is replaced and what is kept, in order and disjoint."""
     surfaces = surfaces_of(mentions)
-    forms = forms_of(mentions)
-    gone = {
-        key: found for key, found in forms.items() if key[0] in must_change or key in replacements
-    }
+    gone = forms_of(
+        m
+        for m in mentions
+        if m.category in must_change or (m.category, entity_of(m)) in replacements
+    )
     short = short_entities(mentions, gone)
     targets: list[_Target] = []
     kept: list[Mention] = []
@@ -353,15 +313,25 @@ def _targets(
             kept.append(mention)
             targets.append(_Target(mention.start, mention.end, (mention,)))
             continue
-        form = _base(mention.surface, {key[1], whole[1], *surfaces[key], *surfaces[whole]})
+        form = base_form_of(mention.surface, {key[1], whole[1], *surfaces[key], *surfaces[whole]})
         shift = after_title(form.base) if whole[0] == "Person" else 0
         start = mention.start + shift
         form = replace(form, base=form.base[shift:])
-        target = _replaced(text, start, mention.end, whole, form, forms, replacements, must_change)
+        target = _replaced(text, start, mention.end, whole, form, gone, replacements, must_change)
         targets.append(target._replace(key=key) if key[0] == whole[0] else target)
-    spans = [(m.start, m.end) for m in mentions]
-    spans += [whole_name(text, m.start, m.end, m.category) for m in kept] if gone else []
-    for left in find_left(text, gone, spans, holds(text, kept) if gone else ()):
+    if not gone:
+        return targets
+    replaced = [(t.start, t.end) for t in targets if t.name is not None]
+    reach = [whole_name(text, m.start, m.end, m.category) for m in kept]
+    stay = [(m.start, m.end) for m in kept]
+    lefts = find_left(text, gone, replaced, holds(text, kept), kept=stay, reach=reach)
+    targets = [
+        t
+        for t in targets
+        if t.name is not None
+        or not any(left.start <= t.start and t.end <= left.end for left in lefts)
+    ]
+    for left in lefts:
         targets.append(
             _replaced(
                 text,
@@ -369,7 +339,7 @@ def _targets(
                 left.end,
                 left.key,
                 Form(left.form),
-                forms,
+                gone,
                 replacements,
                 must_change,
                 left.glued,
@@ -408,6 +378,31 @@ def _replaced(
 
 def _moved(mention: Mention, start: int, surface: str, entity: str) -> Mention:
     return Mention(start, start + len(surface), mention.category, surface, entity)
+
+
+def given_by(edits: Iterable[Edit | Mapping[str, Any]]) -> dict[Key, Replacement]:
+    """Return what a chunk gave away and for what, from its recorded edits.
+
+    For :func:`~nes_spark.swapping.short_forms.given_away`, where only the ledger is at hand.
+
+    Parameters
+    ----------
+    edits : iterable of Edit or mapping
+
+    Returns
+    -------
+    dict
+        (category, entity) -> :class:`Replacement` with the forms that were put in; for a
+        placeholder it is the entity too.
+    """
+    forms: dict[Key, list[str]] = {}
+    entities: dict[Key, str] = {}
+    for edit in map(_as_row, edits):
+        if edit["category"] != ARTICLE_CATEGORY:
+            key = (edit["category"], edit["old_entity"])
+            forms.setdefault(key, []).append(edit["new"])
+            entities[key] = edit["new_entity"] or edit["new"]
+    return {key: Replacement(entities[key], tuple(dict.fromkeys(f))) for key, f in forms.items()}
 
 
 def rewrite_pair(

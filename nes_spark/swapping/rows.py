@@ -126,12 +126,17 @@ def rewrite_rows(
         for row in batch.to_pylist():
             mentions = resolve_overlaps(_mentions(row["mentions"]))
             replacements: dict[Key, Replacement] = {}
-            for step in sorted(row["steps"], key=lambda s: s["order"]):
+            steps = sorted(row["steps"], key=lambda s: (s["order"], s["last"]))
+            partner_id = None
+            for step, after in zip(steps, [*steps[1:], None], strict=True):
                 plan = [Exchange(**e) for e in step["exchanged"]]
                 partner = resolve_overlaps(_mentions(step["partner_mentions"]))
+                partner_id = partner_id if step["last"] and partner_id else step["partner_id"]
                 # What a chunk took is never exchanged again, so the swaps of later rounds add to
                 # those of earlier ones, and all edits are of the original text.
                 replacements |= replacements_for(plan, step["side"], partner)
+                if after is not None and after["order"] == step["order"]:
+                    continue  # one text for both: the last swap, and what is left over
                 settled = with_short_forms(mentions, replacements)
                 done = rewrite_text(
                     row["text"],
@@ -145,7 +150,7 @@ def rewrite_rows(
                     head
                     | {
                         "order": step["order"],
-                        "partner_id": step["partner_id"],
+                        "partner_id": partner_id,
                         "text": done.text,
                         "cell": list(
                             cell_after(mentions, settled, must_change, categories, recoding).items()

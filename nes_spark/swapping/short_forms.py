@@ -26,10 +26,9 @@ from nes_spark.entities.distinctive import (
     words_of,
 )
 from nes_spark.entities.mentions import Mention, placeholder_spans
+from nes_spark.swapping.forms import Key, entity_of, forms_of
+from nes_spark.swapping.parts import NO_NAMES
 from nes_spark.swapping.spans import after_title, opens_sentence, title_before, whole_name
-
-#: (category, entity)
-Key = tuple[str, str]
 
 #: Other spellings of places that texts have side by side.
 _ALIASES = {
@@ -40,8 +39,6 @@ _ALIASES = {
 }
 #: Categories in which one name may be the short form of another.
 _NAMES = ("Organization", "Person", "Product", "Event")
-#: Categories without proper names.
-_NO_NAMES = ("Date", "Quantity")
 #: What a person does at a sentence's start, so that an ordinary word there is a surname.
 _VERB = re.compile(
     r"(?:['’]s\b|\s+(?:also|and|then|who|never|later|again|was|is|has|had|did|does|will|would|could|"
@@ -180,15 +177,19 @@ class Names:
                 for form in spellings(_bare(name), category):
                     self._add(form, key, held, ordinary)
         self._pattern = self._compile()
+        # "Companies" begins like "Company" without its last letter
+        stems = {w[:-1] if w.endswith("y") else w for w in (*self.words, *self.weak)}
+        ordered = "|".join(map(re.escape, sorted(stems, key=lambda w: (-len(w), w))))
+        self._beginnings = re.compile(rf"(?<![^\W_])(?:{ordered})", re.IGNORECASE)
 
     def _add(
         self, form: str, key: Key, held: Collection[str], ordinary: Collection[str] | None
     ) -> None:
         category = key[0]
         words = words_of(form)
-        if category in _NO_NAMES or not words:
+        if category in NO_NAMES or not words:
             return
-        free = [w for w in words if fold(w) not in held]
+        free = [w for w in words if not any(fold(part) in held for part in _endings(w))]
         if _searched(form, category, ordinary or ()) and any(
             fold(w) not in FUNCTION_WORDS for w in free
         ):
@@ -207,7 +208,7 @@ class Names:
                 len(word) > 2
                 and word[0].isupper()
                 and not is_generic(word, category)
-                and fold(word) not in held
+                and word in free
                 and fold(word) not in self.words
             ):
                 self.weak.setdefault(fold(word), (key, word))
@@ -223,28 +224,36 @@ class Names:
     def _capitals(name: str) -> str:
         return name.upper() if len(name) > 3 and len(name.upper()) == len(name) else name
 
-    def find(self, text: str, taken: Sequence[tuple[int, int]]) -> list[Left]:
-        """Return where the names stand outside of taken stretches, in order and disjoint.
-
-        Parameters
-        ----------
-        text : str
-        taken : sequence of (int, int)
-            Sorted, disjoint half-open offsets.
-        """
+    def find(
+        self,
+        text: str,
+        taken: Sequence[tuple[int, int]],
+        kept: Sequence[tuple[int, int]] = (),
+        reach: Sequence[tuple[int, int]] = (),
+    ) -> list[Left]:
+        """Return where the names stand, in order and disjoint; see :func:`find_left`."""
         found: list[Left] = []
         if self._pattern is not None:
             upper = {self._capitals(name): name for name in reversed(self.wholes)}
             for match in self._pattern.finditer(text):
-                if not _touches(match.start(), match.end(), taken):
+                start, end = match.span()
+                # a mention that is but a part of the name is no other name
+                outside = all(
+                    high <= start
+                    or end <= low
+                    or (start <= low and high <= end and high - low < end - start)
+                    for low, high in kept
+                )
+                if outside and not _touches(start, end, taken):
                     written = match.group()
                     name = written if written in self.wholes else upper[written]
                     found.append(Left(*match.span(), self.wholes[name], name))
         if not self.words and not self.weak:
             return found
-        blocked = sorted([*taken, *((f.start, f.end) for f in found)])
-        for match in WORD.finditer(text):
-            hit = self._word(text, match.start(), match.group())
+        blocked = [*taken, *kept, *reach, *((f.start, f.end) for f in found)]
+        for match in self._beginnings.finditer(text):
+            token = WORD.match(text, match.start())
+            hit = self._word(text, match.start(), token.group()) if token else None
             if hit is not None and not _touches(hit.start, hit.end, blocked):
                 found.append(hit)
         return _merged(text, sorted(found, key=lambda f: f.start))
@@ -366,7 +375,7 @@ def short_entities(
     """
     found: dict[Key, set[Key | None]] = {}
     for mention in mentions:
-        key = (mention.category, mention.entity or mention.surface)
+        key = (mention.category, entity_of(mention))
         if key not in names:
             found.setdefault(key, set()).add(is_short_form(mention, names))
     return {
@@ -382,6 +391,8 @@ def find_left(
     taken: Sequence[tuple[int, int]],
     held: Collection[str] = (),
     ordinary: Collection[str] | None = None,
+    kept: Sequence[tuple[int, int]] = (),
+    reach: Sequence[tuple[int, int]] = (),
 ) -> list[Left]:
     """Return forms of exchanged names that no mention covers.
 
@@ -391,11 +402,15 @@ def find_left(
     names : mapping
         (category, entity) -> forms that the chunk has, longest first.
     taken : sequence of (int, int)
-        Offsets of mentions; placeholders are added.
+        Offsets of mentions that are replaced; placeholders are added.
     held : collection of str
         Folded words of names that stay (:func:`holds`).
     ordinary : collection of str, optional
         Further ordinary words, folded.
+    kept, reach : sequence of (int, int)
+        Offsets of mentions that stay, and of their whole names: no single word is found there.
+        A whole name is found where it covers a kept mention that is a smaller part of it ("Care" of
+        "Personal Care"); it takes its place.
 
     Returns
     -------
@@ -412,7 +427,7 @@ def find_left(
     if not names:
         return []
     spans = sorted([*taken, *placeholder_spans(text)])
-    return Names(names, held, ordinary).find(text, spans)
+    return Names(names, held, ordinary).find(text, spans, kept, reach)
 
 
 def _new_names(value: Any) -> tuple[str, ...]:
@@ -468,26 +483,27 @@ def given_away(
     >>> given_away(text, mentions, {"Orion Widgets": "Vega"}, "Vega lost. Vega appealed.")
     []
     """
-    forms: dict[Key, list[str]] = {}
+    gone: list[Mention] = []
     others: list[Mention] = []
     incoming: set[str] = set()
     for mention in mentions:
-        key = (mention.category, mention.entity or mention.surface)
+        key = (mention.category, entity_of(mention))
         new = mapping.get(key, mapping.get(key[1]))
         if new is None:
             others.append(mention)
             continue
-        forms.setdefault(key, []).append(mention.surface)
+        gone.append(mention)
         incoming |= {
             fold(part)
             for name in _new_names(new)
             for word in words_of(name)
             for part in _endings(word)
         }
-    if not forms:
+    if not gone:
         return []
+    forms = forms_of(gone)
     short = short_entities(others, forms)
-    kept = [m for m in others if (m.category, m.entity or m.surface) not in short]
+    kept = [m for m in others if (m.category, entity_of(m)) not in short]
     held = incoming | holds(text_before, kept)
     lower = {fold(w) for w in words_of(text_before) if w.islower() and len(w) > 2}
     names = Names(forms, held, lower | set(ordinary or ()))

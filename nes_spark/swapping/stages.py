@@ -639,6 +639,7 @@ def rewrite(
     releases: ReleasesConfig,
     swapping: SwappingConfig,
     entities: EntitiesConfig,
+    last: DataFrame | None = None,
 ) -> DataFrame:
     """Write the chunks of every candidate swap.
 
@@ -652,6 +653,9 @@ def rewrite(
         Whether articles are mended.
     entities : EntitiesConfig
         Categories and recoding, for the cells.
+    last : pyspark.sql.DataFrame, optional
+        From :func:`nes_spark.swapping.whole_stages.last_steps`: what is done to names that are left
+        over, together with the last swap.
 
     Returns
     -------
@@ -689,12 +693,17 @@ def rewrite(
             )
         ).alias("s"),
     ).select(*CANDIDATE, "order", "exchanged", "s.*")
+    if last is not None:
+        also = last.withColumn("side", F.lit("a")).withColumn("last", F.lit(True))
+        sides = sides.withColumn("last", F.lit(False)).unionByName(also)
+    else:
+        sides = sides.withColumn("last", F.lit(False))
     involved = sides.select("chunk_id").distinct()
     known = _mentions_of(mentions.join(involved, "chunk_id", "left_semi"))
     partners = known.select(
         F.col("chunk_id").alias("partner_id"), F.col("mentions").alias("partner_mentions")
     )
-    step = F.struct("order", "partner_id", "side", "exchanged", "partner_mentions")
+    step = F.struct("order", "last", "partner_id", "side", "exchanged", "partner_mentions")
     chains = (
         sides.join(partners, "partner_id", "left")
         .groupBy(*CANDIDATE, "chunk_id")

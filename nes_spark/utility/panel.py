@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from nes_spark.errors import parameter_error
 from nes_spark.utility.measure import data_utility
+from nes_spark.utility.propensity import propensity
 
 Array = NDArray[np.float64]
 
@@ -241,6 +242,13 @@ def topic_agreement(changed: Changed) -> Measured:
     return _share(same.astype(np.float64), changed, 1.0)
 
 
+def propensity_error(changed: Changed) -> Measured:
+    """pMSE of :func:`nes_spark.utility.propensity.propensity`, over the changed chunks."""
+    if not len(changed.chunk_ids):
+        return Measured(math.nan)
+    return Measured(propensity(changed.before, changed.after).pmse)
+
+
 register(
     UtilityMeasure(
         "fidelity",
@@ -264,5 +272,15 @@ register(
         "measure; above 1 when the texts became more typical)",
         mixture_utility,
         ("log_density_before", "log_density_after", "log_f_before"),
+    )
+)
+register(
+    UtilityMeasure(
+        "pMSE",
+        "how well released chunks can be told from original ones by their vectors: 0 not at all, "
+        "0.25 perfectly",
+        propensity_error,
+        ("before", "after"),
+        best=0.0,
     )
 )

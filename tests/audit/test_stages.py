@@ -18,6 +18,7 @@ from nes_spark.audit.stages import (
     summarize_audit,
     summarize_partner_guesses,
 )
+from nes_spark.audit.statistics import coupled_drop
 from nes_spark.audit.text_stages import text_attack
 from nes_spark.audit.unswap import turn_of
 from nes_spark.audit.unswap_stages import swap_aware_attack
@@ -116,6 +117,22 @@ def test_an_entity_of_too_many_candidates_is_no_evidence(spark, corpus):
         if r["model"] == "linkage"
     }
     assert mine == oracle(corpus, True, config) != oracle(corpus, True)
+
+
+def test_intervals_allow_for_the_documents_that_swaps_couple(spark, corpus, partitions):
+    tables = frames(spark, corpus, partitions)
+    final = chosen_rewrites(tables["rewrites"], *RELEASE)
+    found = linkage_attack(tables["cells"], final, CONFIG)
+    alone = {r.model: r for r in summarize_audit(found, CONFIG)}["linkage"]
+    coupled = {r.model: r for r in summarize_audit(found, CONFIG, final)}["linkage"]
+    assert coupled.drop.drop == alone.drop.drop
+    assert coupled.documents == alone.documents
+    partner = {(r["draw"], r["chunk_id"]): r["partner_id"].split("#")[0] for r in corpus.rewrites}
+    lost = Counter()
+    for r in found.where("model = 'linkage'").collect():
+        lost[r["draw"], r["chunk_id"]] += r["correct"] * (1 if r["side"] == "pre" else -1)
+    rows = [(c.split("#")[0], partner[d, c], 1, n) for (d, c), n in sorted(lost.items())]
+    assert coupled.drop == coupled_drop(*zip(*rows, strict=True))
 
 
 def test_swapping_hides_the_document_from_the_linkage_adversary(spark, corpus):

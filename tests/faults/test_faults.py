@@ -28,6 +28,8 @@ def settings(corpus: Path, output: Path, **more):
         "output.directory": str(output),
         "mixture.n_components": 3,
         "mixture.n_init": 2,
+        "releases.plan": "pairs",
+        "choice.rule": "line",
         "releases.max_swaps": 6,
         "audit.linkage": False,
         "report.examples": False,

@@ -266,3 +266,41 @@ def test_data_of_another_version_are_refused():
     content["more"] = 1
     with pytest.raises(ValueError, match="another version"):
         ReportData.from_json(json.dumps(content))
+
+
+MEASURED = pd.DataFrame(
+    [
+        ("words", "before", 48, 0.9375, 0.83, 0.98, 0.8),
+        ("words", "after", 48, 0.25, 0.15, 0.39, 0.1),
+        ("style", "before", 48, 0.5, 0.36, 0.64, 0.2),
+        ("style", "after", 48, 0.5, 0.36, 0.64, 0.2),
+    ],
+    columns=["attacker", "side", "n", "named", "low", "high", "confident"],
+)
+COVERAGE = pd.DataFrame(
+    [("Person", "exchanged", "", 40, 30), ("Person", "donor", "no_partner", 2, 2)],
+    columns=["category", "fate", "reason", "mentions", "chunks"],
+)
+
+
+def test_the_first_lines_say_how_many_documents_can_be_named(render):
+    html = render(measured=MEASURED, coverage=COVERAGE)
+    outline(html)
+    head = html[html.index('id="verdict"') : html.index('class="cards"')]
+    assert "24 of 48 documents" in head
+    assert "Before swapping it was 45" in head
+    assert "This release protects little." in head
+    assert "no partner" in html
+    weak = MEASURED.assign(named=MEASURED["named"].where(MEASURED["side"] == "before", 0.1))
+    assert "This release protects little." not in render(measured=weak, coverage=COVERAGE)
+
+
+def test_what_was_not_measured_is_called_so(render):
+    assert "<strong>not measured</strong>" in render(measured=None)
+
+
+def test_measures_survive_being_stored():
+    data = report_data(measured=MEASURED, coverage=COVERAGE)
+    again = ReportData.from_json(data.to_json())
+    assert again.documents_named == data.documents_named
+    pd.testing.assert_frame_equal(again.coverage, COVERAGE)

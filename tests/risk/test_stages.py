@@ -38,9 +38,12 @@ def cells(spark):
     return spark.createDataFrame(make_rows(), CELLS.ddl).cache()
 
 
-def table(rows, combination):
-    """z_J by hand."""
-    return Counter(tuple(row[4][c] for c in combination) for row in rows)
+def table(rows, combination, empty=False):
+    """z_J by hand, without the cell of chunks that hold none of its entities unless asked for."""
+    counts = Counter(tuple(row[4][c] for c in combination) for row in rows)
+    if not empty:
+        counts.pop(("",) * len(combination), None)
+    return counts
 
 
 def test_frequencies_for_every_size_of_combination(cells, partitions):
@@ -56,7 +59,7 @@ def test_sample_uniques_are_the_chunks_alone_in_their_cell(cells):
     rows = make_rows()
     for combination in COMBINATIONS:
         counts = table(rows, combination)
-        expected = {r[0] for r in rows if counts[tuple(r[4][c] for c in combination)] == 1}
+        expected = {r[0] for r in rows if counts.get(tuple(r[4][c] for c in combination)) == 1}
         mine = found.loc[found["combination"] == "+".join(combination), "chunk_id"]
         assert set(mine) == expected
         assert len(mine) == len(expected)
@@ -69,6 +72,35 @@ def test_values_that_only_look_alike_when_joined_are_different_cells(spark):
     ]
     found = frequencies(spark.createDataFrame(rows, CELLS.ddl), [("A", "B")]).collect()
     assert [(r["size"], r["cells"]) for r in found] == [(1, 2)]
+
+
+@pytest.mark.parametrize(("empty_cell", "counted"), [("exclude", False), ("include", True)])
+def test_chunks_without_an_entity_are_one_cell_or_none(cells, empty_cell, counted):
+    found = frequencies(cells, COMBINATIONS, empty_cell).toPandas()
+    fits = fit_risk(cells, COMBINATIONS, empty_cell).toPandas().set_index("combination")
+    for combination in COMBINATIONS:
+        name = "+".join(combination)
+        mine = found[found["combination"] == name]
+        counts = table(make_rows(), combination, counted)
+        expected = Counter(counts.values())
+        assert dict(zip(mine["size"], mine["cells"], strict=True)) == expected
+        assert fits.loc[name, "n"] == sum(counts.values())
+    assert (fits["n"] == 300).all() == counted
+
+
+def test_a_chunk_alone_without_an_entity_is_unique_only_where_it_is_counted(spark):
+    rows = [
+        ("d#0", "d", "m", {}, {"A": "", "B": ""}),
+        ("d#1", "d", "m", {}, {"A": "x", "B": ""}),
+    ]
+    frame = spark.createDataFrame(rows, CELLS.ddl)
+    alone = {
+        option: sorted(r["chunk_id"] for r in sample_uniques(frame, [("A", "B")], option).collect())
+        for option in ("exclude", "include")
+    }
+    assert alone == {"exclude": ["d#1"], "include": ["d#0", "d#1"]}
+    with pytest.raises(ValueError, match="'empty_cell' parameter of risk"):
+        frequencies(frame, [("A",)], "drop")
 
 
 def test_a_missing_value_is_a_value(spark):

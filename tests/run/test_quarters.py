@@ -36,6 +36,7 @@ def settings(corpus: Path, output: Path, period: str, **more):
         "mixture.n_init": 2,
         "mixture.warm_start": "previous",
         "swapping.sticky": True,
+        "releases.plan": "pairs",
         "releases.max_swaps": 10,
         "choice.rule": "max_rate",
         "choice.combination": ["Organization", "Product"],

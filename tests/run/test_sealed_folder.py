@@ -206,7 +206,8 @@ def test_nothing_of_the_sealed_folder_is_elsewhere(spark, tmp_path, keys):
     # Ids that cannot be parts of other numbers, so that finding one means something.
     documents = [d | {"document_id": f"ident-{d['document_id']}-x"} for d, _ in calls(16)]
     corpus.write_text("".join(json.dumps(d) + "\n" for d in documents))
-    overrides = {"input.path": str(corpus), "mixture.n_components": 3, "releases.max_swaps": 15}
+    overrides = {"input.path": str(corpus), "mixture.n_components": 3}
+    overrides |= {"releases.plan": "pairs", "choice.rule": "line", "releases.max_swaps": 15}
     run = run_of(config_path(), spark, tmp_path, keys, **overrides)
     print(scan(run, run.result.table("documents")))
 

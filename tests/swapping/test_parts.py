@@ -74,8 +74,8 @@ FOOD = ("Food and Drug Agency", ["Food and Drug Agency", "FDA"])
         ("Alan Moss", MOSS, ("Ana Orr", ["Ana Orr"]), "Person", "Ana Orr"),
         ("Moss", MOSS, ("Ana Orr", ["Ana Orr"]), "Person", "Orr"),
         ("Alan", MOSS, ("Ana Orr", ["Ana Orr"]), "Person", "Ana"),
-        # the partner's chunk has only the surname
-        ("Alan Moss", MOSS, ("Ana Orr", ["Orr"]), "Person", "Ana Orr"),
+        # the partner's chunk has only the surname, and no more of the name is told here
+        ("Alan Moss", MOSS, ("Ana Orr", ["Orr"]), "Person", "Orr"),
         ("Moss", MOSS, ("Orr", ["Orr"]), "Person", "Orr"),
         ("Alan", MOSS, ("Orr", ["Orr"]), "Person", "Orr"),
         # one word in the whole document: nobody knows which

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from nes_spark.config import ConstraintsConfig, ReleasesConfig, SwappingConfig
-from nes_spark.schemas import LEFTOVERS, OWN_NAMES, PLAN
+from nes_spark.schemas import FATES, LEFTOVERS, OWN_NAMES, PLAN
 from nes_spark.swapping import sample_plan
-from nes_spark.swapping.plan_stages import PlanOptions, sample_plans
+from nes_spark.swapping.plan_stages import PlanOptions, name_fates, sample_plans
 
 from .corpus import NAMES, frames, make_corpus
 
@@ -139,6 +139,33 @@ def test_plans_are_the_same_on_any_partitioning_and_as_in_memory(spark, case):
         assert {r["treatment"] for r in left} >= {"recode", "donor"}
     reasons = {r["reason"] for r in left}
     assert "no_partner" in reasons and "shared" in reasons
+
+
+@pytest.mark.parametrize("unit", ["chunk", "document"])
+def test_every_name_has_its_fate(spark, unit):
+    leftover = ("drop",) if unit == "chunk" else ("donor", "drop")
+    options = PlanOptions(SWAP, OTHERS, unit=unit, leftover=leftover)
+    releases, swapping = ReleasesConfig(draws=1), SwappingConfig()
+    data = frames(spark, TABLES, 2)
+    own = spark.createDataFrame([(d, c, e) for (d, c), e in OWN.items()], OWN_NAMES.ddl)
+    tables = (data["cells"], data["assignments"].where("setting = 'vmf-K1'"))
+    plans = sample_plans(*tables, options, releases, swapping, SECRET, own_names=own)
+    expected = in_memory("vmf-K1", 0, options, releases, swapping)
+    assert len(expected.swaps) > 0 and (unit == "document" or expected.dropped())
+    for share in (None, 0.3):
+        found = name_fates(
+            plans.plan, plans.leftovers, data["cells"], options, releases.must_change, share
+        )
+        assert found.columns == FATES.names
+        rows = found.orderBy("chunk_id", "category", "entity").collect()
+        mine = expected.fates(None if share is None else expected.prefix(share))
+        fields = list(mine[0].__dict__)
+        assert sorted(tuple(str(r[f]) for f in fields) for r in rows) == sorted(
+            tuple(str(getattr(f, name)) for name in fields) for f in mine
+        )
+    plans.unpersist()
+    with pytest.raises(ValueError, match="'share' parameter of name_fates"):
+        name_fates(plans.plan, plans.leftovers, data["cells"], options, share=1.5)
 
 
 def test_what_is_missing_is_named(spark):

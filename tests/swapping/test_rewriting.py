@@ -370,3 +370,20 @@ def test_names_go_whole_and_sentences_stay(text, mention, new, expected):
     assert apply_edits(text, done.edits) == done.text
     for m in done.mentions:
         assert done.text[m.start : m.end] == m.surface
+
+
+def test_a_mention_of_half_a_name_does_not_save_the_name():
+    text = "Personal Care grew. Demand for Personal Care was strong; our Care label too."
+    mentions = [
+        Mention(31, 44, "Product", "Personal Care", "Personal Care"),
+        # seen by half, as an entity of its own
+        Mention(9, 13, "Product", "Care", "Care"),
+        Mention(61, 65, "Product", "Care", "Care"),
+    ]
+    new = {("Product", "Personal Care"): Replacement("TallyWren", ("TallyWren",))}
+    done = rewrite_text(text, mentions, new)
+    assert done.text == "TallyWren grew. Demand for TallyWren was strong; our Care label too."
+    assert [m.surface for m in done.mentions] == ["TallyWren", "TallyWren", "Care"]
+    assert given_away(text, mentions, new, done.text) == []
+    assert given_away(text, mentions, new, text) == ["Personal Care"]
+    assert invert_edits(done.text, done.edits) == text

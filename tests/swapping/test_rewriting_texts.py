@@ -8,7 +8,7 @@ import re
 import pytest
 
 from nes_spark.swapping import Secret, invert_edits, plan_exchange, rewrite_pair
-from nes_spark.swapping.rewriting import entity_of, replacements_for
+from nes_spark.swapping.rewriting import entity_of, given_by, replacements_for
 from nes_spark.swapping.short_forms import given_away
 from nes_spark.text.sentences import split_sentences
 from tests.swapping.texts import COMPANIES, PEOPLE, PLACES, PRODUCTS, WITH_THE, make_texts
@@ -54,6 +54,14 @@ def test_swapped_texts(kind, miss, policy):
         assert invert_edits(done.text, done.edits) == text.text
         changed += done.text != text.text
         assert given_away(text.text, mentions, new, done.text) == []
+        # the same from the ledger alone
+        given = given_by(done.edits)
+        assert {k: r.entity for k, r in given.items() if k in new} == {
+            k: new[k].entity for k in given if k in new
+        }
+        assert given_away(text.text, mentions, given, done.text) == []
+        if given:
+            assert given_away(text.text, mentions, given, text.text) != []
         # looked for by plain words, knowing the cast
         incoming = " ".join(r.entity + " " + " ".join(r.forms) for r in new.values())
         kept = {entity_of(m) for m in mentions} - {entity for _, entity in new}

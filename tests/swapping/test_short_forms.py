@@ -5,9 +5,18 @@ from __future__ import annotations
 import re
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from nes_spark.entities.mentions import Mention
-from nes_spark.swapping.rewriting import Replacement, rewrite_text, with_short_forms
+from nes_spark.swapping.rewriting import (
+    Replacement,
+    apply_edits,
+    given_by,
+    invert_edits,
+    rewrite_text,
+    with_short_forms,
+)
 from nes_spark.swapping.short_forms import find_left, given_away, short_entities
 
 
@@ -205,3 +214,83 @@ def test_where_names_are_left(text, found):
     assert [text[f.start : f.end] for f in left] == found
     assert [f.glued for f in left] == [f.islower() for f in found]
     assert find_left(text, names, [(0, len(text))]) == []
+
+
+TOKENS = [
+    *(
+        "Zimmer",
+        "Biomet",
+        "Zimmer Biomet",
+        "Zimmer Biomet Ltd.",
+        "Personal Care",
+        "Care",
+        "Zimmers",
+    ),
+    *(
+        "Ann Stone",
+        "Stone",
+        "Ann",
+        "Judge Ann Stone",
+        "New York",
+        "York State",
+        "York",
+        "US",
+        "U.S.",
+    ),
+    *("King Air", "King Air 360", "ADX-13", "ADX", "Zimmer's", "ZIMMER", "Orion", "Chicago"),
+]
+FILL = [
+    "the",
+    "a",
+    "and",
+    "of",
+    "Mr.",
+    ",",
+    ".",
+    "-",
+    "sued",
+    "rose",
+    "x@zimmer.test",
+    "\n",
+    "New",
+    "Ltd.",
+]
+NEW = {
+    "Organization": ["Vega Labs", "Orion", "FCC"],
+    "Person": ["Ana Orr", "Vidal"],
+    "Product": ["TallyWren 9", "RASP"],
+    "Location": ["Osaka", "Netherlands"],
+}
+
+
+@st.composite
+def marked(draw):
+    """A text of names and fillers; some names are mentions, of any category, whole or by half."""
+    text, mentions = "", []
+    for _ in range(draw(st.integers(1, 12))):
+        if draw(st.booleans()):
+            name = draw(st.sampled_from(TOKENS))
+            if draw(st.integers(0, 2)):
+                category = draw(st.sampled_from(sorted(NEW)))
+                entity = draw(st.sampled_from([name, name.split()[0].rstrip("s'")]))
+                mentions.append(Mention(len(text), len(text) + len(name), category, name, entity))
+            text += name
+        else:
+            text += draw(st.sampled_from(FILL))
+        text += draw(st.sampled_from([" ", " ", " ", "", "'s "]))
+    keys = sorted({(m.category, m.entity) for m in mentions})
+    given_up = [key for key in keys if draw(st.booleans())]
+    return text, mentions, {k: draw(st.sampled_from(NEW[k[0]])) for k in given_up}
+
+
+@settings(max_examples=1500, deadline=None)
+@given(marked())
+def test_what_rewriting_leaves_gives_nothing_away(chunk):
+    text, mentions, new = chunk
+    done = rewrite_text(text, mentions, {k: Replacement(v, (v,)) for k, v in new.items()})
+    assert invert_edits(done.text, done.edits) == text
+    assert apply_edits(text, done.edits) == done.text
+    for m in done.mentions:
+        assert done.text[m.start : m.end] == m.surface
+    assert given_away(text, mentions, new, done.text) == []
+    assert given_away(text, mentions, given_by(done.edits), done.text) == []

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from nes_spark.entities.mentions import Mention
 
-#: full name, short forms by letter
+#: (full name, short form)
 PEOPLE = [
     ("Maria Lindqvist", "Lindqvist"),
     ("Tobias Achterberg", "Achterberg"),

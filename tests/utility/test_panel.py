@@ -72,7 +72,8 @@ def test_a_release_that_changes_nothing_is_best_in_every_measure():
     )
     for row in panel(of):
         assert row["value"] == pytest.approx(row["best"], abs=1e-12), row["measure"]
-        assert row["corpus"] == pytest.approx(row["best"], abs=1e-12), row["measure"]
+        if row["measure"] != "pMSE":  # of the changed chunks only
+            assert row["corpus"] == pytest.approx(row["best"], abs=1e-12), row["measure"]
 
 
 def test_figures_by_hand():

@@ -1,0 +1,326 @@
+"""Amounts, percentages and counts by rule.
+
+A quantity has a unit (a currency, percent, basis points, or the noun that is counted), a value and,
+from the words beside it, a direction: growth, decline, or neither. One may take another's place
+when all three agree: the unit, the order of magnitude and the direction
+(:attr:`Quantity.likeness`), so that "revenue grew 12 % to $3.4 million" stays a text of growth and
+of millions.
+
+What counts as a quantity: numbers in digits with a currency, a percent sign, a scale word
+("million") or a counted noun behind them. What does not: dates, years, ordinals, numbers in names
+("Boeing 757"), section, page and phone numbers, and bare numbers.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+
+from nes_spark.entities.dates import find_dates
+from nes_spark.entities.mentions import Mention, placeholder_spans
+from nes_spark.text.sentences import word_set
+
+_CURRENCY_WORDS = {
+    "USD": "$ us$ usd dollar dollars",
+    "CAD": "c$ ca$ cad",
+    "AUD": "a$ aud",
+    "HKD": "hk$ hkd",
+    "EUR": "€ eur euro euros",
+    "GBP": "£ gbp pound pounds",
+    "JPY": "¥ jpy yen",
+    "CNY": "rmb cny yuan",
+    "CHF": "chf francs",
+    "MXN": "mxn pesos",
+    "INR": "₹ inr rupees",
+    "SEK": "sek kronor",
+    "NOK": "nok",
+    "DKK": "dkk",
+    "BRL": "brl r$",
+    "cent": "cent cents ¢",
+}
+#: Currency signs and words -> ISO 4217 code.
+CURRENCIES = {word: code for code, words in _CURRENCY_WORDS.items() for word in words.split()}
+#: Words of scale -> factor.
+SCALES = {
+    word: factor
+    for factor, words in {
+        1e2: "hundred",
+        1e3: "thousand k",
+        1e6: "million millions mm mn m",
+        1e9: "billion billions bn b",
+        1e12: "trillion",
+    }.items()
+    for word in words.split()
+}
+_PERCENT = ("%", "percent", "per cent", "pct")
+_POINTS = (
+    *("basis points", "basis point", "bps", "bp", "percentage points", "percentage point"),
+    *("points", "point"),
+)
+#: Units of measure; the rest of what is counted is any noun in lower case.
+_MEASURES = word_set(
+    "mw gw kw mwh gwh kwh megawatts gigawatts kilowatts megawatt gigawatt tons tonnes ton tonne kg "
+    "kilograms lbs pounds ounces grams mg barrels bbl boe mcf mmcf bcf acres hectares miles km "
+    "kilometers kilometres meters metres feet gallons liters litres bushels teu sqft square"
+)
+#: Numbers before these are no counts of things.
+_NO_NOUNS = word_set(
+    "a an and are as at be but by for from had has have he i if in into is it its nor not of on or "
+    "our she so than that the their then they this to up us was we were which who will with you "
+    "am pm a.m p.m years year months month weeks week days day hours hour minutes minute seconds "
+    "second quarters quarter half halves decades decade times time-period o'clock st nd rd th"
+)
+#: A number after these names something ("slide 4", "Rule 39", "Boeing 757").
+_NAMED = re.compile(
+    r"(?:\b(?i:slide|page|pages|section|sections|rule|article|articles|chapter|part|phase|tier|class|"
+    r"level|number|no|nos|item|items|note|form|figure|table|exhibit|appendix|paragraph|para|step|"
+    r"version|type|series|model|unit|room|floor|gate|line|question|phone|extension|code|act|sequence|"
+    r"ticket|case|invoice|order)\.?|\b[A-Z]\w*(?=-)|(?<![.?!:] )(?<!^)\b[A-Z][\w&'’]*)(?: |- ?)$"
+)
+#: A number that shares the unit of the one behind it: "10 to 15%".
+_RANGE = re.compile(r"(?<![\w.,/$€£¥-])(\d[\d,]*(?:\.\d+)?)(?: (?:to|or) | ?[-–] ?)$")
+_CODES = r"USD|EUR|GBP|CHF|CAD|AUD|JPY|RMB|CNY|MXN|INR|SEK|NOK|DKK|BRL|HKD"
+_NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|\.\d+|\d+"
+_SCALE = r"thousand|million|millions|billion|billions|trillion|hundred|mm|mn|bn|k|m|b"
+_QUANTITY = re.compile(
+    rf"(?<![\w.,/$€£¥])(?P<neg>[-–−](?=[\d$€£¥.])|minus |negative )?(?P<open>\((?=[$€£¥\d]))?"
+    rf"(?P<sign>(?:US|C|A|HK|R)?\$ ?|[€£¥₹] ?|(?:{_CODES}) ?)?"
+    rf"(?P<number>{_NUMBER})(?![\d]|[.,]\d|:\d)"
+    rf"(?:(?P<gap>[ -]?)(?P<scale>(?:{_SCALE}))(?![\w%]))?"
+    rf"(?:(?P<gap2>[ -]?)(?P<unit>%|percent(?:age points?)?\b|per cent\b|pct\b|basis points?\b|"
+    rf"bps?\b|¢|(?:U\.?S\.? )?dollars?\b|euros?\b|pounds?\b(?= sterling)|cents?\b|yen\b|yuan\b|"
+    rf"pesos\b|francs\b|rupees\b|times\b|x(?!\w)|(?:{_CODES})\b))?"
+    rf"(?P<close>\))?",
+    re.IGNORECASE,
+)
+_NOUN = re.compile(r"[ -](?=[a-z]{2})([a-z][a-z'’-]*(?: [a-z][a-z'’-]*){0,2})")
+_UP = re.compile(
+    r"\b(?:up|increas\w*|gr[eo]w\w*|ris(?:e|es|ing)|rose|higher|gain\w*|improv\w*|rais\w*|expan\w*|"
+    r"accelerat\w*|add(?:ed|s|ing)?|climb\w*|jump\w*|surg\w*|positive|profit\w*|double[ds]?|above)\b",
+    re.IGNORECASE,
+)
+_DOWN = re.compile(
+    r"\b(?:down|decreas\w*|declin\w*|fell|fall\w*|lower\w*|los[est]\w*|loss(?:es)?|drop\w*|"
+    r"reduc\w*|shr[aiu]nk\w*|contract(?:ed|ion|s|ing)|negative|minus|deficit|slow\w*|cut\w*|"
+    r"below|deteriorat\w*|impairment\w*|shortfall)\b",
+    re.IGNORECASE,
+)
+
+
+_ENTITY = re.compile(r" \(([^()]+/e[+-]\d+/[-0+])\)$")
+_CLAUSE = re.compile(r"[.;:?!,](?:\s|$)|\b(?:and|but|while|versus|compared)\b")
+_PHRASE = re.compile(r"[.;:?!,]|\b(?:and|but|while|of|to|from)\b")
+_RANGED = ("%", "points", "times", "cent", *sorted(set(CURRENCIES.values())))
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """An amount, percentage or count in a text.
+
+    Attributes
+    ----------
+    start, end : int
+        Half-open offsets in code points.
+    unit : str
+        ISO 4217 code, ``cent``, ``%``, ``points``, a unit of measure or the counted noun.
+    value : float
+        With scale and sign.
+    direction : int
+        1 for growth, -1 for decline, 0 for neither, from the words beside it and the sign.
+    """
+
+    start: int
+    end: int
+    unit: str
+    value: float
+    direction: int
+
+    @property
+    def magnitude(self) -> int:
+        """Floor of the decimal logarithm of the absolute value; 0 for nought."""
+        return math.floor(math.log10(abs(self.value)) + 1e-12) if self.value else 0
+
+    @property
+    def likeness(self) -> str:
+        """Unit, order of magnitude and direction: quantities of one likeness may be exchanged.
+
+        Counts of different things are alike ("40 stores", "35 plants"): the noun stays in the text.
+        """
+        money = {*CURRENCIES.values()} - {"cent"}
+        kind = "money" if self.unit in money else self.unit
+        if kind not in ("money", "cent", "%", "points", "times") and kind not in _MEASURES:
+            kind = "count"
+        return f"{kind}/e{self.magnitude:+d}/{'-0+'[self.direction + 1]}"
+
+
+def _direction(text: str, start: int, end: int) -> int:
+    """Return what the words of the same clause say: the nearest one before, else behind."""
+    before = _CLAUSE.split(text[max(0, start - 45) : start])[-1]
+    found = [(m.end(), 1) for m in _UP.finditer(before)]
+    found += [(m.end(), -1) for m in _DOWN.finditer(before)]
+    # "grew in 40 stores" does not say that the stores grew in number
+    if found and not before.endswith((" in ", " across ", " with ", " on ")):
+        return max(found)[1]
+    after = _PHRASE.split(text[end : end + 25])[0]
+    found = [(-m.start(), 1) for m in _UP.finditer(after)]
+    found += [(-m.start(), -1) for m in _DOWN.finditer(after)]
+    return max(found)[1] if found else 0
+
+
+def find_quantities(text: str) -> list[Quantity]:
+    """Return the quantities of a text, in order and disjoint.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    list of Quantity
+        The span has the number with its currency, scale and percent sign; the counted noun stays
+        outside, so that an exchange leaves it.
+
+    Examples
+    --------
+    >>> text = "Revenue grew 12% to $3.4 million in 40 stores, on slide 4 in 2020."
+    >>> [text[q.start : q.end] for q in find_quantities(text)]
+    ['12%', '$3.4 million', '40']
+    >>> [q.likeness for q in find_quantities(text)]
+    ['%/e+1/+', 'money/e+6/+', 'count/e+1/0']
+    """
+    blocked = [*find_dates(text), *placeholder_spans(text)]
+    found: list[Quantity] = []
+    for match in _QUANTITY.finditer(text):
+        quantity = _read(text, match)
+        if quantity is None or _touches(quantity, blocked):
+            continue
+        first = _first_of_range(text, quantity, scale=match.group("scale"))
+        if first is not None and not _touches(
+            first, [*blocked, *((q.start, q.end) for q in found)]
+        ):
+            found.append(first)
+        found.append(quantity)
+    return found
+
+
+def _touches(quantity: Quantity, spans: Sequence[tuple[int, int]]) -> bool:
+    return any(low < quantity.end and quantity.start < high for low, high in spans)
+
+
+def _first_of_range(text: str, quantity: Quantity, scale: str | None) -> Quantity | None:
+    """Return the number before a quantity that has no unit of its own: 10 of "10 to 15%"."""
+    low = max(0, quantity.start - 24)
+    match = _RANGE.search(text, low, quantity.start)
+    if match is None or not (quantity.unit in _RANGED or scale):
+        return None
+    value = float(match.group(1).replace(",", "")) * SCALES.get((scale or "").casefold(), 1.0)
+    return Quantity(*match.span(1), quantity.unit, value, quantity.direction)
+
+
+def _read(text: str, match: re.Match[str]) -> Quantity | None:
+    start, end = match.start(), match.end("unit")
+    end = max(end, match.end("scale"), match.end("number"))
+    scale, unit, sign = match.group("scale"), match.group("unit"), match.group("sign")
+    value = float(match.group("number").replace(",", "")) * SCALES.get(
+        (scale or "").casefold(), 1.0
+    )
+    negative = bool(match.group("neg"))
+    if match.group("open"):
+        if match.group("close") and sign:
+            negative, end = True, match.end()
+        else:
+            start += 1
+    name = _unit(unit, sign)
+    if not name:
+        if _NAMED.search(text, max(0, start - 30), start) and not scale:
+            return None
+        noun = _counted(text, end)
+        if not noun and not (scale and len(scale) > 1):
+            return None
+        name = noun or "things"
+    direction = -1 if negative else _direction(text, start, end)
+    return Quantity(start, end, name, -value if negative else value, direction)
+
+
+def _unit(unit: str | None, sign: str | None) -> str:
+    if unit:
+        low = unit.casefold()
+        if low in _PERCENT:
+            return "%"
+        if low in _POINTS:
+            return "points"
+        if low in ("times", "x"):
+            return "times"
+        low = re.sub(r"^u\.?s\.? ", "", low)
+        return CURRENCIES[low]
+    return CURRENCIES[sign.strip().casefold()] if sign else ""
+
+
+def _counted(text: str, end: int) -> str:
+    """Return the noun in lower case that a number counts, '' where there is none."""
+    match = _NOUN.match(text, end)
+    if match is None:
+        return ""
+    words = match.group(1).split()
+    if words[0] in _NO_NOUNS or (len(words[0]) < 3 and words[0] not in _MEASURES):
+        return ""
+    own = list(takewhile(lambda word: word not in _NO_NOUNS, words))
+    return next((w for w in own if w in _MEASURES or w.endswith("s")), own[0])
+
+
+def quantity_mentions(text: str, category: str = "Quantity") -> list[Mention]:
+    """Return the quantities of a text as mentions whose entity tells what they are like.
+
+    Examples
+    --------
+    >>> [m.entity for m in quantity_mentions("Revenue grew 12%.")]
+    ['12% (%/e+1/+)']
+    """
+    return [
+        Mention(q.start, q.end, category, text[q.start : q.end], _entity(text, q))
+        for q in find_quantities(text)
+    ]
+
+
+def _entity(text: str, quantity: Quantity) -> str:
+    return f"{text[quantity.start : quantity.end]} ({quantity.likeness})"
+
+
+def likeness_of(entity: str) -> str:
+    """Return the likeness in the entity of a mention of :func:`quantity_mentions`.
+
+    Raises
+    ------
+    ValueError
+        When the entity is none of a quantity; the message does not quote it.
+    """
+    match = _ENTITY.search(entity)
+    if match is None:
+        raise ValueError("likeness_of needs an entity of quantity_mentions: 'text (unit/e+1/0)'.")
+    return match.group(1)
+
+
+def quantity_similarity(first: str, second: str) -> float:
+    """Return how well one quantity stands in the place of another, from 0 to 1; symmetric.
+
+    Parameters
+    ----------
+    first, second : str
+        Entities of :func:`quantity_mentions`.
+
+    Returns
+    -------
+    float
+        1 for one likeness; 0 for different units; else 1 - d / 4 for d orders of magnitude between
+        them (at most 3 count), times .3 where the directions differ: growth stays growth.
+    """
+    (unit, order, way), (other, size, course) = (
+        likeness_of(e).rsplit("/", 2) for e in (first, second)
+    )
+    if unit != other:
+        return 0.0
+    apart = min(abs(int(order[1:]) - int(size[1:])), 3)
+    return (1.0 - apart / 4.0) * (1.0 if way == course else 0.3)

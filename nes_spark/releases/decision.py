@@ -1,0 +1,430 @@
+"""The choice of a release from noisy figures: paired comparison over Monte Carlo draws.
+
+Every figure of a candidate is an average over draws of its swaps (paper, equation MCintegration).
+Candidates share draws: what one draw of the seed does to all of them cancels in their differences,
+so two candidates are compared by the differences of the same draws. Where a difference is not
+beyond two of its standard errors the candidates tie, and the lower risk decides.
+
+Three rules that the averages alone would break:
+
+* only draws that reached a candidate's number of swaps count, a candidate is compared with another
+  on the draws that both reached, and what is published is one of these draws;
+* utility above its cap is no gain: DU rewards texts for being typical, and of two releases above 1
+  the one with the luckier noise would win;
+* the release without swaps is always on the frontier.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from nes_spark.errors import EstimationError, parameter_error
+from nes_spark.releases.frontier import pareto_frontier
+
+Array = NDArray[np.float64]
+
+NoisyRule = Literal["lowest_risk", "max_utility", "line"]
+NOISY_RULES: tuple[NoisyRule, ...] = ("lowest_risk", "max_utility", "line")
+#: Standard errors of a difference within which two candidates tie.
+TIE = 2.0
+#: A choice that fewer of the resamples confirm is a toss.
+TOSS = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """Risk and utility of every candidate in every draw.
+
+    Attributes
+    ----------
+    names : tuple, length c
+        What identifies each candidate, e.g. ``(combination, n_swaps)``.
+    n_swaps : ndarray of int, shape (c,)
+        Swaps of each; 0 for the release without swaps.
+    draws : ndarray of int, shape (m,)
+        Numbers of the draws.
+    risk, utility : ndarray of shape (m, c)
+        NaN where the draw did not reach the candidate.
+    """
+
+    names: tuple[Hashable, ...]
+    n_swaps: NDArray[np.int64]
+    draws: NDArray[np.int64]
+    risk: Array
+    utility: Array
+
+    def __post_init__(self) -> None:
+        """Refuse tables that do not fit together."""
+        shape = (len(self.draws), len(self.names))
+        for name in ("risk", "utility"):
+            value = getattr(self, name)
+            if value.shape != shape:
+                raise parameter_error("Draws", name, f"of shape {shape}", value.shape)
+            if np.isinf(value).any():
+                raise parameter_error("Draws", name, "finite, or NaN where not reached", "infinity")
+        if (np.isnan(self.risk) != np.isnan(self.utility)).any():
+            raise parameter_error("Draws", "utility", "known where the risk is", "one without")
+        if len(self.n_swaps) != len(self.names):
+            raise parameter_error(
+                "Draws", "n_swaps", f"of {len(self.names)} candidates", len(self.n_swaps)
+            )
+        if not shape[0] or not shape[1]:
+            raise EstimationError("there are no candidate releases to choose from", "no_candidates")
+
+    @property
+    def reached(self) -> NDArray[np.bool_]:
+        """Which draw reached which candidate, shape (m, c)."""
+        return ~np.isnan(self.risk)
+
+    def take(self, rows: NDArray[np.int64]) -> Draws:
+        """Return the same candidates with the given rows (draws, with repetitions)."""
+        return Draws(
+            self.names, self.n_swaps, self.draws[rows], self.risk[rows], self.utility[rows]
+        )
+
+
+def draws_of(
+    scores: pd.DataFrame,
+    n_draws: int,
+    risk: str = "DR",
+    utility: str = "DU",
+    nothing: tuple[float, float] = (1.0, 1.0),
+) -> Draws:
+    """Arrange rows of table ``scores`` by candidate and draw, the release without swaps first.
+
+    Parameters
+    ----------
+    scores : pandas.DataFrame
+        ``combination, n_swaps, draw`` and the two columns, of one setting and population.
+    n_draws : int
+        Draws that were made; they are numbered from 0. Those without any swap have no row.
+    risk, utility : str, optional
+        Columns.
+    nothing : (float, float), optional
+        Risk and utility of the release without swaps, in every draw.
+
+    Returns
+    -------
+    Draws
+        Names are ``(combination, n_swaps)``, ``("", 0)`` first.
+    """
+    if n_draws < 1:
+        raise parameter_error("draws_of", "n_draws", "at least 1", n_draws)
+    order = ["combination", "n_swaps", "draw"]
+    rows = scores.sort_values(order, kind="mergesort")
+    if rows.duplicated(order).any():
+        raise parameter_error("draws_of", "scores", "one row a candidate and draw", "several")
+    if len(rows) and not rows["draw"].between(0, n_draws - 1).all():
+        raise parameter_error(
+            "draws_of", "n_draws", f"above the draws in the table ({rows['draw'].max()})", n_draws
+        )
+    names: list[tuple[str, int]] = [("", 0)]
+    groups: list[Any] = list(rows.groupby(["combination", "n_swaps"], sort=True))
+    names += [(str(combination), int(swaps)) for (combination, swaps), _ in groups]
+    tables = [np.full((n_draws, len(names)), math.nan) for _ in range(2)]
+    for table, column, value in zip(tables, (risk, utility), nothing, strict=True):
+        table[:, 0] = value
+        for place, (_, group) in enumerate(groups, start=1):
+            table[group["draw"].to_numpy(int), place] = group[column].to_numpy(float)
+    return Draws(
+        tuple(names),
+        np.array([swaps for _, swaps in names], dtype=np.int64),
+        np.arange(n_draws),
+        *tables,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """A choice and how sure it is.
+
+    Attributes
+    ----------
+    chosen : int
+        Position of the candidate.
+    draw : int
+        The first draw that reached it: the one to publish.
+    tied : ndarray of int
+        Candidates that tie with the best, itself included; the chosen one is among them.
+    best : int
+        The candidate with the best average.
+    frontier : ndarray of bool, shape (c,)
+        On the frontier of averages, utility capped; the release without swaps always.
+    n_draws : ndarray of int, shape (c,)
+        Draws that reached each candidate.
+    incomplete : ndarray of bool, shape (c,)
+        Whether some draw did not.
+    risk, risk_se, utility, utility_se : ndarray of shape (c,)
+        Averages over the draws that reached it (utility capped) and their standard errors, NaN for
+        fewer than two draws.
+    stability : ndarray of shape (c,) or None
+        Share of the resamples of the draws in which each candidate is chosen; None where it was not
+        asked for or there is one draw.
+    """
+
+    chosen: int
+    draw: int
+    tied: NDArray[np.int64]
+    best: int
+    frontier: NDArray[np.bool_]
+    n_draws: NDArray[np.int64]
+    incomplete: NDArray[np.bool_]
+    risk: Array
+    risk_se: Array
+    utility: Array
+    utility_se: Array
+    stability: Array | None = None
+
+    @property
+    def confidence(self) -> float:
+        """Share of the resamples that choose the same candidate; NaN where not known."""
+        return math.nan if self.stability is None else float(self.stability[self.chosen])
+
+    @property
+    def is_toss(self) -> bool:
+        """Whether fewer than half of the resamples confirm the choice."""
+        return self.confidence < TOSS
+
+    def stability_of(self, groups: Sequence[Hashable]) -> dict[Hashable, float]:
+        """Add up the stability by group of candidates, e.g. by combination."""
+        if self.stability is None:
+            return {}
+        found: dict[Hashable, float] = {}
+        for group, share in zip(groups, self.stability.tolist(), strict=True):
+            found[group] = found.get(group, 0.0) + share
+        return found
+
+
+def _moments(values: Array) -> tuple[Array, Array]:
+    """Mean and standard error of each column over what is not NaN."""
+    known = ~np.isnan(values)
+    count = known.sum(axis=0)
+    # from the first value on: the mean of equal values is that value, and keeps a bound it is at
+    base = np.take_along_axis(values, known.argmax(axis=0)[None, :], axis=0)[0]
+    mean = base + np.nansum(values - base, axis=0) / np.maximum(count, 1)
+    squares = np.nansum((values - mean) ** 2, axis=0)
+    several = np.maximum(count - 1, 1) * np.maximum(count, 1)
+    return mean, np.where(count > 1, np.sqrt(squares / several), math.nan)
+
+
+@dataclass(frozen=True)
+class _Goal:
+    rule: NoisyRule
+    slope: float
+    cap: float
+
+    def value(self, risk: Any, utility: Any) -> Any:
+        """What is made small, of averages."""
+        if self.rule == "lowest_risk":
+            return risk
+        capped = np.minimum(utility, self.cap)
+        return -capped if self.rule == "max_utility" else risk - self.slope * capped
+
+    def raw(self, risk: Array, utility: Array) -> Array:
+        """The same draw by draw and not capped, for its spread."""
+        if self.rule == "lowest_risk":
+            return risk
+        return -utility if self.rule == "max_utility" else risk - self.slope * utility
+
+
+def paired_difference(draws: Draws, a: int, b: int, goal: Any) -> tuple[float, float, int]:
+    """Return the difference a - b of a goal over common draws, its standard error, their number.
+
+    Parameters
+    ----------
+    draws : Draws
+    a, b : int
+        Candidates.
+    goal : _Goal
+        What is compared. The difference is that of capped averages, the standard error that of the
+        paired differences as they are.
+    """
+    both = draws.reached[:, a] & draws.reached[:, b]
+    count = int(both.sum())
+    if not count:
+        return math.nan, math.nan, 0
+    risk, utility = draws.risk[both], draws.utility[both]
+    difference = goal.value(risk[:, a].mean(), utility[:, a].mean()) - goal.value(
+        risk[:, b].mean(), utility[:, b].mean()
+    )
+    raw = goal.raw(risk[:, a], utility[:, a]) - goal.raw(risk[:, b], utility[:, b])
+    error = float(raw.std(ddof=1)) / math.sqrt(count) if count > 1 else math.nan
+    return float(difference), error, count
+
+
+def decide(
+    draws: Draws,
+    rule: NoisyRule = "lowest_risk",
+    *,
+    slope: float = 1.0,
+    max_risk: float | None = None,
+    min_utility: float | None = None,
+    eligible: Any = None,
+    cap: float = 1.0,
+    resamples: int = 0,
+    seed: int = 0,
+) -> Decision:
+    """Choose one release, candidates that cannot be told apart decided by lower risk.
+
+    Rules
+    -----
+    ``lowest_risk``
+        Lowest risk among candidates with utility >= ``min_utility`` (none: all).
+    ``max_utility``
+        Highest utility among candidates with risk <= ``max_risk``.
+    ``line``
+        Smallest risk - ``slope`` * utility on the frontier.
+
+    The best is found among candidates that all draws reached, as long as there are any: an average
+    over the draws that came that far is one over lucky draws. A candidate that only some reached
+    takes its place when it is better by more than two standard errors on the draws it has.
+    Candidates tie with the best when their difference is at most two standard errors. Of those that
+    no fewer draws reached than the best, the one with the lowest risk is chosen (its difference in
+    risk from the best on common draws), then the highest utility, then the fewest swaps, then the
+    first.
+
+    Parameters
+    ----------
+    draws : Draws
+        Figures of the candidates, the release without swaps among them.
+    rule : {"lowest_risk", "max_utility", "line"}
+    slope : float, optional
+        For ``line``, above 0.
+    max_risk, min_utility : float, optional
+        Bounds on averages.
+    eligible : array_like of bool, shape (c,), optional
+        Candidates that may be chosen; all by default.
+    cap : float, optional
+        Utility above counts as this.
+    resamples : int, optional
+        Bootstrap resamples of the draws for ``stability``; 0 for none.
+    seed : int, optional
+        Public seed of the resamples.
+
+    Returns
+    -------
+    Decision
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range or missing for its rule.
+    EstimationError
+        ``empty_feasible_set`` when no candidate is allowed.
+    """
+    if rule not in NOISY_RULES:
+        raise parameter_error("decide", "rule", f"one of {NOISY_RULES}", rule)
+    if not (slope > 0 and math.isfinite(slope)):
+        raise parameter_error("decide", "slope", "a positive number", slope)
+    if rule == "max_utility" and max_risk is None:
+        raise parameter_error("decide", "max_risk", "a number for rule max_utility", None)
+    if resamples < 0:
+        raise parameter_error("decide", "resamples", "at least 0", resamples)
+    allowed = np.ones(len(draws.names), dtype=bool)
+    if eligible is not None:
+        allowed = np.asarray(eligible, dtype=bool)
+        if allowed.shape != (len(draws.names),):
+            raise parameter_error(
+                "decide", "eligible", f"of {len(draws.names)} candidates", allowed.shape
+            )
+    found = _decide(draws, _Goal(rule, slope, cap), max_risk, min_utility, allowed)
+    if not resamples or len(draws.draws) < 2:
+        return found
+    rng = np.random.default_rng(seed)
+    votes = np.zeros(len(draws.names))
+    for rows in rng.integers(len(draws.draws), size=(resamples, len(draws.draws))):
+        try:
+            again = _decide(
+                draws.take(rows), _Goal(rule, slope, cap), max_risk, min_utility, allowed
+            )
+        except EstimationError:
+            continue  # nothing is allowed in this resample: a vote for no candidate
+        votes[again.chosen] += 1
+    return Decision(**{**found.__dict__, "stability": votes / resamples})
+
+
+def _decide(
+    draws: Draws,
+    goal: _Goal,
+    max_risk: float | None,
+    min_utility: float | None,
+    allowed: NDArray[np.bool_],
+) -> Decision:
+    reached = draws.reached
+    n_draws = reached.sum(axis=0)
+    there = n_draws > 0
+    risk, risk_se = _moments(draws.risk)
+    plain, utility_se = _moments(draws.utility)
+    utility = np.minimum(plain, goal.cap)
+    frontier = np.zeros(len(there), dtype=bool)
+    frontier[there] = pareto_frontier(risk[there], utility[there])
+    frontier |= there & (draws.n_swaps == 0)
+    may = allowed & there
+    if max_risk is not None:
+        may &= np.nan_to_num(risk, nan=math.inf) <= max_risk
+    if min_utility is not None:
+        may &= np.nan_to_num(utility, nan=-math.inf) >= min_utility
+    if not may.any():
+        raise EstimationError(
+            "no release keeps the bounds on risk and utility; the lowest risk is "
+            f"{np.nanmin(risk):.6g}, the highest utility {np.nanmax(utility):.6g}",
+            "empty_feasible_set",
+        )
+    # a candidate that ties with the best need not be on the frontier of averages, the best must
+    firm = may & frontier if goal.rule == "line" and (may & frontier).any() else may
+    full = firm & (n_draws == len(draws.draws))
+    among = np.flatnonzero(full if full.any() else firm)
+    values = goal.value(risk, plain)
+    keys = (draws.n_swaps[among], -utility[among], risk[among], values[among])
+    best = int(among[np.lexsort(keys)[0]])
+    differences = {
+        int(j): paired_difference(draws, int(j), best, goal) for j in np.flatnonzero(may)
+    }
+    ahead = [
+        (difference, j)
+        for j, (difference, error, _) in differences.items()
+        if j != best and difference < -TIE * error
+    ]
+    if ahead:
+        best = min(ahead)[1]
+        differences = {j: paired_difference(draws, j, best, goal) for j in differences}
+    tied = [
+        j
+        for j, (difference, error, count) in differences.items()
+        if j == best
+        or (count > 1 and difference <= TIE * error)
+        or (count == 1 and difference <= 0)
+    ]
+    by_risk = _Goal("lowest_risk", goal.slope, goal.cap)
+
+    def order(j: int) -> tuple[float, float, int, int]:
+        return (
+            paired_difference(draws, j, best, by_risk)[0],
+            -float(utility[j]),
+            int(draws.n_swaps[j]),
+            j,
+        )
+
+    # an average over fewer draws does not win a tie
+    complete = [j for j in tied if j == best or n_draws[j] >= n_draws[best]]
+    chosen = min(complete, key=order)
+    return Decision(
+        chosen=chosen,
+        draw=int(draws.draws[np.flatnonzero(reached[:, chosen])].min()),
+        tied=np.array(sorted(tied), dtype=np.int64),
+        best=best,
+        frontier=frontier,
+        n_draws=n_draws,
+        incomplete=n_draws < len(draws.draws),
+        risk=risk,
+        risk_se=risk_se,
+        utility=utility,
+        utility_se=utility_se,
+    )

@@ -1,0 +1,391 @@
+"""Dates of a document, all shifted by one secret number of days.
+
+Who knows when something happened finds the document that tells of it, so the dates of a document
+move together: order and gaps stay, and the text goes on making sense. A shift of n days moves
+calendar dates by n days, weekdays by n days of the week, and coarser periods by a whole number of
+their own units, the nearest to n days: months by round(n / 30.44), quarters by round(n / 91.31),
+halves by half of the quarters, years by round(n / 365.25). So gaps are exact between periods of one
+kind, and between kinds right to half of the coarser unit. What is told relative to now ("last
+year", "the prior quarter") stays as it is. A shift is undone by the opposite shift
+(:meth:`Shift.inverse`), up to writing: behind "May" nobody knows whether a month was abbreviated.
+
+Shifting dates by a random offset per subject is the usual way to keep intervals in clinical texts;
+see Sweeney, "Replacing Personally-Identifying Information in Medical Records, the Scrub System"
+(1996), and the date offsets of the MIMIC databases.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from nes_spark.entities.mentions import Mention
+from nes_spark.errors import parameter_error
+from nes_spark.swapping.forms import Key, forms_of
+from nes_spark.swapping.rewriting import Replacement
+
+DAYS_PER_MONTH = 365.25 / 12
+DAYS_PER_QUARTER = 365.25 / 4
+DAYS_PER_YEAR = 365.25
+
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June", "July", "August", "September"),
+    *("October", "November", "December"),
+)
+_SHORT = tuple(month[:3] for month in _MONTHS)
+_WEEKDAYS = (*("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),)
+_ORDINALS = ("first", "second", "third", "fourth")
+_NUMERALS = ("1st", "2nd", "3rd", "4th")
+_CARDINALS = ("one", "two", "three", "four")
+
+
+@dataclass(frozen=True)
+class Shift:
+    """How far the dates of a document are moved.
+
+    Attributes
+    ----------
+    days : int
+        Positive moves to later dates.
+    """
+
+    days: int
+
+    @property
+    def months(self) -> int:
+        """The nearest whole number of months."""
+        return round(self.days / DAYS_PER_MONTH)
+
+    @property
+    def quarters(self) -> int:
+        """The nearest whole number of quarters."""
+        return round(self.days / DAYS_PER_QUARTER)
+
+    @property
+    def halves(self) -> int:
+        """Half of the quarters, towards zero."""
+        return int(self.quarters / 2)
+
+    @property
+    def years(self) -> int:
+        """The nearest whole number of years."""
+        return round(self.days / DAYS_PER_YEAR)
+
+    def inverse(self) -> Shift:
+        """Return the shift that undoes this one."""
+        return Shift(-self.days)
+
+    def apply(self, day: date) -> date:
+        """Return a date, shifted."""
+        return day + timedelta(days=self.days)
+
+
+def draw_shift(
+    digest: Callable[..., bytes], document_id: str, low: int = 180, high: int = 1095
+) -> Shift:
+    """Draw the shift of a document: forward or back, by ``low`` to ``high`` days.
+
+    Parameters
+    ----------
+    digest : callable
+        ``digest(*parts) -> bytes``, keyed with the secret seed.
+    document_id : str
+        The shift depends on the secret and this id alone.
+    low, high : int
+        Days, inclusive; 1 to 36,500.
+
+    Returns
+    -------
+    Shift
+
+    Raises
+    ------
+    ValueError
+        When the bounds are not in this order and range.
+    """
+    if not 1 <= low <= high <= 36_500:
+        raise parameter_error(
+            "draw_shift", "low and high", "1 <= low <= high <= 36500", (low, high)
+        )
+    number = int.from_bytes(digest("date shift", document_id)[:16], "big")
+    size, backward = divmod(number % (2 * (high - low + 1)), 2)
+    days = low + size
+    return Shift(-days if backward else days)
+
+
+_MONTH = rf"(?:{'|'.join(_MONTHS)}|Sept|{'|'.join(_SHORT)})(?![^\W_])"
+_DAY = r"(?:3[01]|[12]\d|0?[1-9])"
+_YEAR = r"(?:19|20)\d\d"
+_NTH = "|".join((*_ORDINALS, *_NUMERALS))
+_CARDINAL = "|".join(_CARDINALS)
+#: What may stand between a quarter, or a half, and its year.
+_LINK = (
+    r"(?P<{0}link>,? ?(?:of |in |for |from )?(?:the )?(?:fiscal |calendar |financial )?(?:year )?"
+    r"(?:(?:FY|CY) ?)?)"
+    r"(?P<{0}year>(?:19|20)\d\d|['’] ?\d\d|(?<=FY)\d\d|(?<=FY )\d\d|(?<=[Q1-4])\d\d)(?![\d%])"
+)
+_PIECE = re.compile(
+    rf"(?P<iso>(?<!\d)(?P<isoy>{_YEAR})-(?P<isom>[01]\d)-(?P<isod>[0-3]\d)(?!\d))"
+    rf"|(?P<md>(?P<md_m>{_MONTH})(?P<md_dot>\.?)(?P<md_a> (?:the )?)(?P<md_d>{_DAY})"
+    rf"(?P<md_th>st|nd|rd|th)?(?!\d)(?:(?P<md_b>,? (?:of )?)(?P<md_y>{_YEAR})(?!\d))?)"
+    rf"|(?P<dm>(?<![\d.])(?P<dm_d>{_DAY})(?P<dm_th>st|nd|rd|th)?(?P<dm_a> (?:day )?(?:of )?)"
+    rf"(?P<dm_m>{_MONTH})(?P<dm_dot>\.?)(?:(?P<dm_b>,? (?:of )?)(?P<dm_y>{_YEAR})(?!\d))?)"
+    rf"|(?P<my>(?P<my_m>{_MONTH})(?P<my_a>\.?,? (?:of )?)(?P<my_y>{_YEAR})(?!\d))"
+    rf"|(?P<m>{_MONTH})"
+    rf"|(?P<quarter>(?:(?P<q_nth>{_NTH})(?=[ -](?:full[ -])?(?:fiscal[ -])?(?:quarter|trimester))"
+    rf"|(?:quarter|Q) (?P<q_word>{_CARDINAL}|[1-4])(?!\d)|(?<![^\W_])Q(?P<q_q>[1-4])(?!\d\d\d)"
+    rf"|(?<![^\W_])(?P<q_n>[1-4])(?=Q))"
+    rf"(?P<q_tail>[ -](?:full[ -])?(?:fiscal[ -])?(?:quarter|trimester)s?|Q)?"
+    rf"(?:{_LINK.format('q')})?)"
+    rf"|(?P<half>(?:(?P<h_nth>first|second|1st|2nd|back|front)"
+    rf"(?=[ -](?:half|semester))|(?<![^\W_])H(?P<h_h>[12])"
+    rf"(?!\d\d\d)|(?<![^\W_])(?P<h_n>[12])(?=H))(?P<h_tail>[ -](?:half|semester)|H)?"
+    rf"(?:{_LINK.format('h')})?)"
+    rf"|(?P<range>(?<!\d)(?P<r_a>{_YEAR})(?P<r_sep> ?[-–/] ?)(?P<r_b>{_YEAR}|\d\d)(?!\d|-))"
+    rf"|(?P<weekday>(?:{'|'.join(_WEEKDAYS)})(?![^\W\ds_]))"
+    rf"|(?P<fy>(?<![^\W_])(?:(?:FY|CY|fiscal|['’]) ?))(?P<fy_y>\d\d)(?![\d%])"
+    rf"|(?P<year>(?<![\d$€£])(?:{_YEAR})(?!\d|s\b))",
+    re.IGNORECASE,
+)
+#: Spoken of from now, or a length of time: nothing to shift.
+_RELATIVE = re.compile(
+    r"\b(?:last|next|prior|previous|preceding|past|coming|upcoming|following|same|ago|trailing|"
+    r"current|this|yesterday|tomorrow|today|comparable|corresponding|end|ended|ending|beginning|"
+    r"start|middle|rest|remainder|balance|course|part|half|halves|year|years|quarter|quarters|month|"
+    r"months|week|weeks|day|days|period|decade|season|spring|summer|autumn|fall|winter|century)\b",
+    re.IGNORECASE,
+)
+#: A number that is left and may be a date: "202", "'20", "9M20".
+_DIGITS = re.compile(r"\d")
+_COUNT = re.compile(
+    r"\b\d{1,2}(?=(?:[- ](?:to|or|and)[- ]\d{1,2})?[- ](?:fiscal |full |consecutive )?"
+    r"(?:years?|quarters?|months?|weeks?|days?|decades?)\b)|\b\d{1,2}(?=(?:st|nd|rd|th)\b)|"
+    r"\b\d{1,2}(?= (?:to|or|and) \d{1,2} )|\b(?:19|20)?\d0['’]?s\b",
+    re.IGNORECASE,
+)
+
+
+def shift_date(surface: str, shift: Shift, reference: date | None = None) -> str | None:
+    """Return a date or period as it reads after a shift.
+
+    Parameters
+    ----------
+    surface : str
+        As :func:`~nes_spark.entities.dates.find_dates` finds it.
+    shift : Shift
+    reference : date, optional
+        A date of the document, for example that of its period: days without a year are those
+        nearest to it. To undo a shift, give the shifted one. Without it a year of 365 days is gone
+        round, and 29 February has no place.
+
+    Returns
+    -------
+    str or None
+        Written as before; the surface itself where it is relative or as coarse as a decade; None
+        where it is not understood, so that the caller can replace it by a placeholder.
+
+    Examples
+    --------
+    >>> shift = Shift(400)
+    >>> [shift_date(s, shift) for s in ("March 31, 2020", "Q3 2020", "fiscal 2019", "June")]
+    ['May 5, 2021', 'Q3 2021', 'fiscal 2020', 'July']
+    >>> shift_date("last year", shift), shift_date("early 202", shift)
+    ('last year', None)
+    """
+    pieces: list[str] = []
+    left: list[str] = []
+    done = 0
+    for match in _PIECE.finditer(surface):
+        new = _shifted(match, shift, reference)
+        if new is None:
+            return None
+        left.append(surface[done : match.start()])
+        pieces += [surface[done : match.start()], new]
+        done = match.end()
+    left.append(surface[done:])
+    pieces.append(surface[done:])
+    rest = " ".join(left)
+    if _DIGITS.search(_COUNT.sub("", rest)):
+        return None
+    if done == 0 and not (_RELATIVE.search(surface) or _COUNT.search(surface)):
+        return None
+    return "".join(pieces)
+
+
+def date_replacements(
+    mentions: Iterable[Mention],
+    shift: Shift,
+    reference: date | None = None,
+    placeholder: str = "[Date]",
+    category: str = "Date",
+) -> dict[Key, Replacement]:
+    """Return what comes in the place of each date of a chunk, for ``rewrite_text``.
+
+    Parameters
+    ----------
+    mentions : iterable of Mention
+        Of one chunk; those of other categories are passed over.
+    shift, reference
+        As for :func:`shift_date`; the same for all chunks of a document.
+    placeholder : str
+        For dates that are not understood.
+    category : str
+        Category of dates.
+
+    Returns
+    -------
+    dict
+        (category, entity) -> :class:`~nes_spark.swapping.rewriting.Replacement`. Dates that stay as
+        they are (relative ones) have none.
+    """
+    dates = [m for m in mentions if m.category == category]
+    out: dict[Key, Replacement] = {}
+    for key, forms in forms_of(dates).items():
+        new = tuple(shift_date(form, shift, reference) or placeholder for form in forms)
+        if new != forms:
+            entity = shift_date(key[1], shift, reference) or placeholder
+            out[key] = Replacement(entity, new)
+    return out
+
+
+def _shifted(match: re.Match[str], shift: Shift, reference: date | None) -> str | None:
+    group = match.groupdict()
+    if group["iso"]:
+        day = _valid(int(group["isoy"]), int(group["isom"]), int(group["isod"]))
+        new = _moved(day, shift)
+        return new.isoformat() if new else None
+    for kind in ("md", "dm"):
+        if group[kind]:
+            return _calendar(group, kind, shift, reference)
+    if group["my"]:
+        month = _month_number(group["my_m"])
+        index = 12 * int(group["my_y"]) + month + shift.months
+        return _month_like(group["my_m"], index % 12) + group["my_a"] + str(index // 12)
+    if group["m"]:
+        return _month_like(group["m"], (_month_number(group["m"]) + shift.months) % 12)
+    if group["quarter"]:
+        parts = (group["q_nth"], group["q_word"], group["q_q"], group["q_n"])
+        return _cyclic(match, "q", next(p for p in parts if p), 4, shift.quarters)
+    if group["half"]:
+        ways = (group["h_nth"], group["h_h"], group["h_n"])
+        return _cyclic(match, "h", next(p for p in ways if p), 2, shift.halves)
+    if group["range"]:
+        first, second = int(group["r_a"]) + shift.years, group["r_b"]
+        number = int(second) + shift.years
+        last = str(number) if len(second) == 4 else f"{number % 100:02d}"
+        return f"{first}{group['r_sep']}{last}"
+    if group["weekday"]:
+        at = _WEEKDAYS.index(group["weekday"].capitalize())
+        return _cased(group["weekday"], _WEEKDAYS[(at + shift.days) % 7])
+    if group["fy"]:
+        return f"{group['fy']}{(int(group['fy_y']) + shift.years) % 100:02d}"
+    return str(int(group["year"]) + shift.years)
+
+
+def _calendar(group: dict[str, str], kind: str, shift: Shift, reference: date | None) -> str | None:
+    month, number = _month_number(group[f"{kind}_m"]) + 1, int(group[f"{kind}_d"])
+    year = group[f"{kind}_y"]
+    if year:
+        new = _moved(_valid(int(year), month, number), shift)
+    elif reference is not None:
+        new = _moved(_nearest(reference, month, number), shift)
+    else:
+        new = _round(month, number, shift)
+    if new is None:
+        return None
+    day = f"{new.day:02d}" if group[f"{kind}_d"].startswith("0") else str(new.day)
+    if group[f"{kind}_th"]:
+        day += _cased(group[f"{kind}_th"], _suffix(new.day))
+    name = _month_like(group[f"{kind}_m"], new.month - 1)
+    dot = group[f"{kind}_dot"] if len(name) < 5 and name != "May" else ""
+    tail = group[f"{kind}_b"] + str(new.year) if year else ""
+    if kind == "md":
+        return f"{name}{dot}{group['md_a']}{day}{tail}"
+    return f"{day}{group['dm_a']}{name}{dot}{tail}"
+
+
+def _valid(year: int, month: int, day: int) -> date | None:
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None
+
+
+def _moved(day: date | None, shift: Shift) -> date | None:
+    try:
+        return shift.apply(day) if day else None
+    except OverflowError:
+        return None
+
+
+def _nearest(reference: date, month: int, day: int) -> date | None:
+    found = [_valid(reference.year + k, month, day) for k in (-1, 0, 1)]
+    days = [d for d in found if d is not None]
+    return min(days, key=lambda d: (abs((d - reference).days), d)) if days else None
+
+
+def _round(month: int, day: int, shift: Shift) -> date | None:
+    # 2001 has 365 days
+    start = _valid(2001, month, day)
+    if start is None:
+        return None
+    first = date(2001, 1, 1)
+    return first + timedelta(days=((start - first).days + shift.days) % 365)
+
+
+def _month_number(name: str) -> int:
+    return _SHORT.index(name[:3].capitalize())
+
+
+def _month_like(old: str, number: int) -> str:
+    """Return a month as another is written: in full or in three letters, cased alike."""
+    short = len(old) <= 4 and old.casefold() not in ("may", "june", "july")
+    return _cased(old, _SHORT[number] if short else _MONTHS[number])
+
+
+def _cased(old: str, new: str) -> str:
+    if old.isupper() and len(old) > 1:
+        return new.upper()
+    return new.lower() if old.islower() else new[0].upper() + new[1:]
+
+
+def _suffix(day: int) -> str:
+    if 10 < day < 20:
+        return "th"
+    return {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
+
+
+def _cyclic(match: re.Match[str], kind: str, part: str, size: int, steps: int) -> str:
+    """Move a quarter or a half, and its year with it where one is told."""
+    scales: tuple[tuple[str, ...], ...] = (
+        _ORDINALS,
+        _NUMERALS,
+        _CARDINALS,
+        ("1", "2", "3", "4"),
+        ("front", "back"),
+    )
+    names = next(names for names in scales if part.casefold() in names[:size])
+    at = names.index(part.casefold())
+    years, new = divmod(at + steps, size)
+    shown = _cased(part, names[new])
+    start, end = _place(match, kind, part)
+    text = match.group()
+    out = text[:start] + shown
+    year = match.group(f"{kind}year")
+    if not year:
+        return out + text[end:]
+    digits = re.sub(r"\D", "", year)
+    number = int(digits) + years
+    told = str(number) if len(digits) == 4 else f"{number % 100:02d}"
+    mark = year[: len(year) - len(digits)]
+    return out + text[end : match.start(f"{kind}year") - match.start()] + mark + told
+
+
+def _place(match: re.Match[str], kind: str, part: str) -> tuple[int, int]:
+    """Return where the number of a quarter or half stands in what was matched."""
+    for name in ("q_nth", "q_word", "q_q", "q_n") if kind == "q" else ("h_nth", "h_h", "h_n"):
+        if match.group(name):
+            return match.start(name) - match.start(), match.end(name) - match.start()
+    raise AssertionError(part)

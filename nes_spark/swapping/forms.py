@@ -1,0 +1,53 @@
+"""Forms of names in a chunk: the surfaces of an entity's mentions, without their endings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from nes_spark.entities.mentions import Mention
+from nes_spark.swapping.wording import Form, take_apart
+
+#: (category, entity)
+Key = tuple[str, str]
+
+
+def entity_of(mention: Mention) -> str:
+    """Return the canonical name of a mention; its surface where it was not linked."""
+    return mention.entity or mention.surface
+
+
+def surfaces_of(mentions: Iterable[Mention]) -> dict[Key, list[str]]:
+    """Return (category, entity) -> surfaces of its mentions, in order."""
+    surfaces: dict[Key, list[str]] = {}
+    for mention in mentions:
+        surfaces.setdefault((mention.category, entity_of(mention)), []).append(mention.surface)
+    return surfaces
+
+
+def forms_of(mentions: Iterable[Mention]) -> dict[Key, tuple[str, ...]]:
+    """Return the forms under which each entity occurs, without endings, longest first.
+
+    Parameters
+    ----------
+    mentions : iterable of Mention
+        Of one chunk.
+
+    Returns
+    -------
+    dict
+        (category, entity) -> distinct forms; of equal length the first in the text comes first.
+    """
+    out: dict[Key, tuple[str, ...]] = {}
+    for key, found in surfaces_of(mentions).items():
+        known = {key[1], *found}
+        bases = dict.fromkeys(base_form_of(surface, known).base for surface in found)
+        out[key] = tuple(sorted(bases, key=lambda base: -len(base)))
+    return out
+
+
+def base_form_of(surface: str, known: Iterable[str]) -> Form:
+    """Return a surface without endings, given the names that are known of its entity."""
+    # A surface must not vouch for itself: "iPhones" is a plural only if there is an "iPhone".
+    bare = take_apart(surface, ()).base
+    others = {take_apart(name, ()).base for name in known}
+    return take_apart(surface, {n for n in others if n.casefold() != bare.casefold()})

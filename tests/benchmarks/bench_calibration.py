@@ -1,0 +1,169 @@
+"""Do intervals hold what they promise? ``python -m tests.benchmarks.bench_calibration [FOLDER]``.
+
+Subsamples of 1 to 20 % are taken of tables whose truth is known, the Ewens-Pitman model is fitted
+to each, and the number of sample uniques that stay unique in the whole table is predicted. Shown
+are the share of the 95 % prediction intervals that hold the truth, and how often the fit says that
+the model does not describe the sample. FOLDER is a finished run's ``stages/cells`` (Parquet): its
+tables of all pairs of categories are taken too. A second table is on the intervals of the accuracy
+drop in made audits. Nothing here is asserted.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import stats
+
+from nes_spark.audit.statistics import bootstrap_document_sums, coupled_drop
+from nes_spark.errors import EstimationError
+from nes_spark.risk import fit_ewens_pitman, simulate_partition
+
+SHARES = (0.01, 0.05, 0.10, 0.20)
+UNITS = 40_000
+
+
+def ewens_pitman(theta: float, alpha: float, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Counts of the cells of a table drawn from the model."""
+    sizes = simulate_partition(UNITS, theta, alpha, rng)
+    return np.repeat([*sizes], [*sizes.values()]).astype(np.int64)
+
+
+def zipf(exponent: float, cutoff: float, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Counts of a table whose cells have probabilities r^-exponent exp(-r / cutoff)."""
+    rank = np.arange(1.0, 20 * cutoff)
+    p = rank**-exponent * np.exp(-rank / cutoff)
+    counts = rng.multinomial(UNITS, p / p.sum())
+    return counts[counts > 0]
+
+
+def of_run(folder: Path) -> Iterator[tuple[str, NDArray[np.int64]]]:
+    """Counts of the tables of all pairs of categories of a run, without the empty cell."""
+    cells = pd.read_parquet(folder)["cell"].map(dict)
+    for a, b in combinations(sorted(cells.iloc[0]), 2):
+        held = Counter((c.get(a) or "", c.get(b) or "") for c in cells)
+        held.pop(("", ""), None)
+        yield f"{a}+{b}", np.array([*held.values()])
+
+
+def one(
+    counts: NDArray[np.int64], share: float, rng: np.random.Generator
+) -> tuple[bool, float, bool, bool] | None:
+    """Covered, width over s1, the fit objects, p-hat holds; None where there is no fit."""
+    n = round(counts.sum() * share)
+    drawn = rng.multivariate_hypergeometric(counts, n, method="marginals")
+    truth = int(((drawn == 1) & (counts == 1)).sum())
+    sizes = Counter(drawn[drawn > 0].tolist())
+    try:
+        fit = fit_ewens_pitman(sizes)
+    except EstimationError:
+        return None
+    found = fit.predict_staying(int(counts.sum()))
+    quality = fit.goodness_of_fit()
+    return (
+        found.low <= truth <= found.high,
+        (found.high - found.low) / fit.s1,
+        not quality.fits,
+        quality.p_hat_holds,
+    )
+
+
+def calibration(runs: int, folder: Path | None) -> pd.DataFrame:
+    """Table of all truths and shares."""
+    rng = np.random.default_rng(0)
+    made = {
+        f"Ewens-Pitman, theta {theta:g}, alpha {alpha:g}": (ewens_pitman, theta, alpha)
+        for theta, alpha in ((20, 0.0), (20, 0.6), (100, 0.8), (2, 0.7))
+    } | {
+        f"Zipf, exponent {exponent:g}, cut off at {cutoff:g}": (zipf, exponent, cutoff)
+        for exponent, cutoff in ((1.0, 2_000), (1.2, 20_000), (0.7, 5_000))
+    }
+    tables = dict(of_run(folder)) if folder else {}
+    rows = []
+    for name in [*made, *tables]:
+        for share in SHARES:
+            results = []
+            for _ in range(runs):
+                # a new table for each run where tables are drawn: the model is what is calibrated
+                counts = tables[name] if name in tables else made[name][0](*made[name][1:], rng)
+                if counts.sum() * share >= 20:
+                    results.append(one(counts, share, rng))
+            fitted = [r for r in results if r is not None]
+            if not fitted:
+                continue
+            held, width, objects, p_hat = (np.mean(values) for values in zip(*fitted, strict=True))
+            rows.append((name, f"{share:.0%}", len(fitted), held, width, objects, 1 - p_hat))
+    return pd.DataFrame(
+        rows,
+        columns=[
+            "truth",
+            "sample",
+            "fits",
+            "covered",
+            "width / s1",
+            "fit objects",
+            "p-hat refused",
+        ],
+    )
+
+
+def drops(runs: int) -> pd.DataFrame:
+    """Coverage of the intervals of the accuracy drop in made audits with known truth."""
+    rng = np.random.default_rng(1)
+    rows = []
+    for documents, swaps in ((28, 25), (48, 23), (40, 300)):
+        for of_document, of_couple in ((0.0, 0.0), (0.0, 1.5), (0.7, 0.0), (0.7, 1.0)):
+            truth = stats.norm.cdf(0.3 / math.sqrt(1 + 2 * of_document**2 + of_couple**2))
+            held = np.zeros(2)
+            for _ in range(runs):
+                a = rng.integers(documents, size=swaps)
+                b = (a + 1 + rng.integers(documents - 1, size=swaps)) % documents
+                effect = rng.normal(0, of_document, documents)
+                common = 0.3 + effect[a] + effect[b] + rng.normal(0, of_couple, swaps)
+                lost = np.concatenate([common + rng.normal(size=swaps) > 0 for _ in "ab"])
+                own, other = np.concatenate([a, b]), np.concatenate([b, a])
+                names = [f"d{i:03d}" for i in range(documents)]
+                coupled = coupled_drop(
+                    [names[i] for i in own],
+                    [names[i] for i in other],
+                    np.ones(2 * swaps, dtype=int),
+                    lost.astype(int),
+                )
+                size = np.bincount(own, minlength=documents)
+                sums = np.bincount(own, lost, minlength=documents).astype(int)
+                apart = bootstrap_document_sums(size[size > 0], sums[size > 0], 400)
+                held += [found.low <= truth <= found.high for found in (apart, coupled)]
+            rows.append((documents, swaps, of_document, of_couple, *held / runs))
+    return pd.DataFrame(
+        rows,
+        columns=["documents", "swaps", "sd document", "sd couple", "independent", "coupled"],
+    )
+
+
+def markdown(table: pd.DataFrame) -> str:
+    """Return a table in Markdown."""
+    lines = ["| " + " | ".join(table.columns) + " |", "|" + "---|" * len(table.columns)]
+    for row in table.itertuples(index=False):
+        cells = [f"{v:.3f}" if isinstance(v, float) else str(v) for v in row]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Print both tables."""
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else None
+    runs = int(sys.argv[2]) if len(sys.argv) > 2 else 100
+    print(markdown(calibration(runs, folder)))
+    print()
+    print(markdown(drops(5 * runs)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,148 @@
+"""Amounts, percentages and counts: where they are, and which are alike."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nes_spark.entities.quantities import (
+    find_quantities,
+    likeness_of,
+    quantity_mentions,
+    quantity_similarity,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (
+            "Revenue grew 12% to $3.4 million.",
+            [("12%", "%/e+1/+"), ("$3.4 million", "money/e+6/+")],
+        ),
+        ("Costs fell by €21 million.", [("€21 million", "money/e+7/-")]),
+        ("a loss of 14 cents a share", [("14 cents", "cent/e+1/-")]),
+        (
+            "margins of 8.5%, down 90 basis points",
+            [("8.5%", "%/e+0/0"), ("90 basis points", "points/e+1/-")],
+        ),
+        ("a cash flow of -$5 million", [("-$5 million", "money/e+6/-")]),
+        ("a result of ($5 million) then", [("($5 million)", "money/e+6/-")]),
+        ("it (12%) was", [("12%", "%/e+1/0")]),
+        (
+            "CHF70 million and RMB 26.8 million",
+            [("CHF70 million", "money/e+7/0"), ("RMB 26.8 million", "money/e+7/0")],
+        ),
+        ("273 million euros in debt", [("273 million euros", "money/e+8/0")]),
+        ("US$1,250 for it", [("US$1,250", "money/e+3/0")]),
+        ("in 40 stores and 1,300 employees", [("40", "count/e+1/0"), ("1,300", "count/e+3/0")]),
+        ("adding 700 megawatts", [("700", "megawatts/e+2/+")]),
+        ("a range of 10 to 15%", [("10", "%/e+1/0"), ("15%", "%/e+1/0")]),
+        ("a range of 31 to 32 million", [("31", "count/e+7/0"), ("32 million", "count/e+7/0")]),
+        ("debt of 2.5 times EBITDA", [("2.5 times", "times/e+0/0")]),
+        ("$.05 a share", [("$.05", "money/e-2/0")]),
+        ("0% of it", [("0%", "%/e+0/0")]),
+        # the direction is that of its own clause
+        ("Sales rose, and costs were 4%.", [("4%", "%/e+0/0")]),
+        ("Sales rose 4%. Costs were 3%.", [("4%", "%/e+0/+"), ("3%", "%/e+0/0")]),
+        ("a 4% increase", [("4%", "%/e+0/+")]),
+        ("a 4% decline", [("4%", "%/e+0/-")]),
+        # no quantities
+        ("On slide 4 and page 12 of Form 10", []),
+        ("The Boeing 757 planes and King Air 360 units", []),
+        ("In 2020, on March 31, 2020, in Q3", []),
+        ("[Executive 1] paid", []),
+        ("COVID-19 cases and 5G", []),
+        ("for 10 years, at 5 pm, the 3rd time", []),
+        ("Section 5 applies to rule 39 cases", []),
+        ("we had 12. Then 5 and 7", []),
+        ("call 020 7946 0632", []),
+        ("at 4:05 PM, 1.2.3 and 12/31", []),
+    ],
+)
+def test_quantities_and_what_looks_like_them(text, found):
+    assert [(text[q.start : q.end], q.likeness) for q in find_quantities(text)] == found
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "value"),
+    [
+        ("$3.4 million", "USD", 3.4e6),
+        ("£1,200", "GBP", 1200.0),
+        ("negative 2.6 billion pesos", "MXN", -2.6e9),
+        ("35 basis points", "points", 35.0),
+        ("12 per cent", "%", 12.0),
+        ("40 new stores", "stores", 40.0),
+        ("$2bn", "USD", 2e9),
+        ("30 US dollars", "USD", 30.0),
+    ],
+)
+def test_units_and_values(text, unit, value):
+    (quantity,) = find_quantities(text)
+    assert (quantity.unit, quantity.value) == (unit, pytest.approx(value))
+    assert (quantity.start, quantity.end) in ((0, len(text)), (0, 2))
+
+
+WORDS = st.lists(
+    st.sampled_from(
+        [
+            *("$3.4 million", "12%", "40 stores", "10 to 15%", "-$5", "($7 million)", "90 bps"),
+            *(
+                "rose",
+                "fell",
+                "to",
+                "and",
+                ",",
+                ".",
+                "in 2020",
+                "[Executive 1]",
+                "Boeing 757",
+                "5x",
+            ),
+            *("é", "CHF70m", "slide 4", "\n", "1,000", "(3", "$", "%", "2.5 times"),
+        ]
+    ),
+    max_size=9,
+)
+
+
+@given(WORDS)
+def test_quantities_are_disjoint_and_stand_in_the_text(words):
+    text = " ".join(words)
+    found = find_quantities(text)
+    ends = 0
+    for q in found:
+        assert ends <= q.start < q.end <= len(text)
+        assert any(c.isdigit() for c in text[q.start : q.end])
+        assert q.direction in (-1, 0, 1)
+        ends = q.end
+    mentions = quantity_mentions(text)
+    assert [(m.start, m.end, m.surface) for m in mentions] == [
+        (q.start, q.end, text[q.start : q.end]) for q in found
+    ]
+    assert [likeness_of(m.entity) for m in mentions] == [q.likeness for q in found]
+
+
+@given(st.floats(0.001, 999_999), st.sampled_from(["million", "billion", "thousand"]))
+def test_likeness_goes_by_the_order_of_magnitude(number, scale):
+    factor = {"thousand": 1e3, "million": 1e6, "billion": 1e9}[scale]
+    (quantity,) = find_quantities(f"{number:.3f} {scale} dollars")
+    assert quantity.value == pytest.approx(float(f"{number:.3f}") * factor)
+    assert 10.0**quantity.magnitude <= quantity.value * (1 + 1e-9)
+    assert quantity.value < 10.0 ** (quantity.magnitude + 1) * (1 + 1e-9)
+
+
+def test_alike_comes_before_unlike():
+    grew, fell = "12% (%/e+1/+)", "9% (%/e+0/-)"
+    assert quantity_similarity(grew, "35% (%/e+1/+)") == 1.0
+    assert quantity_similarity(grew, "$3 million (money/e+6/+)") == 0.0
+    # growth of another size before a decline of the same
+    assert quantity_similarity(grew, "4% (%/e+0/+)") > quantity_similarity(grew, "12% (%/e+1/-)")
+    assert quantity_similarity(grew, fell) == quantity_similarity(fell, grew)
+
+
+def test_an_entity_of_another_kind_is_refused_without_quoting_it():
+    with pytest.raises(ValueError, match="quantity_mentions") as error:
+        likeness_of("Lindqvist")
+    assert "Lindqvist" not in str(error.value)

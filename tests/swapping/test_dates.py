@@ -1,0 +1,191 @@
+"""Dates of a document move together and come back."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from nes_spark.entities.dates import find_dates
+from nes_spark.entities.mentions import Mention
+from nes_spark.swapping import Secret, invert_edits, rewrite_text
+from nes_spark.swapping.dates import Shift, date_replacements, draw_shift, shift_date
+
+MONTHS = [date(2001, month, 1).strftime("%B") for month in range(1, 13)]
+DAYS = st.dates(date(1990, 1, 1), date(2060, 12, 31))
+SHIFTS = st.integers(-4000, 4000).map(Shift)
+
+
+@pytest.mark.parametrize(
+    ("surface", "days", "expected"),
+    [
+        ("March 31, 2020", 400, "May 5, 2021"),
+        ("March 31st 2020", 1, "April 1st 2020"),
+        ("31st of December 2019", 3, "3rd of January 2020"),
+        ("DECEMBER 30, 2019", 3, "JANUARY 2, 2020"),
+        ("Sep. 5, 2020", 40, "Oct. 15, 2020"),
+        ("2020-09-30", 1, "2020-10-01"),
+        ("2020-02-28", 1, "2020-02-29"),
+        ("June 30th", 31, "July 31st"),
+        ("June 2020", 214, "January 2021"),
+        ("June", -151, "January"),
+        ("April and May", 61, "June and July"),
+        ("mid-March", 30, "mid-April"),
+        ("Q3 2020", 182, "Q1 2021"),
+        ("Q3'20", 182, "Q1'21"),
+        ("3Q20", -274, "4Q19"),
+        ("third quarter", 91, "fourth quarter"),
+        ("Third Quarter", 182, "First Quarter"),
+        ("third quarter of fiscal 2020", 182, "first quarter of fiscal 2021"),
+        ("quarter three of 2020", 91, "quarter four of 2020"),
+        ("H1 2020", 182, "H2 2020"),
+        ("second half of 2020", 183, "first half of 2021"),
+        ("back half of the year", 183, "front half of the year"),
+        ("fiscal 2019", 365, "fiscal 2020"),
+        ("FY19", 365, "FY20"),
+        ("fiscal 21", 365, "fiscal 22"),
+        ("Q1, ' 21", 91, "Q2, ' 21"),
+        ("second semester", 183, "first semester"),
+        ("2019-20", 731, "2021-22"),
+        ("Monday", 8, "Tuesday"),
+        ("year ended December 31st, 2019", 1, "year ended January 1st, 2020"),
+        # relative, and lengths of time
+        ("last year", 400, "last year"),
+        ("next two to three quarters", 400, "next two to three quarters"),
+        ("trailing 12-month", 400, "trailing 12-month"),
+        ("next 15 years", 400, "next 15 years"),
+        ("1990s", 400, "1990s"),
+        # not understood
+        ("early 202", 400, None),
+        ("9M20", 400, None),
+        ("24", 400, None),
+        ("February 30, 2020", 400, None),
+        ("Thanksgiving", 400, None),
+    ],
+)
+def test_forms_of_dates(surface, days, expected):
+    assert shift_date(surface, Shift(days)) == expected
+
+
+def ordinal(n):
+    return f"{n}{'th' if 10 < n < 20 else {1: 'st', 2: 'nd', 3: 'rd'}.get(n % 10, 'th')}"
+
+
+def forms(day: date) -> list[str]:
+    month, quarter = MONTHS[day.month - 1], (day.month - 1) // 3
+    nth = ("first", "second", "third", "fourth")[quarter]
+    return [
+        f"{month} {day.day}, {day.year}",
+        f"{month[:3]} {day.day} {day.year}",
+        f"{ordinal(day.day)} of {month}, {day.year}",
+        day.isoformat(),
+        f"{month} {day.year}",
+        f"late {month.upper()}",
+        f"Q{quarter + 1} {day.year}",
+        f"{nth} quarter of fiscal {day.year}",
+        f"{nth} quarter",
+        f"quarter {('one', 'two', 'three', 'four')[quarter]}",
+        f"{'first' if quarter < 2 else 'second'} half of {day.year}",
+        f"H{1 + quarter // 2}",
+        f"fiscal year {day.year}",
+        f"{day.year}-{day.year + 1}",
+        day.strftime("%A"),
+    ]
+
+
+@given(day=DAYS, shift=SHIFTS)
+def test_a_shift_is_undone_by_its_opposite(day, shift):
+    for surface in forms(day):
+        moved = shift_date(surface, shift)
+        assert moved is not None
+        if "May" in moved and surface[3:4] == " " and surface[:3] in [m[:3] for m in MONTHS]:
+            continue  # behind "May" nobody knows that months are abbreviated
+        assert shift_date(moved, shift.inverse()) == surface
+
+
+@given(day=DAYS, shift=SHIFTS, reference=DAYS)
+def test_days_without_a_year_are_those_nearest_to_the_reference(day, shift, reference):
+    surface = f"{MONTHS[day.month - 1]} {ordinal(day.day)}"
+    moved = shift_date(surface, shift, reference)
+    if (day.month, day.day) == (2, 29):
+        assume(moved is not None)
+    back = shift_date(moved, shift.inverse(), shift.apply(reference))
+    candidates = [y for y in (-1, 0, 1) if _real(reference.year + y, day.month, day.day)]
+    gaps = sorted(
+        abs((date(reference.year + y, day.month, day.day) - reference).days) for y in candidates
+    )
+    # half a year away both neighbours are as near
+    assume(gaps[0] < 182)
+    assert back == surface
+
+
+def _real(year, month, day):
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None
+
+
+@given(first=DAYS, gap=st.integers(0, 4000), shift=SHIFTS)
+def test_order_and_gaps_of_days_are_kept(first, gap, shift):
+    second = first + timedelta(days=gap)
+    moved = [date.fromisoformat(shift_date(d.isoformat(), shift)) for d in (first, second)]
+    assert (moved[1] - moved[0]).days == gap
+
+
+@given(first=DAYS, second=DAYS, shift=SHIFTS)
+def test_order_and_gaps_of_quarters_are_kept(first, second, shift):
+    def number(surface):
+        return int(surface[1]) + 4 * int(surface[3:])
+
+    told = [f"Q{(d.month - 1) // 3 + 1} {d.year}" for d in (first, second)]
+    moved = [shift_date(t, shift) for t in told]
+    assert number(moved[1]) - number(moved[0]) == number(told[1]) - number(told[0])
+
+
+@given(day=DAYS, shift=SHIFTS)
+def test_kinds_agree_to_half_of_the_coarser_unit(day, shift):
+    moved = date.fromisoformat(shift_date(day.isoformat(), shift))
+    month = shift_date(f"{MONTHS[day.month - 1]} {day.year}", shift)
+    name, year = month.split()
+    middle = date(int(year), MONTHS.index(name) + 1, 15)
+    assert abs((moved - middle).days) <= 16 + 16 + 2
+
+
+def test_the_shift_of_a_document():
+    digest = Secret(7).digest
+    drawn = [draw_shift(digest, f"d{i}", 180, 400) for i in range(300)]
+    assert {180 <= abs(s.days) <= 400 for s in drawn} == {True}
+    assert 100 < sum(s.days > 0 for s in drawn) < 200
+    assert len({s.days for s in drawn}) > 150
+    assert draw_shift(digest, "d7", 180, 400) == drawn[7]
+    assert draw_shift(Secret(8).digest, "d7", 180, 400) != drawn[7]
+    with pytest.raises(ValueError, match="low and high"):
+        draw_shift(digest, "d", 10, 5)
+
+
+@given(shift=SHIFTS)
+def test_dates_of_a_text_are_shifted_and_come_back(shift):
+    text = (
+        "In the third quarter of 2020 and in June, sales rose. Third quarter results came on "
+        "October 5th. On March 31, 2020 we had 203. Last year's growth was slow by 2019's mark."
+    )
+    mentions = [Mention(s, e, "Date", text[s:e], text[s:e].lower()) for s, e in find_dates(text)]
+    assert len(mentions) >= 6
+    new = date_replacements(mentions, shift, date(2020, 9, 30))
+    done = rewrite_text(text, mentions, new)
+    assert invert_edits(done.text, done.edits) == text
+    by_surface = {m.surface: shift_date(m.surface, shift, date(2020, 9, 30)) for m in mentions}
+    for surface, shifted in by_surface.items():
+        assert (shifted or "[Date]") in done.text, surface
+    assert ("203" in done.text) == ("203" not in by_surface)
+
+
+def test_relative_dates_have_no_replacement():
+    mentions = [
+        Mention(0, 9, "Date", "last year", "last year"),
+        Mention(12, 16, "Date", "2019", "2019"),
+    ]
+    assert list(date_replacements(mentions, Shift(365))) == [("Date", "2019")]
