@@ -86,7 +86,7 @@ def parameters(config: Config) -> dict[str, str]:
             return
         items = value if isinstance(value, (list, tuple)) else [value]
         if all(_HARMLESS.fullmatch(str(item)) for item in items):
-            flat[metric_name(prefix)] = ", ".join(map(str, items))[:500]
+            flat[metric_name(prefix)] = str(value)[:500]
 
     for key in (*LOGGED, "entities.recognizer", "embedding.model"):
         value: Any = config

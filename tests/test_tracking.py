@@ -62,7 +62,7 @@ def test_no_secret_path_or_name_becomes_a_parameter():
 
 def test_settings_of_the_method_are_logged():
     logged = parameters(load_config(None, {"mixture.n_components": [5, 7], "period": "2020Q3"}))
-    assert logged["mixture.n_components"] == "5, 7"
+    assert logged["mixture.n_components"] == "[5, 7]"
     assert logged["period"] == "2020Q3"
     assert logged["chunking.threshold"] == "75.0"
     assert logged["embedding.model"] == "bundled"
