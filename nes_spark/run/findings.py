@@ -66,6 +66,19 @@ class Audit:
         return audit_metrics(self.results, self.partners)
 
 
+def foreign_documents(context: Context) -> int:
+    """Count documents whose language the bundled recogniser does not seem to know.
+
+    A recogniser that the user named may know it, so nothing is counted then.
+    """
+    from nes_spark.text.language import KNOWN_SHARE
+
+    if context.config.entities.recognizer != "bundled":
+        return 0
+    shares = context.store.read_pandas("documents", ["known_words"])["known_words"]
+    return int((shares < KNOWN_SHARE).sum())
+
+
 def measure_release(
     context: Context, choice: Choice, assembled: DataFrame, key: str
 ) -> pd.DataFrame | None:

@@ -35,6 +35,8 @@ class Evidence:
         The release.
     documents : int
         Documents of the corpus.
+    foreign : int
+        Documents whose language the recogniser does not seem to know.
     searched : mapping
         Kind of direct identifier -> (written forms, documents that have any): what was searched.
     leaks : sequence of mapping
@@ -52,6 +54,7 @@ class Evidence:
     config: Config
     choice: Choice
     documents: int
+    foreign: int
     searched: Mapping[str, tuple[int, int]]
     leaks: Sequence[Mapping[str, Any]]
     given_away: Mapping[str, int]
@@ -105,6 +108,19 @@ def identifiers_gate(evidence: Evidence) -> Gate:
     if nothing:
         said += f"; nothing to search: {nothing} (gates.require quarantines such documents)"
     return Gate("direct identifiers", True, said, warned=bool(nothing))
+
+
+def language_gate(evidence: Evidence) -> Gate | None:
+    """The recogniser knows the language of the documents; where it does not, names are missed."""
+    if not evidence.foreign:
+        return None
+    return Gate(
+        "language",
+        True,
+        f"{evidence.foreign:,} of {evidence.documents:,} documents do not look like English: names "
+        "in them are missed; name a recogniser for their language (entities.recognizer)",
+        warned=True,
+    )
 
 
 def given_away_gate(evidence: Evidence) -> Gate:
@@ -191,6 +207,7 @@ def linkage_gate(evidence: Evidence) -> Gate | None:
 #: All gates, in the order of report and record. A further one is a function and a place here.
 GATES: list[Callable[[Evidence], Gate | None]] = [
     identifiers_gate,
+    language_gate,
     given_away_gate,
     mixture_gate,
     risk_fit_gate,

@@ -19,7 +19,14 @@ from nes_spark.releases.publishing import Gate
 from nes_spark.releases.space import statuses_of
 from nes_spark.run.choice import choose_release
 from nes_spark.run.context import Context, finished
-from nes_spark.run.findings import Audit, Findings, audit_release, examine, measure_release
+from nes_spark.run.findings import (
+    Audit,
+    Findings,
+    audit_release,
+    examine,
+    foreign_documents,
+    measure_release,
+)
 from nes_spark.run.gates import Evidence, check_gates
 from nes_spark.run.mlflow_run import track
 from nes_spark.run.outcome import Outcome, release_sections
@@ -375,6 +382,7 @@ def check_release(publication: Publication) -> None:
                 context.config,
                 choice,
                 publication.figures["documents"],
+                foreign_documents(context),
                 searched_kinds(context.table("documents"), context.config.identifiers),
                 _leaks(context, publication.assembled, publication.key),
                 _given_away(publication),

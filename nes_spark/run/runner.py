@@ -21,6 +21,7 @@ from nes_spark.failures import translated
 from nes_spark.logs import LOGGER, Progress
 from nes_spark.run.checks import check_config
 from nes_spark.run.context import Context, open_run
+from nes_spark.run.findings import foreign_documents
 from nes_spark.run.pipeline import INPUT, STAGES, Stage
 from nes_spark.run.release import explain_no_swaps, publish
 from nes_spark.run.result import RunResult
@@ -222,6 +223,13 @@ def _examine(context: Context, stage: Stage) -> None:
             raise InputError(
                 f"{accepted.rows} document(s) with one and the same metadata; swapping needs at "
                 "least two documents with different metadata (columns.metadata)"
+            )
+        if foreign := foreign_documents(context):
+            LOGGER.warning(
+                "%d of %d documents do not look like English: the bundled recogniser misses names "
+                "in them; stop and name another (entities.recognizer) unless you mean it",
+                foreign,
+                accepted.rows,
             )
         if refused.rows:
             LOGGER.warning(

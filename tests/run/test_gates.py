@@ -26,6 +26,7 @@ def evidence(**changes):
         build_config({"input": INPUT} | settings),
         CHOICE,
         43,
+        0,
         {"company": (120, 43), "person": (300, 43)},
         [],
         {"words": 0, "chunks": 0},
@@ -89,6 +90,7 @@ def test_a_bound_adversary_that_did_not_run_refuses():
     ("name", "changes", "said"),
     [
         ("direct identifiers", {"searched": {"company": (120, 43)}}, "person for 43 of 43"),
+        ("language", {"foreign": 5}, "5 of 43 documents"),
         ("mixture", {"model": SimpleNamespace(**vars(GOOD) | {"capped": (1,)})}, "1 of 3 comp"),
         (
             "risk fit",
