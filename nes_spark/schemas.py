@@ -190,6 +190,7 @@ CHUNKS = Table(
         Column("start", "int", "offset of the chunk in documents.text"),
         Column("end", "int", "end offset (exclusive) of the chunk in documents.text"),
         Column("text", "string", "chunk text after suppression of direct identifiers"),
+        Column("gap", "string", "white space between the chunk before and this one"),
         Column("n_words", "int", "white-space separated words of text"),
         Column("n_suppressed", "int", "direct identifiers replaced in this chunk"),
     ),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
+
+from nes_spark.patterns import Pattern
 
 SEPARATOR = " & "
 
@@ -17,11 +18,12 @@ class _Recoder:
 
     def __init__(self, classes: Mapping[str, Iterable[str]]) -> None:
         self.names: dict[str, str] = {}
-        self.patterns: list[tuple[re.Pattern[str], str]] = []
+        self.patterns: list[tuple[Pattern, str]] = []
         for name, group in classes.items():
             for entry in group:
                 if entry.startswith(PATTERN):
-                    self.patterns.append((re.compile(entry.removeprefix(PATTERN)), name))
+                    rule = Pattern(entry.removeprefix(PATTERN), "entities.recoding")
+                    self.patterns.append((rule, name))
                 else:
                     self.names[entry] = name
 

@@ -89,7 +89,8 @@ def assemble(
     Returns
     -------
     pyspark.sql.DataFrame
-        ``chunk_id, document_id, release_document_id, period, position, text, edits, partner_id``
+        ``chunk_id, document_id, release_document_id, period, position, gap, text, edits,
+        partner_id``
         (null where not swapped).
     """
     from pyspark.sql import functions as F
@@ -109,7 +110,7 @@ def assemble(
         "partner_id",
     )
     return (
-        chunks.select("chunk_id", "document_id", "position")
+        chunks.select("chunk_id", "document_id", "position", "gap")
         .join(names, "document_id")
         .join(changed.select("chunk_id", "text", "edits"), "chunk_id")
         .join(swapped, "chunk_id", "left")
@@ -119,6 +120,7 @@ def assemble(
             "release_document_id",
             "period",
             "position",
+            "gap",
             F.when(F.col("_swapped").isNotNull(), F.col("_swapped"))
             .otherwise(F.col("text"))
             .alias("text"),
@@ -162,7 +164,7 @@ def write_release(assembled: DataFrame, n_documents: int, uri: str) -> list[dict
         return pd.DataFrame(write_part(rows, int(rows["part"].iloc[0]), parts, filesystem, folder))
 
     written = (
-        assembled.select("release_document_id", "period", "position", "text")
+        assembled.select("release_document_id", "period", "position", "text", "gap")
         .withColumn("part", _udf(part, "int")(F.col("release_document_id")))
         .groupBy("part")
         .applyInPandas(write, "file string, rows bigint, sha256 string")

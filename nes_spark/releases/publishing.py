@@ -12,6 +12,8 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from nes_spark.text.joining import join_chunks
+
 if TYPE_CHECKING:
     import pandas as pd
     from pyarrow import fs as pafs
@@ -98,8 +100,8 @@ def write_part(
     Parameters
     ----------
     rows : pandas.DataFrame
-        Chunks of the part's documents: ``release_document_id``, ``period``, ``position``, ``text``.
-        Any order.
+        Chunks of the part's documents: ``release_document_id``, ``period``, ``position``, ``text``
+        and ``gap`` (white space before it). Any order.
     part, parts : int
         Which part this is, of how many.
     filesystem, folder : pyarrow.fs.FileSystem, str
@@ -132,8 +134,9 @@ def write_part(
             "document_id": [str(name) for name, _ in grouped],
             "period": [group["period"].iloc[0] for _, group in grouped],
             "n_chunks": pd.array([len(group) for _, group in grouped], dtype="int32"),
-            # Chunks tile the document, separators included, so joining them gives its text.
-            "text": ["".join(group["text"]) for _, group in grouped],
+            "text": [
+                join_chunks(group["text"].tolist(), group["gap"].tolist()) for _, group in grouped
+            ],
         }
     )
     schemas = {

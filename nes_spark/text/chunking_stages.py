@@ -23,6 +23,7 @@ from nes_spark.text.chunking import (
     piece_distances,
     spans_between,
 )
+from nes_spark.text.joining import split_gaps
 from nes_spark.text.matching import Match, Matcher
 from nes_spark.text.numbering import number_matches
 
@@ -87,6 +88,7 @@ def _rows(
 ) -> Iterator[dict[str, Any]]:
     text, matches = document["text"], number_matches(found)
     at = covered = 0
+    left = ""  # white space that the chunks before took off at their ends
     for position, (start, end) in enumerate(spans):
         parts, begin, count = [], max(start, covered), 0
         while at < len(matches) and matches[at].start < end:
@@ -95,7 +97,7 @@ def _rows(
             at += 1
             count += 1
         parts.append(text[begin:end])
-        released = "".join(parts).strip()
+        (released,), (gap,), left = split_gaps(["".join(parts)], left)
         yield {
             "chunk_id": chunk_id(document["document_id"], position),
             "document_id": document["document_id"],
@@ -104,6 +106,7 @@ def _rows(
             "start": start,
             "end": end,
             "text": released,
+            "gap": gap,
             "n_words": len(released.split()),
             "n_suppressed": count,
         }

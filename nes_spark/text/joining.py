@@ -30,8 +30,21 @@ def gaps_between(pieces: Sequence[str]) -> tuple[list[str], list[str]]:
     >>> gaps_between(["Good morning.\\n\\n", "Sales rose. ", "Thanks."])
     (['Good morning.', 'Sales rose.', 'Thanks.'], ['', '\\n\\n', ' '])
     """
+    texts, gaps, _ = split_gaps(pieces)
+    return texts, gaps
+
+
+def split_gaps(pieces: Sequence[str], left: str = "") -> tuple[list[str], list[str], str]:
+    """Return texts, the white space before each, and that after the last: for one piece at a time.
+
+    Parameters
+    ----------
+    pieces : sequence of str
+        As for :func:`gaps_between`.
+    left : str, optional
+        White space after what came before.
+    """
     texts, gaps = [], []
-    left = ""
     for piece in pieces:
         text = piece.strip()
         if not text:
@@ -44,7 +57,7 @@ def gaps_between(pieces: Sequence[str]) -> tuple[list[str], list[str]]:
         texts.append(text)
         gaps.append(left + piece[:lead])
         left = piece[lead + len(text) :]
-    return texts, gaps
+    return texts, gaps, left
 
 
 def join_chunks(texts: Sequence[str | None], gaps: Sequence[str]) -> str:

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from nes_spark.config import IdentifierKind, IdentifiersConfig
 from nes_spark.config.sections import METADATA_KIND, PHONE_REGIONS, default_kinds
 from nes_spark.errors import ConfigError
+from nes_spark.patterns import Pattern
 from nes_spark.text.addresses import email_spans, url_spans
 from nes_spark.text.forms import (
     ANY,
@@ -217,7 +218,7 @@ class Matcher:
         ]
         self.rules = {name: kind.rule for name, kind in self.kinds.items() if kind.rule in SHAPES}
         self.patterns = {
-            name: re.compile(kind.pattern)
+            name: Pattern(kind.pattern, f"identifiers.kinds.{name}")
             for name, kind in self.kinds.items()
             if kind.pattern is not None
         }
@@ -298,10 +299,10 @@ class Matcher:
         if self.patterns or self.literals:
             for plain in readings(text):
                 for name, pattern in self.patterns.items():
-                    spans = [m.span() for m in pattern.finditer(plain.text) if m.group()]
-                    found += self._spans(name, text, (plain.span(*span) for span in spans))
-                for item, pattern in self.literals:
-                    for hit in pattern.finditer(plain.text):
+                    spans = [plain.span(*span) for span in pattern.spans(plain.text)]
+                    found += self._spans(name, text, spans)
+                for item, literal in self.literals:
+                    for hit in literal.finditer(plain.text):
                         span = plain.span(*hit.span())
                         found.append(Match(*span, item.kind, item.placeholder, item.value, "name"))
         masked = self.placeholders(text)

@@ -70,6 +70,7 @@ def make(documents=6, chunks=8, swaps=6, draws=2, seed=1) -> Corpus:
                     "start": 0,
                     "end": len(text),
                     "text": text,
+                    "gap": "",
                     "n_words": len(text.split()),
                     "n_suppressed": 0,
                 }

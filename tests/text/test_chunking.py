@@ -184,3 +184,23 @@ def test_a_paragraph_is_never_divided():
     text = "We grew. " * 200 + "\n\n" + "It rained. " * 200
     (first, second) = divide(text, 10)
     assert first.end == second.start == text.index("It rained")
+
+
+def test_white_space_between_chunks_is_kept_and_put_back():
+    from nes_spark.config import ChunkingConfig, IdentifiersConfig
+    from nes_spark.text.chunking_stages import chunk_rows
+    from nes_spark.text.joining import join_chunks
+
+    paragraphs = ["Sales rose in spring.", "Costs fell  in summer.", "We opened a plant in Bonn."]
+    text = "\n\n".join(" ".join([p] * 4) for p in paragraphs)
+    document = {"document_id": "d", "metadata": "m", "text": text, "identifiers": []}
+    rows = list(chunk_rows(document, _letters, ChunkingConfig(), IdentifiersConfig()))
+    assert len(rows) > 1
+    assert all(row["text"] == row["text"].strip() for row in rows)
+    assert join_chunks([r["text"] for r in rows], [r["gap"] for r in rows]) == text
+    assert "\n\n" in {r["gap"] for r in rows}
+
+
+def _letters(texts):
+    vectors = np.array([[t.count(c) + 0.1 for c in "aeiourstn"] for t in texts], dtype=np.float32)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)

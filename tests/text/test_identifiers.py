@@ -382,3 +382,19 @@ _ADDRESS_BITS = st.sampled_from(
 @given(st.lists(_ADDRESS_BITS, max_size=12).map("".join))
 def test_looking_near_marks_only_misses_no_address(text):
     assert list(addresses_near(text)) == [m.span() for m in URL.finditer(text)]
+
+
+def test_a_pattern_that_backtracks_for_ever_ends_with_a_line(monkeypatch):
+    from nes_spark import patterns
+    from nes_spark.config.sections import IdentifierKind
+    from nes_spark.errors import ConfigError
+    from nes_spark.text.matching import Matcher
+
+    kind = IdentifierKind.model_construct(
+        placeholder="[Id]", rule="pattern", pattern=r"(a+)+b", mined=False
+    )
+    matcher = Matcher((), {"id": kind})
+    monkeypatch.setattr(matcher.patterns["id"], "limit", 0.2)
+    with pytest.raises(ConfigError, match=r"identifiers\.kinds\.id: the pattern"):
+        matcher.find("a" * 5000 + "!")
+    assert patterns.LIMIT > 0.2
