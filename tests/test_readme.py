@@ -8,6 +8,7 @@ import yaml
 
 from nes_spark.cli import main
 from nes_spark.config import build_config
+from nes_spark.run.checks import check_config
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -28,9 +29,10 @@ def test_python_snippets_run(monkeypatch, capsys):
 
 
 def test_the_configuration_shown_is_valid():
-    (text,) = blocks("yaml")
-    config = build_config(yaml.safe_load(text))
-    assert config.input.columns.metadata == "company"
+    shown = [build_config(yaml.safe_load(text)) for text in blocks("yaml")]
+    assert [config.input.columns.metadata for config in shown] == ["company", "court"]
+    for config in shown:
+        check_config(config, planned=True)
 
 
 @pytest.mark.parametrize("text", blocks("sh"))

@@ -235,9 +235,10 @@ class EntitiesConfig(Section):
     )
     batch_size: int = Field(64, ge=1, description="texts per batch of the recogniser")
     sweep: Literal["off", "report", "treat"] = Field(
-        "report",
+        "off",
         description="what the recogniser missed but looks like a name: not looked for, listed in "
-        "table swept, or listed and made mentions of category Name",
+        "table swept, or listed and made mentions of category Name, which must then be among "
+        "'categories'",
     )
     sweep_share: float = Field(
         0.1,
@@ -311,6 +312,8 @@ class EntitiesConfig(Section):
         for category in self.labels.values():
             _known_category("labels", category, self.categories)
         folded = {form.strip().casefold() for form in self.sweep_never}
+        if self.sweep == "treat" and "Name" not in self.categories:
+            raise ValueError("sweep: 'treat' needs the category 'Name' among 'categories'")
         if both := sorted(f for f in self.sweep_always if f.strip().casefold() in folded):
             raise ValueError(f"'sweep_always' and 'sweep_never' both name {', '.join(both)}")
         return self

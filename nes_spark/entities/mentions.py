@@ -19,6 +19,10 @@ _TRAILING = re.compile(
 _LEGAL_DOT = re.compile(r"\b(?:Inc|Corp|Co|Ltd|Cos|Bros|Jr|Sr|St|No|Mt|Ft|Dr)\.$")
 
 
+#: Category of names that the sweep found (:mod:`nes_spark.entities.sweep`).
+NAME = "Name"
+
+
 @dataclass(frozen=True)
 class Mention:
     """One named entity in a text.

@@ -42,12 +42,10 @@ from nes_spark.entities.linking import (
     plain_form,
 )
 from nes_spark.entities.lists import read_lists
-from nes_spark.entities.mentions import Mention, placeholder_spans
+from nes_spark.entities.mentions import NAME, Mention, placeholder_spans
 from nes_spark.entities.names import WORDS, Words
 from nes_spark.text.vocabulary import ACRONYMS, DESCRIPTORS, FUNCTION_WORDS, SENTENCE_WORDS
 
-#: The category of swept names.
-NAME = "Name"
 #: Strongest first: a form that several reasons speak for has the first of them.
 REASONS = (
     "listed",

@@ -17,6 +17,7 @@ from nes_spark.audit.adversaries import (
     View,
     attacks_of,
 )
+from nes_spark.entities.mentions import NAME
 from nes_spark.releases.choice import Choice
 from nes_spark.run.context import finished
 from nes_spark.run.pipeline import sampling_tables
@@ -332,6 +333,8 @@ def examine(
                 config.releases.must_change,
             )
         )
+        # Names that the sweep found are those that recognition does not find.
+        agreement = agreement[agreement["category"] != NAME].reset_index(drop=True)
     if swapped and config.utility.total_variation:
         # A must-change category has no values left: nothing to compare.
         variation = by_category(

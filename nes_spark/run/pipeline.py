@@ -179,9 +179,20 @@ def _chunks(context: Context) -> Outputs:
 
 def _mentions(context: Context) -> Outputs:
     from nes_spark.entities.stages import recognize
+    from nes_spark.entities.sweep_stages import find_candidates, settle_candidates
+    from nes_spark.schemas import SWEPT
 
+    config = context.config.entities
     chunks = spread(context.table("chunks"), "chunk_id")
-    return {"mentions": recognize(chunks, context.config.entities)}
+    mentions = recognize(chunks, config)
+    if config.sweep == "off":
+        return {"mentions": mentions, "swept": context.spark.createDataFrame([], SWEPT.ddl)}
+    mentions = context.keep(mentions)
+    raw = context.keep(find_candidates(chunks, mentions, config))
+    found = settle_candidates(raw, chunks, config)
+    if config.sweep == "treat":
+        mentions = mentions.unionByName(found.mentions)
+    return {"mentions": mentions, "swept": found.swept}
 
 
 def _model_digest(name: str) -> str:
@@ -492,7 +503,7 @@ STAGES: tuple[Stage, ...] = (
         name="mentions",
         what="recognise and link named entities",
         needs=("chunks",),
-        gives=("mentions",),
+        gives=("mentions", "swept"),
         sections=("entities",),
         run=_mentions,
         also=_recognizer_digest,
