@@ -228,7 +228,7 @@ def test_lsa_faults(tmp_path):
 
 
 def test_unknown_names():
-    with pytest.raises(ConfigError, match=r"'bundled', 'lsa', 'openai:<model>'"):
+    with pytest.raises(ConfigError, match=r"'bundled', 'contextual', 'lsa', 'openai:<model>'"):
         load_embedder("word2vec")
     with pytest.raises(ConfigError, match="unknown kind"):
         load_embedder(EmbedderSpec("other"))
