@@ -61,11 +61,12 @@ def test_lsa_is_fitted_in_the_job(spark, texts, partitions, tmp_path):
 
 def test_lsa_sample_is_bounded_and_deterministic(spark):
     from nes_spark.embedding.stages import _sentence_sample
+    from nes_spark.text import split_sentences
 
     many = [(" ".join(f"Firm {i} sold {j} tyres." for j in range(9)),) for i in range(40)]
     frame = spark.createDataFrame(many, "text string")
-    one = _sentence_sample(frame.repartition(1), 100)
-    seven = _sentence_sample(frame.repartition(7), 100)
+    one = _sentence_sample(frame.repartition(1), 100, split_sentences)
+    seven = _sentence_sample(frame.repartition(7), 100, split_sentences)
     assert len(one) == 100
     assert one == seven
 

@@ -167,13 +167,13 @@ def test_recoding_is_compared_with_what_was_recognised(spark):
 
     rows = make_rows(recode=recode)
     found = (
-        recoding_effect(spark.createDataFrame(rows, CELLS.ddl), COMBINATIONS)
+        recoding_effect(spark.createDataFrame(rows, CELLS.ddl), COMBINATIONS, "include")
         .toPandas()
         .set_index("combination")
     )
     for combination in COMBINATIONS:
         row = found.loc["+".join(combination)]
-        before, after = table(make_rows(), combination), table(rows, combination)
+        before, after = table(make_rows(), combination, True), table(rows, combination, True)
         assert row["n"] == len(rows)
         assert (row["k_without"], row["k_with"]) == (len(before), len(after))
         assert row["s1_without"] == sum(v == 1 for v in before.values())

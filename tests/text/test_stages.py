@@ -232,7 +232,7 @@ def test_folder_of_text_files(spark, tmp_path):
         "gone.txt,Apex,2020Q3\n"
     )
     good, bad = read(spark, folder, format="text", metadata_table=str(table))
-    assert {k: v.metadata for k, v in good.items()} == {"a": "Acme", "b b": "Ajax"}
+    assert {k: v.metadata for k, v in good.items()} == {"a": "Acme", "sub/b b": "Ajax"}
     assert good["a"].text == "We grew.\n\nMuch."
     assert bad == [
         ("c.txt", "not_utf8", "c"),
@@ -274,7 +274,8 @@ def test_chunks_point_into_the_document(documents):
         assert "Acme" not in joined
         assert "[Company Name] grew" in joined
         assert "See [URL]." in joined
-        assert sum(r.n_suppressed for r in own) == 3
+        assert "[Executive 1] will speak." in joined
+        assert sum(r.n_suppressed for r in own) == 4
         assert all(r.n_words == len(r.text.split()) for r in own)
 
 
