@@ -347,7 +347,10 @@ def _coverage(publication: Publication) -> pd.DataFrame:
         (F.col("setting") == choice.setting) & (F.col("draw") == choice.draw)
     )
     mentions, swaps = context.table("mentions"), _chosen_swaps(context, choice)
-    last = finished_swaps(context, choice) == choice.n_swaps
+    whole = context.table("swaps").where(
+        (F.col("setting") == choice.setting) & (F.col("draw") == choice.draw)
+    )
+    last = whole.where(F.col("order") > choice.n_swaps).isEmpty()
     found = coverage(
         mentions,
         swaps,
@@ -357,13 +360,6 @@ def _coverage(publication: Publication) -> pd.DataFrame:
     )
     context.store.write_table("coverage", found, publication.key)
     return context.store.read_pandas("coverage")
-
-
-def finished_swaps(context: Context, choice: Choice) -> int:
-    """Return how many swaps the whole sequence of the chosen setting and draw has."""
-    wanted = (choice.setting, choice.combination.name, choice.draw)
-    rows = context.store.rows("swaps", ["setting", "combination", "draw", "order"])
-    return max((order for *mine, order in rows if tuple(mine) == wanted), default=0)
 
 
 def check_release(publication: Publication) -> None:
