@@ -35,6 +35,7 @@ SMALL = {
     "mixture.n_components": "3",
     "mixture.n_init": "2",
     "releases.plan": "pairs",
+    "releases.draws": "1",
     "choice.rule": "line",
     "releases.max_swaps": "6",
     "report.examples": "false",

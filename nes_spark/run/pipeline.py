@@ -414,6 +414,7 @@ def _rewrites(context: Context) -> Outputs:
 
 
 def _post_density(context: Context) -> Outputs:
+    from nes_spark.swapping.stages import replaced_everywhere
     from nes_spark.utility.density_stages import post_density
 
     return {
@@ -422,6 +423,11 @@ def _post_density(context: Context) -> Outputs:
             context.table("assignments"),
             context.spec(),
             context.models(),
+            replaced_everywhere(
+                context.table("chunks"),
+                context.table("mentions"),
+                context.config.releases.must_change,
+            ),
         )
     }
 
@@ -438,6 +444,15 @@ def _risk_fits(context: Context) -> Outputs:
     return {"risk_fits": fits}
 
 
+def populations(context: Context) -> list[float]:
+    """Population sizes N of the run, the first of them that of the choice unless named."""
+    from nes_spark.risk.tables import resolved_populations
+
+    return resolved_populations(
+        context.config.risk.population, finished(context.store, "chunks").rows
+    )
+
+
 def _scores(context: Context) -> Outputs:
     from nes_spark.releases.stages import score
 
@@ -447,7 +462,7 @@ def _scores(context: Context) -> Outputs:
         context.table("assignments"),
         context.table("post_density"),
         context.table("risk_fits"),
-        context.config.risk.population,
+        populations(context),
         on_failure=context.config.risk.on_failure,
         empty_cell=context.config.risk.empty_cell,
     )
@@ -456,7 +471,7 @@ def _scores(context: Context) -> Outputs:
 
 def _candidates(context: Context) -> Outputs:
     from nes_spark.mixture.stages import settings_of
-    from nes_spark.releases.stages import summarize
+    from nes_spark.releases.stages import summarize, untouched_utility
     from nes_spark.swapping.whole_stages import at_tenths
 
     config = context.config
@@ -466,8 +481,10 @@ def _candidates(context: Context) -> Outputs:
     candidates = summarize(
         scores,
         [setting.name for setting in settings_of(config.mixture)],
-        config.risk.population,
+        populations(context),
         per_draw=config.choice.per_draw,
+        draws=config.releases.draws,
+        untouched=untouched_utility(context.table("post_density"), context.table("assignments")),
     )
     return {"candidates": candidates}
 
@@ -562,10 +579,10 @@ STAGES: tuple[Stage, ...] = (
     ),
     Stage(
         name="post_density",
-        what="embed the swapped chunks",
-        needs=("rewrites", "embedder", "mixture", "assignments"),
+        what="embed the changed chunks",
+        needs=("rewrites", "chunks", "mentions", "embedder", "mixture", "assignments"),
         gives=("post_density",),
-        sections=("embedding",),
+        sections=("releases", "embedding"),
         run=_post_density,
         also=_embedder_digest,
     ),
@@ -588,7 +605,7 @@ STAGES: tuple[Stage, ...] = (
     Stage(
         name="candidates",
         what="average over draws, find the frontier",
-        needs=("scores",),
+        needs=("scores", "post_density", "assignments"),
         gives=("candidates",),
         sections=("mixture", "risk", "choice", "releases"),
         run=_candidates,

@@ -17,6 +17,7 @@ from nes_spark.plain import plain
 from nes_spark.releases.choice import Choice
 from nes_spark.releases.publishing import Gate
 from nes_spark.releases.space import statuses_of
+from nes_spark.risk.tables import comparable_population
 from nes_spark.run.choice import choose_release
 from nes_spark.run.context import Context, finished
 from nes_spark.run.findings import (
@@ -56,6 +57,8 @@ if TYPE_CHECKING:
 SECTIONS = ("choice", "gates", "ledger", "audit", "utility", "report", "tracking")
 #: The same for what the adversaries find: another gate lets their guesses stand.
 ATTACKED = ("choice", "releases", "audit")
+#: Columns of table ``scores`` that a choice looks at.
+SCORED = ("combination", "n_swaps", "draw", "DR", "DU")
 #: Adversaries are looked up by name, so that no import leads to what they are made of.
 ATTACKS = "nes_spark.audit.attack_stages"
 
@@ -264,7 +267,13 @@ def assemble_release(publication: Publication) -> None:
     candidates = store.read_pandas("candidates")
     models = context.models()
     sizes = {name: len(model.weights) for name, model in models.items()}
-    choice = choose_release(candidates, config, sizes)
+    choice = choose_release(
+        candidates,
+        config,
+        sizes,
+        store.read_pandas("scores", ["setting", "population", *SCORED]),
+        {"comparable": comparable_population(finished(store, "chunks").rows)},
+    )
     candidates["chosen"] = choice.marks(candidates)
     publication.candidates, publication.models, publication.choice = candidates, models, choice
 

@@ -29,6 +29,7 @@ def settings(corpus: Path, output: Path, **more):
         "mixture.n_components": 3,
         "mixture.n_init": 2,
         "releases.plan": "pairs",
+        "releases.draws": 1,
         "choice.rule": "line",
         "releases.max_swaps": 6,
         "audit.linkage": False,

@@ -37,6 +37,7 @@ def settings(corpus: Path, output: Path, period: str, **more):
         "mixture.warm_start": "previous",
         "swapping.sticky": True,
         "releases.plan": "pairs",
+        "releases.draws": 1,
         "releases.max_swaps": 10,
         "choice.rule": "max_rate",
         "choice.combination": ["Organization", "Product"],
