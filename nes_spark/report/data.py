@@ -135,6 +135,8 @@ class ReportData:
         Table ``risk_fits``.
     p_hats : pandas.DataFrame
         As :func:`nes_spark.risk.p_hat_table` returns it.
+    stays : pandas.DataFrame
+        As :func:`nes_spark.risk.tables.stays_unique_table` returns it.
     components : sequence of ComponentRow
         Components of the chosen setting that have chunks, by number.
     statuses : mapping
@@ -184,6 +186,7 @@ class ReportData:
     categories: Mapping[str, str]
     risk_fits: pd.DataFrame
     p_hats: pd.DataFrame
+    stays: pd.DataFrame
     components: Sequence[ComponentRow]
     statuses: Mapping[str, int]
     gates: Sequence[Gate]

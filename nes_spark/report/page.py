@@ -244,9 +244,19 @@ def _risk_rows(data: ReportData) -> list[dict[str, Any]]:
             & (data.p_hats["population"] == population)
         ]
         row["p"] = found.iloc[0].to_dict() if len(found) else None
+        row["stays"] = _stays(data, fit["combination"])
         row["chosen"] = fit["combination"] == data.choice.combination.name
         rows.append(row)
     return rows
+
+
+def _stays(data: ReportData, combination: str) -> dict[str, Any] | None:
+    """Return pi(N) of a combination at the chosen N with its interval, where there is a fit."""
+    found = data.stays[
+        (data.stays["combination"] == combination)
+        & (data.stays["population"] == data.choice.population)
+    ]
+    return {str(k): v for k, v in found.iloc[0].items()} if len(found) else None
 
 
 def _goodness_rows(data: ReportData) -> list[dict[str, Any]]:
@@ -371,6 +381,11 @@ def _render(data: ReportData, drawings: dict[str, Drawing]) -> str:
         "max_utility": "the frontier release with most utility among those with low enough risk",
         "max_rate": "as many swaps as possible of the combination that was asked for",
         "lowest_risk": "the release with the lowest risk",
+        "coverage": "the shortest release that makes the share of the exchanges asked for",
+    }
+    risk_words = {
+        "measured": ", where risk is the share of documents that the strongest attacker names",
+        "DR": ", where risk is the estimated disclosure risk DR",
     }
     return environment().get_template("report.html.j2").render(
         data=data,
@@ -403,6 +418,9 @@ def _render(data: ReportData, drawings: dict[str, Drawing]) -> str:
         reason_words=REASON_WORDS,
         stage_words=STAGE_WORDS,
         rule_words=words.get(choice.rule, plain(choice.rule)),
+        risk_words="" if choice.rule in ("max_rate", "coverage") else risk_words[choice.risk],
+        stays=_stays(data, choice.combination.name),
+        axes={n: n in space and bool(space[n].notna().any()) for n in ("measured", "fidelity")},
         shown=SHOWN,
         exchanged=list(data.exchanged)[:MAX_EXCHANGED],
         examples=list(data.examples)[:MAX_EXAMPLES],

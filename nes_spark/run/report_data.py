@@ -67,6 +67,7 @@ def report_data(
     from nes_spark.report import ReportData
     from nes_spark.report.data import ComponentRow
     from nes_spark.risk import p_hat_table
+    from nes_spark.risk.tables import stays_unique_table
     from nes_spark.swapping import seed_fingerprint
 
     config, store, choice = context.config, context.store, outcome.choice
@@ -112,6 +113,7 @@ def report_data(
         categories=statuses_of(config.entities.categories, choice.combination, config.releases),
         risk_fits=fits,
         p_hats=p_hat_table(fits, populations(context)),
+        stays=stays_unique_table(fits, populations(context)),
         components=components,
         statuses=outcome.statuses,
         gates=outcome.gates,

@@ -188,6 +188,34 @@ def test_standard_errors_are_told_where_there_are_some(render):
     assert "± 0.0123" in html
 
 
+def test_a_choice_that_noise_decides_is_called_a_toss(render):
+    choice = replace(report_data().choice, drawn=10, draws=10, tied=4, stability=0.3)
+    html = render(choice=choice)
+    assert "4 candidates could not be told from the best" in html
+    assert "The choice is a coin toss" in html
+    assert "in 70% of the resamples" in html.replace("\u202f", "").replace(" %", "%")
+    sure = render(choice=replace(choice, stability=0.95))
+    assert "coin toss" not in sure
+    assert "the same release is chosen" in sure
+
+
+def test_how_many_chunks_still_stand_alone_comes_with_an_interval(render):
+    choice = replace(report_data().choice, uniques_left=40.0, uniques_expected=4.2)
+    html = render(choice=choice)
+    assert "Chunks that still stand alone" in html
+    assert "4.2 of them are expected to be unique" in html
+    assert "π(N)" in html
+
+
+def test_measured_axes_stand_beside_the_estimated_ones(render):
+    space = report_data().candidates.assign(
+        measured=0.4, measured_low=0.3, measured_high=0.5, fidelity=0.85, fidelity_se=0.01
+    )
+    html = render(candidates=space)
+    assert "Documents named" in html and "0.850 ± 0.010" in html
+    assert "Documents named</th>" not in render()
+
+
 def test_edits_outside_the_text_are_refused():
     with pytest.raises(ValueError, match="disjoint and inside"):
         ExampleSide("short", [(0, 3, "a"), (2, 4, "b")]).pieces()

@@ -35,7 +35,7 @@ def merged(content, changes):
         ({"choice": {"setting": "pkb-K9-eps0"}}, "there are spcauchy-K10-eps0.001"),
         (
             {"choice": {"population": 1e7}},
-            "unknown population '1e+07'; there are comparable, 1e+10",
+            "unknown population '1e+07'; there are comparable",
         ),
         ({"audit": {"gate_models": ["linkage", "wrods-self"]}}, "wrods-self"),
         ({"utility": {"tasks": ["nowhere.Task"]}}, "nowhere"),
