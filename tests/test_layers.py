@@ -13,7 +13,7 @@ ORDER = (
     "errors", "lazy", "plain", "versions", "logs", "scratch", "schemas", "tracking", "session", "failures",
     "store", "patterns", "config",
     "embedding", "text", "entities", "mixture", "swapping", "risk", "utility", "releases", "audit",
-    "demo", "report", "building", "run", "compare",
+    "demo", "report", "building", "run", "compare", "starting",
     "doctor", "face", "cli",
 )  # fmt: skip
 #: Doors and ground: what may lie at the top of the package.

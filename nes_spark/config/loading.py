@@ -55,7 +55,10 @@ def load_config(
         try:
             text = Path(path).read_text(encoding="utf-8")
         except FileNotFoundError:
-            raise ConfigError(f"{path}: no such file; give the path of a YAML file") from None
+            raise ConfigError(
+                f"{path}: no such file; give the path of a YAML file ('nes-spark init' writes one "
+                "for your files, 'nes-spark files --copy .' brings those of the package)"
+            ) from None
         except (OSError, UnicodeDecodeError) as error:
             raise ConfigError(f"{path}: cannot be read: {error}") from None
         try:
