@@ -142,8 +142,11 @@ def _keys(model: type[BaseModel], prefix: str, section: str) -> Iterator[Key]:
                 field.description or "", section,
             )  # fmt: skip
         else:
-            place = {dict: f"{dotted}.KIND", list: f"{dotted}[]"}
-            inner_sections.append((place.get(get_origin(field.annotation), dotted), inner))
+            origin = get_origin(field.annotation)
+            place = (
+                f"{dotted}.KIND" if origin is dict else f"{dotted}[]" if origin is list else dotted
+            )
+            inner_sections.append((place, inner))
     for dotted, inner in inner_sections:
         words = " ".join((inner.__doc__ or "").split("\n\n")[0].split())
         yield from _keys(inner, f"{dotted}.", words)

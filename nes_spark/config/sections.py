@@ -13,7 +13,15 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from nes_spark.config.faults import describe_fault, set_dotted
 from nes_spark.config.limits import oversized
@@ -934,6 +942,16 @@ class Config(Section):
     report: ReportConfig = Field(default_factory=ReportConfig)
     spark: SparkConfig = Field(default_factory=SparkConfig)
     output: OutputConfig = Field(default_factory=OutputConfig)
+
+    _changed: tuple[str, ...] = PrivateAttr(default=())
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """Keys that were set when the file was loaded (``--set``), not where input and output lie.
+
+        It names runs, and says nothing about what they do: it is no part of a fingerprint.
+        """
+        return self._changed
 
     @model_validator(mode="after")
     def _categories(self) -> Config:
