@@ -625,12 +625,16 @@ class UtilityConfig(Section):
 class ChoiceConfig(Section):
     """How a release is chosen (paper, section 2.3)."""
 
-    rule: Literal["lowest_risk", "max_utility", "line", "max_rate", "coverage"] = Field(
-        "lowest_risk",
-        description="lowest_risk: the lowest risk with utility of at least min_utility, and of "
-        "those that tie the one with most swaps; line, max_utility and max_rate as in the paper; "
-        "coverage: a share of the exchanges of plan whole",
+    rule: Literal["lowest_risk", "max_utility", "line", "max_rate", "coverage", "candidate"] = (
+        Field(
+            "lowest_risk",
+            description="lowest_risk: the lowest risk with utility of at least min_utility, and of "
+            "those that tie the one with most swaps; line, max_utility and max_rate as in the paper; "
+            "coverage: a share of the exchanges of plan whole; candidate: the one with exactly this "
+            "combination and number of swaps",
+        )
     )
+    n_swaps: int | None = Field(None, ge=0, description="number of swaps, rule candidate")
     risk: Literal["measured", "DR"] | None = Field(
         None,
         description="what counts as risk: measured, the share of documents that the strongest "
@@ -652,7 +656,9 @@ class ChoiceConfig(Section):
     slope: float = Field(1.0, gt=0, description="a in DR = c + a DU, rule line")
     offset: float = Field(0.0, description="c in DR = c + a DU, rule line")
     max_risk: float | None = Field(None, ge=0, le=1, description="alpha, rule max_utility")
-    combination: list[str] | None = Field(None, description="J, rule max_rate")
+    combination: list[str] | None = Field(
+        None, description="J, rules max_rate and candidate; an empty list for no swaps"
+    )
     setting: str | None = Field(None, description="mixture setting; default: the first of the grid")
     population: float | Literal["comparable"] | None = Field(
         None, description="N; default: the first of the list"
@@ -673,6 +679,8 @@ class ChoiceConfig(Section):
             raise ValueError("rule 'max_utility' needs 'max_risk', a number from 0 to 1")
         if self.rule == "max_rate" and not self.combination:
             raise ValueError("rule 'max_rate' needs 'combination', a list of categories")
+        if self.rule == "candidate" and (self.combination is None or self.n_swaps is None):
+            raise ValueError("rule 'candidate' needs 'combination' and 'n_swaps'")
         if self.rule == "coverage" and self.coverage is None:
             raise ValueError("rule 'coverage' needs 'coverage', a share above 0 and at most 1")
         return self

@@ -381,6 +381,7 @@ def _render(data: ReportData, drawings: dict[str, Drawing]) -> str:
         "max_utility": "the frontier release with most utility among those with low enough risk",
         "max_rate": "as many swaps as possible of the combination that was asked for",
         "lowest_risk": "the release with the lowest risk",
+        "candidate": "the candidate that was asked for",
         "coverage": "the shortest release that makes the share of the exchanges asked for",
     }
     risk_words = {
@@ -418,7 +419,7 @@ def _render(data: ReportData, drawings: dict[str, Drawing]) -> str:
         reason_words=REASON_WORDS,
         stage_words=STAGE_WORDS,
         rule_words=words.get(choice.rule, plain(choice.rule)),
-        risk_words="" if choice.rule in ("max_rate", "coverage") else risk_words[choice.risk],
+        risk_words="" if choice.rule in ("max_rate", "coverage", "candidate") else risk_words[choice.risk],
         stays=_stays(data, choice.combination.name),
         axes={n: n in space and bool(space[n].notna().any()) for n in ("measured", "fidelity")},
         shown=SHOWN,

@@ -189,6 +189,8 @@ def _choose(mine: pd.DataFrame, config: Config, scores: pd.DataFrame | None) -> 
     if rule.rule == "max_rate":
         position = choose(mine, "max_rate", combination=rule.combination)
         return _Chosen(position, risk, utility)
+    if rule.rule == "candidate":
+        return _Chosen(_named(mine, rule), risk, utility)
     if rule.rule == "coverage":
         return _Chosen(_covering(mine, float(rule.coverage or 1.0)), risk, utility)
     several = scores is not None and not rule.per_draw and int(mine["draws"].max()) > 1
@@ -245,6 +247,21 @@ def _levels(mine: pd.DataFrame, risk: str, utility: str) -> Levels:
         column(f"{utility}_se"),
         column("DR"),
     )
+
+
+def _named(mine: pd.DataFrame, rule: ChoiceConfig) -> int:
+    """Return the candidate with exactly the combination and number of swaps asked for."""
+    wanted = sorted(rule.combination or ())
+    same = [sorted(Combination.parse(str(c))) == wanted for c in mine["combination"]]
+    found = np.flatnonzero(np.array(same) & (mine["n_swaps"] == rule.n_swaps).to_numpy())
+    if not len(found):
+        have = sorted(mine.loc[same, "n_swaps"].tolist())
+        raise EstimationError(
+            f"no candidate swaps {'+'.join(wanted) or 'nothing'} {rule.n_swaps} times; it has "
+            f"{', '.join(map(str, have)) or 'none'}",
+            "no_candidates",
+        )
+    return int(found[0])
 
 
 def _covering(mine: pd.DataFrame, share: float) -> int:

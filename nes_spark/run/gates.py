@@ -173,7 +173,11 @@ def risk_fit_gate(evidence: Evidence) -> Gate | None:
         return Gate("risk fit", True, said)
     said += f"; the counts reject the model (p = {p:.2g}): do not rely on DR"
     # a rule that looks at no risk does not rest on DR
-    rests = evidence.choice.risk == "DR" and evidence.choice.rule not in ("coverage", "max_rate")
+    rests = evidence.choice.risk == "DR" and evidence.choice.rule not in (
+        "coverage",
+        "max_rate",
+        "candidate",
+    )
     refuses = (evidence.config.gates.on_poor_fit or ("refuse" if rests else "warn")) == "refuse"
     return Gate("risk fit", not refuses, said, warned=True)
 

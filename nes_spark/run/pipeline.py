@@ -469,6 +469,11 @@ def _scores(context: Context) -> Outputs:
     return {"scores": scores}
 
 
+def _per_draw(context: Context) -> str:
+    """Whether draws are candidates of their own: all of section choice that a table depends on."""
+    return str(context.config.choice.per_draw)
+
+
 def _candidates(context: Context) -> Outputs:
     from nes_spark.mixture.settings import settings_of
     from nes_spark.releases.stages import summarize, untouched_utility
@@ -607,7 +612,8 @@ STAGES: tuple[Stage, ...] = (
         what="average over draws, find the frontier",
         needs=("scores", "post_density", "assignments"),
         gives=("candidates",),
-        sections=("mixture", "risk", "choice", "releases"),
+        sections=("mixture", "risk", "releases"),
         run=_candidates,
+        also=_per_draw,
     ),
 )

@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 
 from nes_spark.config import load_config
-from nes_spark.errors import EstimationError
+from nes_spark.errors import ConfigError, EstimationError
 from nes_spark.releases.scoring import average, candidates_of
 from nes_spark.run.choice import choose_release
+from nes_spark.run.choosing import choices_of
 
 SETTING = "spcauchy-K10-eps0.001"
 N = 1e6
@@ -119,3 +120,29 @@ def test_tables_of_two_runs_are_refused():
     candidates = candidates_of(SETTING, N, average(frame), 1)
     with pytest.raises(EstimationError, match="not of one run"):
         choose_release(candidates, config(), {SETTING: 10}, frame.iloc[:0], {"comparable": N})
+
+
+def test_options_of_the_command_line_stand_for_a_choice():
+    assert choices_of(0.8, None, None, None, {}) == {"rule": "coverage", "coverage": 0.8}
+    exact = choices_of(None, None, "Person+Product", 12, {})
+    assert exact == {"rule": "candidate", "combination": ["Person", "Product"], "n_swaps": 12}
+    assert choices_of(None, None, "", 0, {})["combination"] == []
+    most = choices_of(None, None, "Person+Product", None, {})
+    assert most == {"rule": "max_rate", "combination": ["Person", "Product"]}
+    line = choices_of(None, "line", None, None, {"choice.slope": 2})
+    assert line == {"rule": "line", "slope": 2}
+    with pytest.raises(ConfigError, match="only keys of the section choice"):
+        choices_of(None, None, None, None, {"releases.swap": []})
+
+
+def test_one_candidate_can_be_asked_for_by_name():
+    frame = scores([("A+B", 0, 0.01, 0.001, 4)]).assign(combination="Organization+Person")
+    asked = {"rule": "candidate", "combination": ["Person", "Organization"], "n_swaps": 3}
+    found, _ = chosen(frame, config(**asked), 1)
+    assert (found.combination.name, found.n_swaps) == ("Organization+Person", 3)
+    nothing, _ = chosen(frame, config(rule="candidate", combination=[], n_swaps=0), 1)
+    assert nothing.n_swaps == 0
+    with pytest.raises(EstimationError, match="no candidate swaps .* 9 times; it has 1, 2, 3, 4"):
+        chosen(frame, config(**asked | {"n_swaps": 9}), 1)
+    with pytest.raises(ConfigError, match="needs 'combination' and 'n_swaps'"):
+        config(rule="candidate", n_swaps=2)
