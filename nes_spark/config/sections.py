@@ -628,10 +628,10 @@ class ChoiceConfig(Section):
     rule: Literal["lowest_risk", "max_utility", "line", "max_rate", "coverage", "candidate"] = (
         Field(
             "lowest_risk",
-            description="lowest_risk: the lowest risk with utility of at least min_utility, and of "
-            "those that tie the one with most swaps; line, max_utility and max_rate as in the paper; "
-            "coverage: a share of the exchanges of plan whole; candidate: the one with exactly this "
-            "combination and number of swaps",
+            description="lowest_risk: the lowest risk with utility of at least min_utility, of "
+            "those that tie the one with most swaps; line, max_utility, max_rate: as in the paper; "
+            "coverage: a share of the exchanges of plan whole; candidate: the one with exactly "
+            "this combination and number of swaps",
         )
     )
     n_swaps: int | None = Field(None, ge=0, description="number of swaps, rule candidate")

@@ -12,6 +12,9 @@ from nes_spark.releases.decision import TOSS
 if TYPE_CHECKING:
     import pandas as pd
 
+#: Rules of choice that look at no risk.
+RISKLESS_RULES = ("max_rate", "coverage", "candidate")
+
 
 @dataclass(frozen=True)
 class Choice:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nes_spark.audit.adversaries import SWAP_AWARE, words_of_adversaries
+from nes_spark.releases.choice import RISKLESS_RULES
 from nes_spark.report.data import MAX_EXAMPLES, ReportData
 
 if TYPE_CHECKING:
@@ -419,7 +420,7 @@ def _render(data: ReportData, drawings: dict[str, Drawing]) -> str:
         reason_words=REASON_WORDS,
         stage_words=STAGE_WORDS,
         rule_words=words.get(choice.rule, plain(choice.rule)),
-        risk_words="" if choice.rule in ("max_rate", "coverage", "candidate") else risk_words[choice.risk],
+        risk_words="" if choice.rule in RISKLESS_RULES else risk_words[choice.risk],
         stays=_stays(data, choice.combination.name),
         axes={n: n in space and bool(space[n].notna().any()) for n in ("measured", "fidelity")},
         shown=SHOWN,

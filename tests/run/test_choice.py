@@ -142,7 +142,7 @@ def test_one_candidate_can_be_asked_for_by_name():
     assert (found.combination.name, found.n_swaps) == ("Organization+Person", 3)
     nothing, _ = chosen(frame, config(rule="candidate", combination=[], n_swaps=0), 1)
     assert nothing.n_swaps == 0
-    with pytest.raises(EstimationError, match="no candidate swaps .* 9 times; it has 1, 2, 3, 4"):
+    with pytest.raises(EstimationError, match=r"no candidate swaps .* 9 times; it has 1, 2, 3, 4"):
         chosen(frame, config(**asked | {"n_swaps": 9}), 1)
     with pytest.raises(ConfigError, match="needs 'combination' and 'n_swaps'"):
         config(rule="candidate", n_swaps=2)
