@@ -365,14 +365,9 @@ def _render(data: ReportData, drawings: dict[str, Drawing]) -> str:
     space = data.space
     correlation = None
     if data.attacks is not None:
-        from nes_spark.audit.summary import risk_against_attacks
+        from nes_spark.audit.summary import independent_agreement
 
-        correlation = risk_against_attacks(data.attacks)
-        each = [risk_against_attacks(own) for _, own in data.attacks.groupby("combination")]
-        within = [found["spearman"] for found in each if found["spearman"] is not None]
-        correlation["lowest"], correlation["highest"] = (
-            (min(within), max(within)) if within else (None, None)
-        )
+        correlation = independent_agreement(data.attacks)
     frontier = space[space["on_frontier"]].sort_values(["DR", "DU"]).to_dict("records")
     rows = space.to_dict("records")
     choice = data.choice
