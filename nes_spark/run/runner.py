@@ -22,6 +22,7 @@ from nes_spark.logs import LOGGER, Progress
 from nes_spark.run.checks import check_config
 from nes_spark.run.context import Context, open_run
 from nes_spark.run.findings import foreign_documents
+from nes_spark.run.judging import check_judge
 from nes_spark.run.pipeline import INPUT, STAGES, Stage
 from nes_spark.run.release import explain_no_swaps, publish
 from nes_spark.run.result import RunResult
@@ -73,7 +74,7 @@ def run(config: Config, spark: SparkSession | None = None, force: bool = False) 
     ConfigError
         When a name in the configuration refers to nothing (:mod:`nes_spark.run.checks`).
     InputError
-        When the input cannot be used, or no document was accepted.
+        When the input cannot be used, no document was accepted, or the judge cannot be loaded.
     EstimationError
         When nothing can be swapped or no candidate can be scored.
     GateRefused
@@ -82,6 +83,7 @@ def run(config: Config, spark: SparkSession | None = None, force: bool = False) 
         When Spark, a disk, MLflow or an endpoint failed.
     """
     check_config(config)
+    check_judge(config)
     with open_run(config, spark) as context, Progress(len(STAGES) + 1) as progress:
         _run_stages(context, progress, force)
         with translated("stage release"):
