@@ -476,6 +476,78 @@ POST_DENSITY = Table(
     ("setting", "combination", "draw", "chunk_id", "order"),
 )
 
+JUDGED = Table(
+    "judged",
+    "One text that the judge read for the candidates. Secret, as the texts are.",
+    (
+        Column("setting", "string", "mixture setting"),
+        Column("combination", "string", "swapped categories; '' where nothing was exchanged"),
+        Column("draw", "int", "Monte Carlo draw"),
+        Column(
+            "order",
+            "int",
+            "swap that produced the text; 0: nothing was exchanged; -1: as suppressed",
+        ),
+        Column("chunk_id", "string", "chunk"),
+        Column("document_id", "string", "document"),
+        Column("component", "int", "component of the chunk before"),
+        Column("weight", "double", "changed chunks of the sequence that it stands for; 0 for -1"),
+        Column("cosine", "double", "with the chunk as suppressed, rounded to 5 decimals"),
+        Column("digest", "string", "SHA-256 of the text"),
+        Column("vector", "array<float>", "float32, norm 1; null for an empty text", True),
+    ),
+    ("setting", "combination", "draw", "order", "chunk_id"),
+)
+
+FIDELITY = Table(
+    "fidelity",
+    "How much of the changed chunks one candidate keeps, by the judge (nes_spark.utility.judge).",
+    (
+        Column("setting", "string", "mixture setting"),
+        Column("combination", "string", "swapped categories; '' where nothing was exchanged"),
+        Column("n_swaps", "int", "swaps; 0: only what is replaced everywhere is"),
+        Column(
+            "fidelity",
+            "double",
+            "mean cosine of a changed chunk as suppressed and as released; 1 where none changed; "
+            "null where the sample holds none of them",
+            True,
+        ),
+        Column("fidelity_se", "double", "its standard error, by documents; null for one", True),
+        Column("corpus", "double", "the same over all chunks: unchanged ones count 1", True),
+        Column("corpus_se", "double", "its standard error", True),
+        Column("chunks", "int", "changed chunks that the figures rest on"),
+        Column("changed", "double", "chunks that the candidate changes, mean over draws"),
+    ),
+    ("setting", "combination", "n_swaps"),
+)
+
+UTILITY = Table(
+    "utility",
+    "One measure of what the chosen release cost, or of an anchor to compare it with.",
+    (
+        Column(
+            "subject",
+            "string",
+            "release, or an anchor on the same chunks: unchanged, names_blanked, any_partner, "
+            "half_deleted, random_other (nes_spark.utility.judge.SUBJECTS)",
+        ),
+        Column(
+            "measure",
+            "string",
+            "fidelity, topic_agreement, DU, pMSE, task_agreement/<task>; below_blanking: how much "
+            "lower fidelity is than that of the same names blanked",
+        ),
+        Column("value", "double", "of the changed chunks, DU of all; null: see reason", True),
+        Column("standard_error", "double", "by documents; null where there is none", True),
+        Column("corpus", "double", "over all chunks; null where that has no meaning", True),
+        Column("chunks", "int", "changed chunks that the figure rests on"),
+        Column("changed", "bigint", "chunks that the release changed"),
+        Column("reason", "string", "why there is no figure; empty where there is one"),
+    ),
+    ("subject", "measure"),
+)
+
 RISK_FITS = Table(
     "risk_fits",
     "The Ewens-Pitman fit of one marginal table z_J.",
@@ -670,6 +742,9 @@ TABLES: dict[str, Table] = {
         MEASURED,
         REWRITES,
         POST_DENSITY,
+        JUDGED,
+        FIDELITY,
+        UTILITY,
         RISK_FITS,
         SCORES,
         CANDIDATES,

@@ -40,6 +40,7 @@ SMALL = {
     "releases.max_swaps": "6",
     "report.examples": "false",
     "audit.linkage": "false",
+    "utility.judge": "off",
     "spark.shuffle_partitions": "2",
 }
 

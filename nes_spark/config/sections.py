@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
 from pydantic import (
     BaseModel,
@@ -39,6 +39,15 @@ class Section(BaseModel):
     """Base of all sections: unknown keys are errors, values are immutable, numbers make sense."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _off(cls, values: Any) -> Any:
+        """Read ``off`` as it is written: YAML 1.1 takes it for false."""
+        if not isinstance(values, dict):
+            return values
+        words = {name for name, f in cls.model_fields.items() if "off" in get_args(f.annotation)}
+        return {k: "off" if v is False and k in words else v for k, v in values.items()}
 
     @model_validator(mode="after")
     def _sensible(self: _AnySection) -> _AnySection:
@@ -611,7 +620,20 @@ class RiskConfig(Section):
 
 
 class UtilityConfig(Section):
-    """Utility beyond the mixture, off by default; shown beside DU, never part of it."""
+    """Utility beyond the mixture, shown beside DU: never part of it."""
+
+    judge: Literal["contextual", "off"] = Field(
+        "contextual",
+        description="what measures fidelity: the contextual encoder of the package, whatever "
+        "embeds the chunks; off: fidelity is not known and no choice can rest on it",
+    )
+    judge_texts: int = Field(
+        1400,
+        ge=40,
+        description="texts that the judge reads in a run at most (about 90 a second on two cores): "
+        "candidates, the chosen release and its anchors, on a stratified sample of the changed "
+        "chunks",
+    )
 
     total_variation: bool = Field(
         False, description="distance between the distributions of each category before and after"

@@ -177,6 +177,8 @@ class ReportData:
         Table ``measured``: documents that each attacker names; None where it was not measured.
     coverage : pandas.DataFrame or None
         Table ``coverage`` of plan ``whole``.
+    utility : pandas.DataFrame or None
+        Table ``utility``: what the release cost, beside anchors; None where the judge is off.
     """
 
     name: str
@@ -213,6 +215,7 @@ class ReportData:
     examples: Sequence[Example] = ()
     measured: pd.DataFrame | None = None
     coverage: pd.DataFrame | None = None
+    utility: pd.DataFrame | None = None
 
     @property
     def documents_named(self) -> dict[str, Any] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,6 +63,7 @@ STAGE_WORDS = {
     "assignments": "assigning components",
     "swaps": "drawing swaps",
     "rewrites": "rewriting texts",
+    "judged": "judging utility",
     "risk_fits": "fitting the risk model",
     "scores": "scoring",
     "candidates": "comparing candidates",
@@ -297,6 +299,65 @@ def _measured_rows(data: ReportData) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: (-row["after"], -row["before"], row["attacker"]))
 
 
+def _utility_of(data: ReportData) -> dict[str, Any] | None:
+    """What the release cost: one row for it and for each anchor, one column a measure."""
+    from nes_spark.utility.judge import BELOW_BLANKING, RELEASE, SUBJECTS, UNCHANGED
+    from nes_spark.utility.panel import MEASURES
+
+    if data.utility is None or not (data.utility["subject"] == RELEASE).any():
+        return None
+    found = {(row["subject"], row["measure"]): row for row in data.utility.to_dict("records")}
+    own = [row for (subject, _), row in found.items() if subject == RELEASE]
+    tasks = sorted(m for s, m in found if s == RELEASE and m.startswith("task_agreement/"))
+    measures = [name for name in (*MEASURES, *tasks) if (RELEASE, name) in found]
+    rows = []
+    for subject, words in SUBJECTS.items():
+        cells = [found.get((subject, name)) for name in measures]
+        if not any(cells):
+            continue
+        rows.append(
+            {
+                "words": words,
+                "own": subject == RELEASE,
+                "figures": [
+                    (c["value"], c["standard_error"]) if c else (None, None) for c in cells
+                ],
+                "chunks": 0 if subject == UNCHANGED else max(int(c["chunks"]) for c in cells if c),
+            }
+        )
+    terms = [(plain(m), MEASURES[m].words) for m in measures if m in MEASURES]
+    terms += [
+        (_task(m), f"share of the changed chunks to which the task {m.partition('/')[2]} gives the "
+         "label that it gave before") for m in tasks
+    ]  # fmt: skip
+    return {
+        "changed": max(int(row["changed"]) for row in own),
+        "measures": [_task(name) for name in measures],
+        "rows": rows,
+        "terms": terms,
+        "sentence": _cost(found.get((RELEASE, BELOW_BLANKING)), found.get((RELEASE, "fidelity"))),
+    }
+
+
+def _task(measure: str) -> str:
+    kind, _, task = measure.partition("/")
+    return f"{plain(task)} agreement" if task else plain(kind)
+
+
+def _cost(below: Mapping[Any, Any] | None, own: Mapping[Any, Any] | None) -> str:
+    """Say in plain words what the release cost against blanking the same names."""
+    if own is None or below is None or missing(below["value"]):
+        return ""
+    error = below["standard_error"]
+    within = "" if missing(error) else f" (± {2 * error:.3f})"
+    cost = below["value"]
+    how = f"that is {cost:.3f}{within} below" if cost > 0 else f"that is {-cost:.3f}{within} above"
+    return (
+        f"They kept a cosine of {own['value']:.3f} with what they were, 1 being unchanged; {how} "
+        "the same chunks with a placeholder in the place of each name."
+    )
+
+
 def _agreement_rows(data: ReportData) -> list[dict[str, Any]]:
     """One row a category, and the sum over all of them."""
     if data.agreement is None or not len(data.agreement):
@@ -388,6 +449,7 @@ def _render(data: ReportData, drawings: dict[str, Drawing]) -> str:
         data=data,
         documents_named=data.documents_named,
         measured=_measured_rows(data),
+        utility=_utility_of(data),
         coverage=[] if data.coverage is None else data.coverage.to_dict("records"),
         figures=data.figures,
         choice=choice,

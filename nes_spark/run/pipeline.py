@@ -432,6 +432,24 @@ def _post_density(context: Context) -> Outputs:
     }
 
 
+def _utility(context: Context) -> Outputs:
+    from nes_spark.run.judging import judge_stage
+
+    return judge_stage(context)
+
+
+def _judged_setting(context: Context) -> str:
+    from nes_spark.run.judging import judged_setting
+
+    return judged_setting(context)
+
+
+def _judge_details(context: Context) -> dict[str, Any]:
+    from nes_spark.run.judging import judge_details
+
+    return judge_details(context)
+
+
 def _risk_fits(context: Context) -> Outputs:
     from nes_spark.releases import combinations_of
     from nes_spark.risk.stages import fit_risk
@@ -590,6 +608,17 @@ STAGES: tuple[Stage, ...] = (
         sections=("releases", "embedding"),
         run=_post_density,
         also=_embedder_digest,
+    ),
+    Stage(
+        name="utility",
+        what="let the judge read a sample of the changed chunks",
+        needs=("rewrites", "chunks", "mentions", "assignments"),
+        gives=("judged", "fidelity"),
+        sections=("utility", "releases"),
+        run=_utility,
+        draws=True,
+        details=_judge_details,
+        also=_judged_setting,
     ),
     Stage(
         name="risk_fits",

@@ -144,6 +144,7 @@ def report_data(
         choice_line=line,
         measured=outcome.measured,
         coverage=outcome.coverage,
+        utility=outcome.utility,
         exchanged=exchanged,
         examples=examples,
     )

@@ -74,7 +74,7 @@ def run(config: Config, spark: SparkSession | None = None, force: bool = False) 
     ConfigError
         When a name in the configuration refers to nothing (:mod:`nes_spark.run.checks`).
     InputError
-        When the input cannot be used, or no document was accepted.
+        When the input cannot be used, no document was accepted, or the judge cannot be loaded.
     EstimationError
         When nothing can be swapped or no candidate can be scored.
     GateRefused
@@ -84,9 +84,11 @@ def run(config: Config, spark: SparkSession | None = None, force: bool = False) 
     """
     check_config(config)
     from nes_spark.run.context import open_run
+    from nes_spark.run.judging import check_judge
     from nes_spark.run.pipeline import STAGES
     from nes_spark.run.release import publish
 
+    check_judge(config)
     with open_run(config, spark) as context, Progress(len(STAGES) + 1) as progress:
         _run_stages(context, progress, force)
         with translated("stage release"):

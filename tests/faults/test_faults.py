@@ -33,6 +33,7 @@ def settings(corpus: Path, output: Path, **more):
         "choice.rule": "line",
         "releases.max_swaps": 6,
         "audit.linkage": False,
+        "utility.judge": "off",
         "report.examples": False,
         "tracking.enabled": False,
     }

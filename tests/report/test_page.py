@@ -327,8 +327,38 @@ def test_what_was_not_measured_is_called_so(render):
     assert "<strong>not measured</strong>" in render(measured=None)
 
 
+UTILITY = pd.DataFrame(
+    [
+        ("unchanged", "fidelity", 1.0, 0.0, 1.0, 0, 0, ""),
+        ("unchanged", "DU", 1.0, 0.0, 1.0, 0, 0, ""),
+        ("release", "fidelity", 0.853, 0.004, 0.94, 471, 719, ""),
+        ("release", "DU", 1.0012, None, 1.0012, 719, 719, ""),
+        ("release", "below_blanking", 0.034, 0.005, 0.015, 265, 719, ""),
+        ("names_blanked", "fidelity", 0.887, 0.005, 0.95, 265, 719, ""),
+        ("names_blanked", "DU", None, None, None, 265, 719, "no component_after"),
+    ],
+    columns=["subject", "measure", "value", "standard_error", "corpus", "chunks", "changed",
+             "reason"],
+)  # fmt: skip
+
+
+def test_what_it_cost_is_told_beside_anchors(render):
+    html = render(utility=UTILITY)
+    assert "They kept a cosine of 0.853" in html
+    assert "that is 0.034 (± 0.010) below" in html
+    assert "0.887 <small>± 0.010</small>" in html
+    assert "half of the words" not in html  # no figure, no row
+    above = UTILITY.assign(value=[-0.01 if m == "below_blanking" else v for m, v in zip(
+        UTILITY["measure"], UTILITY["value"], strict=True)])  # fmt: skip
+    assert "that is 0.010 (± 0.010) above" in render(utility=above)
+    assert "What it cost" not in render(utility=None)
+    # nothing was changed: there is nothing to tell
+    assert "What it cost" not in render(utility=UTILITY[UTILITY["subject"] == "unchanged"])
+
+
 def test_measures_survive_being_stored():
-    data = report_data(measured=MEASURED, coverage=COVERAGE)
+    data = report_data(measured=MEASURED, coverage=COVERAGE, utility=UTILITY)
     again = ReportData.from_json(data.to_json())
     assert again.documents_named == data.documents_named
     pd.testing.assert_frame_equal(again.coverage, COVERAGE)
+    pd.testing.assert_frame_equal(again.utility, UTILITY)

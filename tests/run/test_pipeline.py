@@ -54,6 +54,7 @@ def settings(corpus: Path, output: Path, **more):
         "releases.max_swaps": 6,
         "report.examples": False,
         "audit.swap_aware_draws": 1,
+        "utility.judge": "off",
         "audit.bootstrap": 100,
         "tracking.uri": f"sqlite:///{output}/mlflow.db",
     }

@@ -42,6 +42,7 @@ def settings(corpus: Path, output: Path, period: str, **more):
         "choice.rule": "max_rate",
         "choice.combination": ["Organization", "Product"],
         "audit.linkage": False,
+        "utility.judge": "off",
         "report.examples": False,
         "tracking.uri": f"sqlite:///{output}/mlflow.db",
     }

@@ -194,6 +194,7 @@ def run_of(conf, spark, tmp_path, key, **overrides) -> Run:
             "report.examples": False,
             "audit.bootstrap": 100,
             "audit.swap_aware_draws": 1,
+            "utility.judge_texts": 100,
             **overrides,
         },
     )
