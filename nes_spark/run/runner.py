@@ -87,10 +87,27 @@ def run(config: Config, spark: SparkSession | None = None, force: bool = False) 
     from nes_spark.run.pipeline import STAGES
     from nes_spark.run.release import publish
 
-    with open_run(config, spark) as context, Progress(len(STAGES) + 1) as progress:
-        _run_stages(context, progress, force)
-        with translated("stage release"):
-            return publish(context, progress, force)
+    with Progress(len(STAGES) + 1, expected=_last_time(config)) as progress:
+        progress.prepare("starting Spark and looking at the input")
+        with open_run(config, spark) as context:
+            _run_stages(context, progress, force)
+            with translated("stage release"):
+                return publish(context, progress, force)
+
+
+def _last_time(config: Config) -> dict[str, float]:
+    """Stage -> seconds of the last finished run in this folder, in order; empty without one."""
+    from nes_spark.run.context import run_folder
+    from nes_spark.run.pipeline import STAGES
+    from nes_spark.run.published import PUBLICATION
+
+    store = run_folder(config)
+    done = store.manifest(PUBLICATION) if store.is_local else None
+    found = {stage.name: store.manifest(stage.gives[0]) for stage in STAGES} if done else {}
+    if done is None or "release_seconds" not in done.details or None in found.values():
+        return {}
+    times = {name: manifest.seconds for name, manifest in found.items() if manifest is not None}
+    return {**times, "release": float(done.details["release_seconds"])}
 
 
 def run_stage(config: Config, name: str, spark: SparkSession | None = None) -> str:
@@ -125,7 +142,7 @@ def run_stage(config: Config, name: str, spark: SparkSession | None = None) -> s
     if name != "release" and name not in stages:
         raise ConfigError(f"no stage {name!r}; the stages are {[*stages, 'release']}")
     check_config(config)
-    with open_run(config, spark) as context, Progress(1) as progress:
+    with Progress(1) as progress, open_run(config, spark) as context:
         if name == "release":
             return str(publish(context, progress, False))
         stage = stages[name]
