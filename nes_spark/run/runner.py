@@ -23,7 +23,8 @@ from nes_spark.run.checks import check_config
 # What these bring (pyarrow, pandas, NumPy) is loaded when a run starts: the face of the package
 # imports this module, and the command line must answer before that.
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    import pandas as pd
+    from pyspark.sql import DataFrame, SparkSession
 
     from nes_spark.config import Config
     from nes_spark.run.context import Context
@@ -53,17 +54,26 @@ def describe_plan(config: Config) -> str:
     return "\n".join(lines)
 
 
-def run(config: Config, spark: SparkSession | None = None, force: bool = False) -> RunResult:
+def run(
+    config: Config,
+    spark: SparkSession | None = None,
+    force: bool = False,
+    documents: pd.DataFrame | DataFrame | None = None,
+) -> RunResult:
     """Run the whole pipeline and publish the chosen release.
 
     Parameters
     ----------
     config : Config
-        From :func:`nes_spark.load_config`; ``input.path`` must be set.
+        From :func:`nes_spark.load_config`; ``input.path`` must be set unless documents are given.
     spark : pyspark.sql.SparkSession, optional
         A session to use, or the active one; otherwise one is started, and stopped at the end.
     force : bool, optional
         Run every stage although its output is up to date.
+    documents : pandas.DataFrame or pyspark.sql.DataFrame, optional
+        One row a document, with the columns that ``input.columns`` names; takes the place of
+        ``input.path``. It lies in the run folder, owner only, while the run works. A Spark table
+        brings its session.
 
     Returns
     -------
@@ -82,6 +92,13 @@ def run(config: Config, spark: SparkSession | None = None, force: bool = False) 
     InfrastructureError
         When Spark, a disk, MLflow or an endpoint failed.
     """
+    if documents is not None:
+        from nes_spark.run.given import given_documents
+
+        check_config(config, planned=True)
+        own = getattr(documents, "sparkSession", None)
+        with given_documents(config, documents) as ready:
+            return run(ready, own if spark is None else spark, force)
     check_config(config)
     from nes_spark.run.context import open_run
     from nes_spark.run.pipeline import STAGES
