@@ -235,7 +235,7 @@ def _advance(context: Context, stage: Stage, progress: Progress, force: bool) ->
         with translated(f"stage {stage.name}"):
             stage.execute(context, key)
         _report_stage(context, stage, progress, time.perf_counter() - started, "")
-    # Also where nothing ran: what stopped the last run stops this one, with the same words.
+    # Also when the stage was up to date: what stopped the last run stops this one too.
     _examine(context, stage)
 
 
