@@ -43,13 +43,14 @@ def given_documents(config: Config, documents: Any) -> Iterator[Config]:
         When it is no table, has no rows, or cannot be written.
     """
     from nes_spark.run.context import run_folder
+    from nes_spark.store import local_path
 
-    store = run_folder(config)
-    if not store.is_local:
+    if local_path(config.output.directory) is None:
         raise InputError(
             "documents: a table can be given where the output is a local folder; write it as "
             "Parquet beside your output and name it as input.path"
         )
+    store = run_folder(config)
     store.prepare()
     folder = store.local_path(*FOLDER)
     shutil.rmtree(folder, ignore_errors=True)  # of a run that was killed
