@@ -579,6 +579,7 @@ def move_release(publication: Publication, started: float) -> RunResult:
         "gates": record["gates"],
         "mlflow_run_id": publication.run_id,
         "seconds": seconds,
+        "release_seconds": round(time.perf_counter() - started, 3),
         "statuses": publication.statuses,
         "audit": record["audit"],
         "documents_named": record.get("documents_named"),
