@@ -53,8 +53,9 @@ def track(context: Context, outcome: Outcome, report: Path, record: bytes | None
     figures, candidates, choice = outcome.figures, outcome.candidates, outcome.choice
     model = outcome.model
     tracker = tracker_of(config, store)
-    passed = all(gate.passed for gate in outcome.gates)
-    # One process at a time works in a folder: what is still open there was killed.
+    verdicts = {gate.verdict for gate in outcome.gates if not gate.passed}
+    verdict = "refused" if "refused" in verdicts else "waiting" if verdicts else "passed"
+    # Only one process works in a folder at a time, so a run that is still open was killed.
     folder = folder_tag(store)
     tracker.close_abandoned("folder", folder)
     tags = {
@@ -65,7 +66,7 @@ def track(context: Context, outcome: Outcome, report: Path, record: bytes | None
         "code": code_version(),
         "combination": choice.combination.name or "none",
         "setting": choice.setting,
-        "gates": "passed" if passed else "refused",
+        "gates": verdict,
     }
     name = f"{config.name} {config.period or ''}".strip()
     mine = choice.space(candidates)
@@ -112,7 +113,8 @@ def track(context: Context, outcome: Outcome, report: Path, record: bytes | None
             if (found := getattr(outcome.findings, name)) is not None:
                 tracked.table(found, f"tables/{name}.json")
         tracked.folder(report, "report")
-        with warnings.catch_warnings():  # MLflow asks for an example of the input: it would be data
+        # MLflow asks for an example of the input; it would be data of the corpus.
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             log_model(model, "mixture")
         _track_grid(context, tracker, tracked, candidates, fits)
