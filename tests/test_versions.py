@@ -137,3 +137,10 @@ def test_the_publication_depends_on_everything_it_imports(package):
     assert PUBLICATION == "publication"
     found = versions.closure("nes_spark.run.release")
     assert {"nes_spark.report.page", "nes_spark.run.gates", "nes_spark.audit.linkage"} <= found
+
+
+def test_a_face_that_loads_lazily_is_seen_through():
+    assert versions._defined_in("nes_spark.swapping", "derive_seed") == "nes_spark.swapping.seeds"
+    assert "nes_spark.mixture.fit" in versions.closure("nes_spark.mixture.fit")
+    for module, name in (("audit", "mcnemar"), ("mixture", "MixtureModel"), ("text", "chunk_text")):
+        assert versions._defined_in(f"nes_spark.{module}", name) != f"nes_spark.{module}"
