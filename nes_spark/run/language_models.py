@@ -114,8 +114,9 @@ def _ask(
     from nes_spark.audit.llm_stages import run_language_model_audit
     from nes_spark.audit.stages import summarize_audit
     from nes_spark.releases.publish_stages import chosen_rewrites
-    from nes_spark.run.pipeline import sampling_tables
+    from nes_spark.run.pipeline import draw_whole, sampling_tables, shifts
     from nes_spark.swapping.stages import rewrite, sample_candidates
+    from nes_spark.swapping.whole_stages import first_share, last_steps
 
     config, store, choice = context.config, context.store, published.choice
     releases = config.releases.model_copy(
@@ -126,19 +127,37 @@ def _ask(
         }
     )
     assignments = context.table("assignments").where(F.col("setting") == choice.setting)
-    swaps = sample_candidates(
-        context.table("cells"),
-        assignments,
-        releases,
-        config.swapping,
-        context.secret,
-        **sampling_tables(context),
-    ).cache()
+    last = None
+    if releases.plan == "whole":
+        swaps, leftovers = draw_whole(context, releases, assignments)
+        # each draw has a length of its own: the same share of it, and what is left over at its end
+        share = choice.n_swaps / context.table("swaps").where(
+            (F.col("setting") == choice.setting) & (F.col("draw") == choice.draw)
+        ).count()  # fmt: skip
+        swaps, whole = first_share(swaps, share).cache(), share >= 1
+        last = last_steps(swaps, leftovers) if whole else None
+    else:
+        swaps = sample_candidates(
+            context.table("cells"),
+            assignments,
+            releases,
+            config.swapping,
+            context.secret,
+            **sampling_tables(context),
+        ).cache()
     chunks = context.table("chunks")
     rewrites = rewrite(
-        swaps, chunks, context.table("mentions"), releases, config.swapping, config.entities
+        swaps,
+        chunks,
+        context.table("mentions"),
+        releases,
+        config.swapping,
+        config.entities,
+        last,
+        shifts(context),
     )
-    final = chosen_rewrites(rewrites, choice.setting, choice.combination.name).cache()
+    final = chosen_rewrites(rewrites, choice.setting, choice.combination.name)
+    final = final.where("text <> ''").cache()  # nobody is asked about what is not published
     answers = config.audit.answers or store.path("sealed", "answers")
 
     def on_estimate(estimate: Any) -> None:
@@ -164,6 +183,7 @@ def _ask(
     finally:
         final.unpersist()
         swaps.unpersist()
+        context.release_kept()
     record = {
         "choice": choice.to_dict(),
         "draws": config.audit.draws,

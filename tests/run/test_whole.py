@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import nes_spark as nes
+from nes_spark.entities.quantities import likeness_of
 from nes_spark.run.inverting import invert_release
 from tests.check_run import check
 from tests.run.test_pipeline import SEED, records, settings
@@ -14,6 +15,14 @@ from tests.run.test_pipeline import SEED, records, settings
 WHOLE = {
     "releases.plan": "whole",
     "choice.rule": "lowest_risk",
+    # further categories too; what has no donor goes with its chunk, and comes back from the ledger
+    "releases.further": ["Quantity", "Term"],
+    "releases.leftover": ["donor", "drop"],
+    "entities.categories": [
+        "Organization", "Person", "Event", "Product", "Location", "Date", "Quantity", "Term",
+    ],
+    "entities.terms": 15,
+    "ledger.keep_originals": True,
     "entities.sweep": "off",
     "audit.recognition": False,
     "tracking.enabled": False,
@@ -43,8 +52,10 @@ def test_it_is_published_with_all_exchanges(whole):
 def test_every_mention_is_accounted_for_and_none_that_could_go_stays(whole):
     coverage, mentions = whole.table("coverage"), whole.table("mentions")
     assert coverage["mentions"].sum() == len(mentions)
-    swapped = coverage[coverage["category"].isin(whole.choice.combination)]
-    assert set(swapped["fate"]) <= {"exchanged", "donor", "placeholder"}
+    names = [*whole.choice.combination, "Quantity", "Term"]
+    swapped = coverage[coverage["category"].isin(names)]
+    assert set(swapped["fate"]) == {"exchanged", "donor", "drop"}
+    assert set(coverage[coverage["category"] == "Date"]["fate"]) >= {"shifted", "kept"}
     assert whole.coverage == coverage.to_dict("records")
 
 
@@ -58,7 +69,23 @@ def test_the_first_lines_say_who_can_be_named(whole):
     assert record["coverage"] == whole.coverage
 
 
-def test_the_ledger_undoes_layers_donors_and_placeholders(whole, tmp_path):
+def test_dropped_chunks_are_not_published_and_counted(whole):
+    status = whole.table("status")["status"].value_counts()
+    published = pd.read_json(Path(whole.directory) / "release" / "chunks.jsonl", lines=True)
+    assert status["dropped"] > 0
+    assert len(published) + status["dropped"] == status.sum() == whole.figures["chunks"]
+    assert (published["text"] != "").all()
+
+
+def test_quantities_keep_their_likeness_and_dates_their_order(whole):
+    swaps = whole.table("swaps").explode("exchanged")["exchanged"]
+    quantities = [e for e in swaps if e["category"] == "Quantity"]
+    assert quantities
+    assert all(likeness_of(e["old"]) == likeness_of(e["new"]) for e in quantities)
+    assert any(e["category"] == "Term" for e in swaps)
+
+
+def test_the_ledger_undoes_layers_donors_dates_and_dropped_chunks(whole, tmp_path):
     rows = invert_release(whole.directory, tmp_path / "restored.jsonl")
     restored = pd.read_json(tmp_path / "restored.jsonl", lines=True, dtype=False)
     chunks = whole.table("chunks").set_index("chunk_id")["text"]
