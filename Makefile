@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 OLD := .venv-spark35
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-cluster test-faults test-spark35 load lint format bench setup clean check-java check-python
+.PHONY: help demo test test-slow test-cluster test-faults test-spark35 load lint format docs bench setup clean check-java check-python
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -77,6 +77,11 @@ lint: setup ## Check style and types
 format: setup ## Format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+docs: setup ## Build the documentation (build/site/index.html); a broken link is an error
+	$(BIN)/python -m pip install --quiet -e '.[docs]'
+	$(BIN)/python -m mkdocs build --strict --quiet
+	@echo "the documentation is build/site/index.html"
 
 bench: setup ## Run the benchmarks (ratios measured side by side)
 	$(BIN)/python -m pip install --quiet '.[bench]'

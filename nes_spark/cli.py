@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -92,21 +92,36 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(
         (
             click.option(
-                "--input", "input_path", metavar="PATH", help="Documents; overrides input.path."
+                "--input",
+                "input_path",
+                metavar="PATH",
+                help="File, folder or glob of documents.  [default: input.path of the "
+                "configuration]",
             ),
             click.option(
-                "--output", metavar="DIR", help="Output folder; overrides output.directory."
+                "--output",
+                metavar="DIR",
+                help="The run goes to DIR/PERIOD.  [default: output.directory; demo: out/demo]",
             ),
-            click.option("--period", metavar="PERIOD", help="Only documents of this period."),
+            click.option(
+                "--period",
+                metavar="PERIOD",
+                help="Only documents of this period.  [default: period, else all documents]",
+            ),
             click.option(
                 "--set",
                 "settings",
                 multiple=True,
                 metavar="KEY=VALUE",
-                help="Override a configuration key, e.g. --set mixture.n_components=30.",
+                help="Override a configuration key, e.g. --set mixture.n_components=30; "
+                "'nes-spark config' lists them.  [default: none]",
             ),
-            click.option("--log-json", is_flag=True, help="Log JSON lines."),
-            click.option("--quiet", is_flag=True, help="Log warnings and errors only."),
+            click.option("--log-json", is_flag=True, help="Log JSON lines.  [default: text]"),
+            click.option(
+                "--quiet",
+                is_flag=True,
+                help="Log warnings and errors only.  [default: a line a stage]",
+            ),
         )
     ):
         command = option(command)
@@ -117,6 +132,100 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.version_option(nes_spark.__version__, prog_name="nes-spark")
 def main() -> None:
     """Anonymize a corpus of texts by named entity swapping, on Apache Spark."""
+
+
+@main.command()
+@click.argument("files", nargs=-1, metavar="[FILE]...")
+@click.option("--secret", metavar="COLUMN", help="What nobody may be able to tell from a text.")
+@click.option("--id", "document_id", metavar="COLUMN", help="What tells documents apart.")
+@click.option("--text", metavar="COLUMN", help="The whole text as one string.")
+@click.option("--turns", metavar="COLUMN", help="The text as an array of speaker turns.")
+@click.option("--period", metavar="COLUMN", help="Cross-sections, e.g. quarters; or none.")
+@click.option(
+    "--identifier",
+    "identifiers",
+    multiple=True,
+    metavar="KIND=COLUMN",
+    help="Names to replace, e.g. judge=judges or party:person=parties; as often as needed.",
+)
+@click.option("--no-identifiers", is_flag=True, help="No column but the secret lists names.")
+@click.option(
+    "--presentation",
+    type=click.Choice(["earnings_call", "none"]),
+    help="Only what comes before the questions, or all.  [default: by a look at the texts]",
+)
+@click.option("--metadata-table", metavar="FILE", help="For a folder of .txt files: whose each is.")
+@click.option(
+    "--example",
+    type=click.Choice(["calls", "clinical", "patents"]),
+    help="Instead of FILE: a configuration with an invented corpus to try it on.",
+)
+@click.option("--name", help="Shown in report and MLflow.  [default: the file's name]")
+@click.option(
+    "--output",
+    metavar="FILE",
+    help="What to write; a folder for --example.  [default: NAME.yaml, here]",
+)
+@click.option("--force", is_flag=True, help="Write over what is there.")
+def init(
+    files: tuple[str, ...],
+    metadata_table: str | None,
+    example: str | None,
+    name: str | None,
+    output: str | None,
+    force: bool,
+    **told: Any,
+) -> None:
+    """Look at FILEs and write a commented configuration for them.
+
+    CSV, JSON Lines, Parquet, or a folder of .txt files. No text is shown. On a terminal it asks for
+    what the options leave open; elsewhere it names the option that is missing.
+    """
+    from nes_spark.starting import init as starting
+
+    if example is not None:
+        if files or any(told.values()) or metadata_table:
+            raise ConfigError("--example brings its own files; leave FILE and its options out")
+        click.echo(starting.example(example, Path(output or "."), force))
+        return
+    ask = _ask if _on_terminal() else None
+    click.echo(
+        starting.initialize(files, told, metadata_table, name, output, force, ask, click.echo)
+    )
+
+
+def _on_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _ask(option: str, question: str, choices: Sequence[str], likely: str | None) -> str:
+    """Ask a person; the answer is one of the choices."""
+    click.echo(f"\n{question} ({option})")
+    return str(click.prompt("  ", type=click.Choice(list(choices)), default=likely))
+
+
+@main.command("config")
+@click.argument("key", required=False)
+@click.option("--schema", is_flag=True, help="The JSON schema instead, for editors.")
+def show_config(key: str | None, schema: bool) -> None:
+    """Print every key of a configuration with its default, range and meaning; or of KEY only."""
+    from nes_spark.config import describing
+
+    if schema and key:
+        raise ConfigError("--schema is about the whole configuration; leave KEY out")
+    click.echo(describing.schema_text() if schema else describing.describe(key))
+
+
+@main.command()
+@click.option("--copy", metavar="DIR", help="Copy them into this folder.")
+def files(copy: str | None) -> None:
+    """List the configurations and the spark-submit scripts that come with the package."""
+    from nes_spark.starting.files import copy_to, listing
+
+    if copy is None:
+        click.echo(listing())
+    else:
+        click.echo("\n".join(f"{path} written" for path in copy_to(Path(copy))))
 
 
 @main.command()

@@ -130,11 +130,12 @@ def _embedder(config: Config) -> str:
 
 
 def _mlflow(config: Config, output: Path) -> str:
-    from nes_spark.tracking import Tracker
+    from nes_spark.tracking import Tracker, store_folder
 
     if not config.tracking.enabled:
         return "off"
-    tracker = Tracker(config.tracking.uri, config.tracking.experiment, output)
+    folder = store_folder(str(output), output.resolve())
+    tracker = Tracker(config.tracking.uri, config.tracking.experiment, folder)
     return f"experiment {config.tracking.experiment!r} is reachable ({tracker.experiment_id})"
 
 

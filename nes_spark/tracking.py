@@ -115,6 +115,38 @@ def without_secrets(uri: str) -> str:
     return f"{scheme}://{authority.rsplit('@', 1)[-1]}{slash}{path}"
 
 
+def store_folder(directory: str, beside: Path) -> Path:
+    """Return where the default store of a project lies: one for all its outputs.
+
+    Parameters
+    ----------
+    directory : str
+        ``output.directory`` as it was given.
+    beside : pathlib.Path
+        The same, absolute: the folder in which the run folders are.
+
+    Returns
+    -------
+    pathlib.Path
+        The folder that a relative directory starts from, where MLflow itself looks for a store;
+        of any other directory, the directory.
+
+    Examples
+    --------
+    >>> store_folder("out/demo", Path("/home/me/project/out/demo")).as_posix()
+    '/home/me/project'
+    >>> store_folder("/data/releases", Path("/data/releases")).as_posix()
+    '/data/releases'
+    """
+    given = Path(directory)
+    parts = given.parts
+    if given.is_absolute() or "://" in directory or ".." in parts:
+        return beside
+    if parts and beside.parts[-len(parts) :] != parts:
+        return beside
+    return Path(*beside.parts[: len(beside.parts) - len(parts)])
+
+
 class Tracker:
     """A thin door to MLflow for one experiment.
 
@@ -147,6 +179,7 @@ class Tracker:
         self.uri = uri or os.environ.get("MLFLOW_TRACKING_URI") or ""
         artifacts = None
         if not self.uri:
+            folder = folder.absolute()
             folder.mkdir(parents=True, exist_ok=True)
             self.uri = f"sqlite:///{folder / 'mlflow.db'}"
             artifacts = (folder / "mlartifacts").as_uri()
@@ -161,18 +194,40 @@ class Tracker:
 
     @contextlib.contextmanager
     def run(
-        self, name: str, tags: Mapping[str, str], parent: str | None = None
+        self,
+        name: str,
+        tags: Mapping[str, str],
+        parent: str | None = None,
+        started: float | None = None,
     ) -> Iterator[TrackedRun]:
-        """Open a run; it is marked failed when the body raises."""
+        """Open a run; it is marked failed when the body raises.
+
+        Parameters
+        ----------
+        name : str
+            Name of the run.
+        tags : mapping
+            Tags.
+        parent : str, optional
+            Id of the run that it belongs to.
+        started : float, optional
+            When the work began, in seconds since 1970; now by default.
+        """
         import mlflow
+        from mlflow import MlflowClient
 
         with _reachable(self.uri):
             all_tags = dict(tags)
             if parent:
                 all_tags["mlflow.parentRunId"] = parent
-            with mlflow.start_run(
-                experiment_id=self.experiment_id, run_name=name, tags=all_tags, nested=bool(parent)
-            ) as active:
+            client = MlflowClient(tracking_uri=self.uri)
+            made = client.create_run(
+                self.experiment_id,
+                start_time=None if started is None else int(started * 1000),
+                tags=all_tags,
+                run_name=name,
+            )
+            with mlflow.start_run(run_id=made.info.run_id, nested=bool(parent)) as active:
                 yield TrackedRun(active.info.run_id, self.uri)
 
     def close_abandoned(self, tag: str, value: str) -> int:
@@ -246,6 +301,39 @@ class TrackedRun:
         import mlflow
 
         mlflow.log_table(frame.astype(object).where(frame.notna(), None), artifact_file=file)
+
+    def dataset(
+        self, name: str, digest: str, columns: Mapping[str, str], counts: Mapping[str, int]
+    ) -> None:
+        """Log what the run worked on: name, digest, columns and counts; nothing of its content.
+
+        Parameters
+        ----------
+        name : str
+            Shown in the column "Dataset".
+        digest : str
+            36 characters at most, of which equal ones mean equal files.
+        columns : mapping of str to str
+            Column -> type, one of MLflow's.
+        counts : mapping of str to int
+            Become tags of the input.
+        """
+        import mlflow
+        from mlflow.data.code_dataset_source import CodeDatasetSource
+        from mlflow.data.meta_dataset import MetaDataset
+        from mlflow.types import ColSpec, Schema
+
+        class Described(MetaDataset):
+            """Counts take the place of the profile that MLflow would make of the content."""
+
+            @property
+            def profile(self) -> dict[str, int]:
+                return dict(counts)
+
+        schema = Schema([ColSpec(kind, column) for column, kind in columns.items()])
+        source = CodeDatasetSource(tags={"package": "nes_spark"})
+        found = Described(source, name=name, digest=digest[:36], schema=schema)
+        mlflow.log_input(found, context="input", tags={k: str(v) for k, v in counts.items()})
 
     def folder(self, path: Path, name: str) -> None:
         """Log all files of a folder."""

@@ -29,8 +29,8 @@ def code_version() -> str:
 #: starts and where tables lie. Configuration counts by its values, schemas by those of the tables.
 GROUND = frozenset(
     {
-        "config", "errors", "failures", "logs", "plain", "schemas", "scratch", "session", "store",
-        "tracking", "versions",
+        "config", "errors", "failures", "lazy", "logs", "plain", "schemas", "scratch", "session",
+        "store", "tracking", "versions",
     }
 )  # fmt: skip
 PACKAGE = ROOT.name
@@ -206,7 +206,8 @@ def _defined_in(module: str, name: str) -> str:
     if _is_module(f"{module}.{name}"):
         return f"{module}.{name}"
     if _file(module).name == "__init__.py":
-        for node in _tree(module).body:
+        # Also what stands there for type checkers only: a package may load its names when asked.
+        for node in ast.walk(_tree(module)):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(PACKAGE):
                 for alias in node.names:
                     if (alias.asname or alias.name) == name:

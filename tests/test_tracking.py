@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-import pytest
+import json
+import time
+from pathlib import Path
 
-from nes_spark.config import load_config
+import pytest
+from mlflow import MlflowClient
+
+from nes_spark.config import build_config, load_config
 from nes_spark.errors import InfrastructureError
-from nes_spark.tracking import NOT_LOGGED, _reachable, parameters, without_secrets
+from nes_spark.run.mlflow_run import run_name
+from nes_spark.tracking import (
+    NOT_LOGGED,
+    Tracker,
+    _reachable,
+    parameters,
+    store_folder,
+    without_secrets,
+)
 
 WORD = "s3cr3tw0rd"
 NAME = "Orion Works of Bonn"
@@ -94,3 +107,65 @@ def test_a_server_that_fails_is_named_without_what_opens_it():
         raise requests.ConnectionError(f"cannot connect to {ENDPOINT} now")
     assert "https://host.example/v1 failed" in str(caught.value)
     assert WORD not in str(caught.value)
+
+
+def test_outputs_of_one_project_share_a_store(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = {store_folder(given, tmp_path / given) for given in ("out", "out/demo", "./out/a/b")}
+    assert found == {tmp_path}
+    assert store_folder("/data/out", Path("/data/out")) == Path("/data/out")
+    assert store_folder("../out", tmp_path.parent / "out") == tmp_path.parent / "out"
+    # From elsewhere the same project's store is found.
+    monkeypatch.chdir("/")
+    assert store_folder("out/demo", tmp_path / "out" / "demo") == tmp_path
+
+
+def test_a_run_has_its_time_its_data_and_no_texts(tmp_path, monkeypatch):
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    monkeypatch.chdir(tmp_path)
+    tracker = Tracker(None, "mine", Path())
+    began = time.time() - 100
+    with tracker.run("a run", {"mlflow.note.content": "words"}, started=began) as tracked:
+        tracked.dataset(
+            "calls 2020Q3", "d" * 64, {"document_id": "string", "text": "string"}, {"documents": 3}
+        )
+    assert (tmp_path / "mlflow.db").is_file()
+    found = MlflowClient(tracking_uri=tracker.uri).get_run(tracked.run_id)
+    assert found.info.start_time == int(began * 1000)
+    assert 100_000 <= found.info.end_time - found.info.start_time < 400_000
+    (used,) = found.inputs.dataset_inputs
+    assert (used.dataset.name, used.dataset.digest) == ("calls 2020Q3", "d" * 36)
+    assert {tag.key: tag.value for tag in used.tags}["documents"] == "3"
+    schema = json.loads(used.dataset.schema)
+    assert "document_id" in json.dumps(schema)
+
+
+def test_names_tell_runs_apart_and_hold_no_path():
+    plain = load_config(None, {"name": "calls", "period": "2020Q3"})
+    assert run_name(plain).startswith("calls 2020Q3 ")
+    changed = load_config(
+        None,
+        {
+            "name": "calls", "releases.plan": "whole", "mixture.n_components": 12,
+            "seed.file": "/home/me/seed", "input.path": "/data/calls", "output.directory": "x",
+            f"audit.labels.{NAME}": ["ORIO"],
+        },
+    )  # fmt: skip
+    assert changed.changed == (
+        "audit.labels",
+        "mixture.n_components",
+        "name",
+        "releases.plan",
+        "seed.file",
+    )
+    name = run_name(changed)
+    assert name.startswith("calls all whole")
+    assert "mixture.n_components=[12]" in name
+    assert "/" not in name
+    assert NAME not in name
+    content = {
+        "name": "calls", "releases": {"plan": "whole"}, "mixture": {"n_components": 12},
+        "seed": {"file": "/home/me/seed"}, "input": {"path": "/data/calls"},
+        "output": {"directory": "x"}, "audit": {"labels": {NAME: ["ORIO"]}},
+    }  # fmt: skip
+    assert changed.fingerprint() == build_config(content).fingerprint()

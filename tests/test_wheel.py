@@ -10,6 +10,10 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 NEEDED = (
+    "nes_spark/py.typed",
+    "nes_spark/conf/earnings21.yaml",
+    "nes_spark/conf/airflow/nes_spark_quarterly.py",
+    "nes_spark/jobs/run_pipeline.py",
     "nes_spark/demo/calls.jsonl",
     "nes_spark/demo/demo.yaml",
     "nes_spark/demo/material/",
@@ -36,8 +40,9 @@ NEEDED = (
 @pytest.mark.slow
 def test_the_wheel_has_all_package_data(tmp_path):
     tracked = subprocess.run(
-        ["git", "ls-files", "nes_spark"], cwd=ROOT, check=True, capture_output=True, text=True
-    ).stdout.split()
+        ["git", "ls-files", "nes_spark", "conf", "jobs"],
+        cwd=ROOT, check=True, capture_output=True, text=True,
+    ).stdout.split()  # fmt: skip
     # a clean tree: the working tree's build folder may hold files of yesterday
     source = tmp_path / "source"
     for name in [*tracked, "setup.py", "pyproject.toml", "README.md", "LICENSE"]:
@@ -56,6 +61,7 @@ def test_the_wheel_has_all_package_data(tmp_path):
         size = sum(i.file_size for i in archive.infolist() if "entities/models" in i.filename)
     for needed in NEEDED:
         assert any(name.startswith(needed) for name in names), needed
-    assert set(tracked) <= set(names)
+    inside = {n if n.startswith("nes_spark/") else f"nes_spark/{n}" for n in tracked}
+    assert inside <= set(names)
     assert not [name for name in names if name.startswith("tests/")]
     assert size < 10_000_000

@@ -158,7 +158,7 @@ def parse_answer(
     if kind == "name" and words <= 8 and "\n" not in bare and not named:
         return Parsed(bare, "answered")
     if words > 1:
-        # A short answer that is no label of the list is malformed, a long one beats about the bush.
+        # A short answer that is not on the list is malformed; a long one avoids the question.
         return Parsed(None, "malformed" if kind == "label" and words <= 4 else "verbose")
     return Parsed(None, "malformed")
 

@@ -44,7 +44,7 @@ T = TypeVar("T")
 
 @dataclass
 class BatchResult:
-    """What came of the batches.
+    """The result of the batches.
 
     Attributes
     ----------

@@ -15,7 +15,7 @@ MESSAGE_OVERHEAD = 8
 
 
 class BudgetExceeded(NesError):
-    """The audit would cost, or came to cost, more than ``audit.budget`` allows."""
+    """The audit would cost, or has cost, more than ``audit.budget`` allows."""
 
     exit_code = 4
 

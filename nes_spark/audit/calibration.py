@@ -23,10 +23,10 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.optimize import linear_sum_assignment, minimize
 
-#: The ridge towards equal weights, in units of log-likelihood: as much as this many texts say.
+#: Strength of the ridge towards equal weights: it counts as much as this many texts.
 RIDGE = 12.0
 
-#: What all pseudo-queries together count for beside texts that label themselves, in texts.
+#: All pseudo-queries together count as much as this many texts that label themselves.
 ANCHOR = 20.0
 
 #: A view that misleads still breaks ties.
@@ -172,8 +172,8 @@ def self_trained(
     anchors = [(known, labels, anchor / total) for known, labels in labelled]
     fitted = fit_weights([(known, labels, 1.0) for known, labels in labelled], ridge)
     best, best_loss = fitted, np.inf
-    # A view that pseudo-queries praise and that misleads here would confirm itself: start without
-    # preference too, and keep what the texts agree with most.
+    # A view that is good for pseudo-queries may mislead here and then confirm itself. So the fit
+    # starts from equal weights too; the result that the texts agree with most is kept.
     for start in (fitted, np.full_like(fitted, fitted.mean())):
         weights, labels = start, assignment(utilities(start, features), capacity)
         for _ in range(ROUNDS):

@@ -23,13 +23,13 @@ from nes_spark.audit.billing import estimate_tokens, price
 from nes_spark.config import AuditConfig, LanguageModelConfig
 from nes_spark.errors import ConfigError
 
-#: Libraries that show requests (texts) or headers in their own log when told to be talkative.
+#: Libraries that write requests (texts) or headers to their own log when it is on.
 _TALKATIVE = ("openai", "httpx", "httpcore", "httpx2", "httpcore2")
 
 
 #: What an endpoint counts.
 _COUNTS = ("prompt_tokens", "completion_tokens")
-#: So many answers by another model and none by the right one: it is not there, stop paying.
+#: After so many answers by another model, and none by the right one, no more are paid for.
 _STRANGERS = 5
 
 
@@ -163,7 +163,7 @@ class _Again(Exception):
 
 
 class _Stop(Exception):
-    """No further question will fare better: bad key, no such model, no money."""
+    """All further questions would fail too: bad key, no such model, no money."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
@@ -229,7 +229,7 @@ def classify(error: Exception) -> Exception:
             return _Refused("content_filter")
         return _Refused(f"status_{status}")
     if isinstance(error, openai.APIConnectionError):
-        # Refused at the door or cut in the middle: only the latter can have been charged.
+        # No connection, or one that broke: only the second may have been charged.
         cause = type(error.__cause__).__name__
         return _Again("connection", unknown=cause not in ("ConnectError", "ConnectTimeout"))
     # Not JSON, or JSON of another shape: an answer may have been charged, but cannot be read.
@@ -313,7 +313,7 @@ def read_response(
     served = response.get("model")
     served = served if isinstance(served, str) else ""
     record: dict[str, Any] = {**spent, "via": via, "served": served, "model": model.model}
-    # Without a count, a model's name and an answer, it is no reply of a model: nobody knows.
+    # A reply without a count of tokens and a model's name: nobody knows what it has cost.
     waste = dict(record) if served or "estimated" not in spent else None
     if served and not same_model(model.model, served, model.served_as):
         return None, waste, "wrong_model"
@@ -507,7 +507,7 @@ class Asker:
 
     def _wait(self, again: _Again, attempt: int) -> None:
         if again.after is not None:
-            # The endpoint means all of us. A little more, so that not everybody comes at once.
+            # All threads must wait. Each waits a little longer, so that they do not return at once.
             self._limiter.pause(again.after)
             self._sleep(again.after * (1 + 0.1 * random.random()))
             return
@@ -537,7 +537,7 @@ def ask_all(
         running: set[Future[Reply]] = set()
         exhausted = False
         while True:
-            # Read ahead: the share of the budget of what is waiting is there to cover mishaps.
+            # Read ahead: waiting questions bring their share of the budget, which covers mishaps.
             while not exhausted and len(waiting) < 64 * in_flight:
                 question = next(source, None)
                 if question is None:

@@ -63,7 +63,7 @@ class _Cosines:
         asked: Mapping[View, sparse.csr_matrix],
         known: Mapping[View, sparse.csr_matrix],
     ) -> _Cosines:
-        """Weigh counts; who asks has seen the asked texts too, so they count for the idf."""
+        """Weigh counts; the attacker has seen the asked texts too, so they count for the idf."""
         texts, candidates = {}, {}
         for view, counts in asked.items():
             frequency = features.holders(counts) + features.holders(known[view])
@@ -135,7 +135,7 @@ class DocumentAttack:
         return {view: self._known[view] for view in views}
 
     def _length(self, asked: features.Tokens) -> int:
-        """Tokens of a middling text that is asked about.
+        """Return the number of tokens of a text of middle length among those asked about.
 
         What does not look like a name is counted, and names are added at the background's rate, so
         that names of several words in place of others change nothing for who ignores names.
@@ -234,7 +234,7 @@ class DocumentAttack:
 def _guesses(
     cosines: _Cosines, attacker: Attacker, weights: np.ndarray, truth: np.ndarray, capacity: int
 ) -> Guesses:
-    """Guess about all texts, some rows at a time; whoever matches needs all of them at once."""
+    """Guess about all texts, some rows at a time; matching needs all of them at once."""
     m = next(iter(cosines.candidates.values())).shape[1]
     rows = list(blocks(np.arange(len(truth)), m))
     utility = (calibration.utilities(weights, cosines.layers(attacker.views, r)) for r in rows)

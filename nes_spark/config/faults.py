@@ -27,12 +27,12 @@ def set_dotted(tree: dict[str, Any], dotted: str, value: Any) -> None:
     tree[leaf] = value
 
 
-def _section_of(annotation: Any) -> type[BaseModel] | None:
-    """The section inside an annotation such as ``list[Section]`` or ``Section | None``."""
+def section_of(annotation: Any) -> type[BaseModel] | None:
+    """Return the section inside an annotation such as ``list[Section]`` or ``Section | None``."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     for argument in get_args(annotation):
-        found = _section_of(argument)
+        found = section_of(argument)
         if found is not None:
             return found
     return None
@@ -44,7 +44,7 @@ def _valid_keys(model: type[BaseModel], location: tuple[Any, ...]) -> list[str]:
         field = model.model_fields.get(str(part))
         if field is None:  # an index of a list or a key of a mapping
             continue
-        inner = _section_of(field.annotation)
+        inner = section_of(field.annotation)
         if inner is None:
             return []
         model = inner

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_origin
 
 import yaml
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
-from nes_spark.config.faults import describe_fault, set_dotted
+from nes_spark.config.faults import describe_fault, section_of, set_dotted
 from nes_spark.config.sections import Config
 from nes_spark.errors import ConfigError
+
+#: Overrides that say where a run works, not what it does.
+_PLACES = ("input.path", "output.directory", "period", "tracking.uri", "spark.master")
 
 
 def build_config(content: Mapping[str, Any], source: str = "configuration") -> Config:
@@ -55,7 +58,10 @@ def load_config(
         try:
             text = Path(path).read_text(encoding="utf-8")
         except FileNotFoundError:
-            raise ConfigError(f"{path}: no such file; give the path of a YAML file") from None
+            raise ConfigError(
+                f"{path}: no such file; give the path of a YAML file ('nes-spark init' writes one "
+                "for your files, 'nes-spark files --copy .' brings those of the package)"
+            ) from None
         except (OSError, UnicodeDecodeError) as error:
             raise ConfigError(f"{path}: cannot be read: {error}") from None
         try:
@@ -72,4 +78,21 @@ def load_config(
             )
     for dotted, value in (overrides or {}).items():
         set_dotted(content, dotted, value)
-    return build_config(content, str(path) if path is not None else "configuration")
+    config = build_config(content, str(path) if path is not None else "configuration")
+    changed = {_known_part(key) for key in overrides or () if key not in _PLACES}
+    config._changed = tuple(sorted(changed))
+    return config
+
+
+def _known_part(key: str) -> str:
+    """A dotted key as far as it names fields: what follows is the user's own, perhaps a name."""
+    model: type[BaseModel] | None = Config
+    known = []
+    for part in key.split("."):
+        field = model.model_fields.get(part) if model is not None else None
+        if field is None:
+            break
+        known.append(part)
+        own_names = get_origin(field.annotation) in (dict, list)
+        model = None if own_names else section_of(field.annotation)
+    return ".".join(known)

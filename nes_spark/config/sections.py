@@ -14,7 +14,15 @@ from collections.abc import Mapping
 from itertools import combinations
 from typing import Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from nes_spark.config.faults import describe_fault, set_dotted
 from nes_spark.config.limits import oversized
@@ -76,7 +84,9 @@ class InputConfig(Section):
     """Where the documents are and how to read them."""
 
     path: str | None = Field(None, description="file, folder or glob; --input overrides it")
-    format: Literal["auto", "jsonl", "parquet", "csv", "text"] = "auto"
+    format: Literal["auto", "jsonl", "parquet", "csv", "text"] = Field(
+        "auto", description="auto goes by the extension; text is a folder of .txt files"
+    )
     columns: ColumnsConfig = Field(default_factory=lambda: ColumnsConfig(text="text"))
     metadata_table: str | None = Field(
         None,
@@ -90,7 +100,9 @@ class InputConfig(Section):
 class PresentationConfig(Section):
     """Which part of a document is used (paper, section 3.1.1)."""
 
-    method: Literal["earnings_call", "none"] = "earnings_call"
+    method: Literal["earnings_call", "none"] = Field(
+        "earnings_call", description="what is said before the questions, or the whole text"
+    )
     require_questions: bool = Field(
         False, description="quarantine a call in which no question session was found"
     )
@@ -109,7 +121,12 @@ class IdentifierKind(Section):
     placeholder: str = Field(description="e.g. '[Company Name]'; '#' is numbered per document")
     rule: Literal[
         "company", "person", "ticker", "url", "email", "phone", "security", "literal", "pattern"
-    ] = "literal"
+    ] = Field(
+        "literal",
+        description="company: also short forms, initials and web domains; person: also surnames "
+        "and first names; ticker, url, email, phone, security: by their form; literal: the very "
+        "words; pattern: a regular expression",
+    )
     pattern: str | None = Field(None, description="regular expression for rule 'pattern'")
 
     @model_validator(mode="after")
@@ -193,7 +210,11 @@ class EntitiesConfig(Section):
     """Recognition, linking and cells (paper, section 3.1.4)."""
 
     recognizer: str = Field("bundled", description="'bundled', a spaCy pipeline's name, or a path")
-    categories: list[str] = Field(default_factory=lambda: list(DEFAULT_CATEGORIES), min_length=1)
+    categories: list[str] = Field(
+        default_factory=lambda: list(DEFAULT_CATEGORIES),
+        min_length=1,
+        description="kinds of names that are told apart; the others are dropped",
+    )
     labels: dict[str, str] = Field(
         default_factory=lambda: {
             "ORG": "Organization",
@@ -340,7 +361,7 @@ class EmbeddingConfig(Section):
     api_key_env: str = Field("OPENAI_API_KEY", description="environment variable with the key")
     batch_size: int = Field(256, ge=1, description="texts per request or forward pass")
     timeout: float = Field(60.0, gt=0, description="seconds a request may take")
-    max_retries: int = Field(6, ge=0)
+    max_retries: int = Field(6, ge=0, description="further attempts for a request")
     cache: bool = Field(True, description="keep vectors by model and content (remote models)")
     cache_path: str | None = Field(None, description="default: <output>/cache/embeddings")
     lsa_sample: int = Field(200_000, ge=100, description="sentences that lsa is fitted on at most")
@@ -376,8 +397,16 @@ class MixtureConfig(Section):
         description="pkb, spcauchy or vmf; on real calls pkb, with its heavier tails, closes on "
         "repeated chunks ('Thank you.') far more often",
     )
-    n_components: list[int] = Field(default_factory=lambda: [10], min_length=1)
-    min_weight: list[float] = Field(default_factory=lambda: [1e-3], min_length=1)
+    n_components: list[int] = Field(
+        default_factory=lambda: [10],
+        min_length=1,
+        description="components K at the start: the topics within which names are exchanged",
+    )
+    min_weight: list[float] = Field(
+        default_factory=lambda: [1e-3],
+        min_length=1,
+        description="epsilon: components whose weight falls below are removed, from 0 to 1",
+    )
     max_concentration: float = Field(
         0.9,
         gt=0,
@@ -386,7 +415,7 @@ class MixtureConfig(Section):
         "component that closed on equal chunks would drown all others in the likelihood",
     )
     n_init: int = Field(5, ge=1, description="restarts; the best likelihood is kept")
-    max_iter: int = Field(500, ge=1)
+    max_iter: int = Field(500, ge=1, description="iterations; reaching them is not convergence")
     tol: float = Field(1e-6, gt=0, description="relative gain of the likelihood that ends the fit")
     in_memory_rows: int = Field(200_000, ge=0, description="more rows are fitted on Spark")
     min_documents: float = Field(
@@ -739,8 +768,8 @@ class LanguageModelConfig(Section):
     api_key_env: str | None = Field(
         "OPENAI_API_KEY", description="environment variable with the key; null for a keyless server"
     )
-    temperature: float = Field(0.0, ge=0)
-    seed: int | None = None
+    temperature: float = Field(0.0, ge=0, description="0 for the likeliest answer")
+    seed: int | None = Field(None, description="seed of the endpoint, where it takes one")
     max_tokens: int = Field(16, ge=1, description="longest answer, in tokens")
     token_limit: Literal["max_tokens", "max_completion_tokens"] = Field(
         "max_tokens", description="how the endpoint calls that limit"
@@ -849,7 +878,7 @@ class AuditConfig(Section):
         "ticker",
         description="what the prompt asks for: a ticker symbol, a name, or one label of a list",
     )
-    draws: int = Field(30, ge=1)
+    draws: int = Field(30, ge=1, description="draws of the chosen release that are asked about")
     budget: float | None = Field(
         None, ge=0, description="most that the audit may cost, with what is already paid for"
     )
@@ -905,11 +934,11 @@ class AuditConfig(Section):
 class TrackingConfig(Section):
     """MLflow."""
 
-    enabled: bool = True
+    enabled: bool = Field(True, description="record every run")
     uri: str | None = Field(
         None, description="default: MLFLOW_TRACKING_URI, else a SQLite store beside the output"
     )
-    experiment: str = "nes_spark"
+    experiment: str = Field("nes_spark", description="created when it is not there")
 
 
 class ReportConfig(Section):
@@ -944,7 +973,7 @@ class SparkConfig(Section):
     remote: str | None = Field(
         None, description="Spark Connect server, e.g. sc://host:15002; default: SPARK_REMOTE"
     )
-    shuffle_partitions: int | None = Field(None, ge=1)
+    shuffle_partitions: int | None = Field(None, ge=1, description="default: that of Spark")
     driver_memory: str = Field("2g", description="heap of a local session's Java, e.g. 2g, 512m")
     settings: dict[str, str] = Field(default_factory=dict, description="any spark.* setting")
 
@@ -969,7 +998,7 @@ class SparkConfig(Section):
 class OutputConfig(Section):
     """Where tables, the release, the report and the ledger go."""
 
-    directory: str = "out"
+    directory: str = Field("out", description="a run goes to DIRECTORY/PERIOD; --output sets it")
 
 
 class Config(Section):
@@ -997,6 +1026,16 @@ class Config(Section):
     report: ReportConfig = Field(default_factory=ReportConfig)
     spark: SparkConfig = Field(default_factory=SparkConfig)
     output: OutputConfig = Field(default_factory=OutputConfig)
+
+    _changed: tuple[str, ...] = PrivateAttr(default=())
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """Keys that were set when the file was loaded (``--set``), not where input and output lie.
+
+        It names runs, and says nothing about what they do: it is no part of a fingerprint.
+        """
+        return self._changed
 
     @model_validator(mode="after")
     def _categories(self) -> Config:

@@ -1,6 +1,21 @@
 """Mixtures on the sphere: densities, maximum likelihood, assignment (paper, section 2.2)."""
 
-from nes_spark.mixture.fit import MixtureSetting, fit_mixture
-from nes_spark.mixture.model import MixtureModel, Restart
+from typing import TYPE_CHECKING
+
+from nes_spark.lazy import lazily
+
+if TYPE_CHECKING:
+    from nes_spark.mixture.fit import fit_mixture
+    from nes_spark.mixture.model import MixtureModel, Restart
+    from nes_spark.mixture.settings import MixtureSetting
 
 __all__ = ["MixtureModel", "MixtureSetting", "Restart", "fit_mixture"]
+
+__getattr__ = lazily(
+    __name__,
+    {
+        "fit": ("fit_mixture",),
+        "model": ("MixtureModel", "Restart"),
+        "settings": ("MixtureSetting",),
+    },
+)

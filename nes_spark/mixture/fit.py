@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,37 +22,8 @@ from nes_spark.mixture.em import (
 from nes_spark.mixture.families import FAMILIES, MAX_RADIUS, Array
 from nes_spark.mixture.initial import generator, sample_size, start
 from nes_spark.mixture.model import MixtureModel, Restart
+from nes_spark.mixture.settings import MixtureSetting
 from nes_spark.mixture.vectors import UnitVectors
-
-
-@dataclass(frozen=True)
-class MixtureSetting:
-    """One mixture to fit.
-
-    Attributes
-    ----------
-    family : str
-        ``"pkb"``, ``"spcauchy"`` or ``"vmf"``.
-    n_components : int
-        Components K at the start.
-    min_weight : float
-        Components whose weight falls below are removed.
-    """
-
-    family: str
-    n_components: int
-    min_weight: float = 0.0
-
-    @property
-    def name(self) -> str:
-        """Name in tables and files, e.g. ``pkb-K10-eps0.001``.
-
-        Examples
-        --------
-        >>> MixtureSetting("pkb", 10, 1e-10).name
-        'pkb-K10-eps1e-10'
-        """
-        return f"{self.family}-K{self.n_components}-eps{self.min_weight:g}"
 
 
 def check_options(

@@ -15,7 +15,6 @@ from nes_spark.errors import EstimationError, InputError
 from nes_spark.mixture.em import Run
 from nes_spark.mixture.families import Array
 from nes_spark.mixture.fit import (
-    MixtureSetting,
     begin,
     finish,
     fit_runs_in_memory,
@@ -25,6 +24,7 @@ from nes_spark.mixture.initial import sample_size
 from nes_spark.mixture.model import MixtureModel
 from nes_spark.mixture.packing_stages import document_of, fetch, vector_matrix
 from nes_spark.mixture.passes_stages import SparkVectors
+from nes_spark.mixture.settings import MixtureSetting, settings_of
 from nes_spark.mixture.vectors import norms
 from nes_spark.schemas import ASSIGNMENTS
 
@@ -34,17 +34,6 @@ if TYPE_CHECKING:
     from nes_spark.config import MixtureConfig
 
 _log = logging.getLogger(__name__)
-
-
-def settings_of(config: MixtureConfig) -> list[MixtureSetting]:
-    """Return the settings that the lists of a configuration span, without repetitions."""
-    grid = [
-        MixtureSetting(family, k, eps)
-        for family in config.family
-        for k in config.n_components
-        for eps in config.min_weight
-    ]
-    return list(dict.fromkeys(grid))
 
 
 def _starting_sample(embeddings: DataFrame, size: int) -> Array:

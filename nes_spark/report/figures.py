@@ -31,7 +31,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _VARIABLES = {INK: "--ink", MUTED: "--muted", GRID: "--grid", PAPER: "--paper"} | {
     colour: f"--series-{number}" for number, colour in enumerate(SERIES)
 }
-#: Inches at 72 points: what fits a desktop column, and what fits a phone.
+#: Width and height in inches: for a column on a desktop, and for a phone.
 SIZES = {"wide": (10.0, 5.0), "narrow": (4.7, 4.9)}
 
 
@@ -90,7 +90,7 @@ def _clean(svg: str, name: str, alt: str) -> str:
     """Make an SVG that can live in a page: unique ids, no prolog, a title for screen readers."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.S)
-    # Ids that nothing points to are noise; the others get the figure's name in front.
+    # Ids that nothing refers to are removed; the others begin with the figure's name.
     used = set(re.findall(r'(?:url\(#|href="#)([\w-]+)', svg))
     svg = re.sub(r' id="([\w.-]+)"', lambda m: f' id="{name}-{m[1]}"' if m[1] in used else "", svg)
     svg = re.sub(r'(url\(#|href="#)([\w-]+)', rf"\g<1>{name}-\2", svg)

@@ -114,7 +114,7 @@ def _leftover(config: Config) -> Iterator[str]:
 
 
 def _choice(config: Config) -> Iterator[str]:
-    from nes_spark.mixture.stages import settings_of  # imports Spark's client
+    from nes_spark.mixture.settings import settings_of
 
     settings = [setting.name for setting in settings_of(config.mixture)]
     if config.choice.setting is not None and config.choice.setting not in settings:

@@ -40,7 +40,7 @@ def choose_release(
     EstimationError
         When the setting or population has no candidates, or the rule no feasible one.
     """
-    from nes_spark.mixture.stages import settings_of  # imports Spark
+    from nes_spark.mixture.settings import settings_of
 
     rule = config.choice
     setting = rule.setting or settings_of(config.mixture)[0].name

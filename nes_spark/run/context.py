@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import posixpath
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -27,7 +28,10 @@ SPARK_LOG = ("stages", "spark.log")
 
 @dataclass
 class Context:
-    """What stages work with: the session, the configuration, the tables so far, the secret."""
+    """What stages work with: the session, the configuration, the tables so far, the secret.
+
+    ``started`` is when the run was opened, in seconds since 1970.
+    """
 
     spark: SparkSession
     config: Config
@@ -35,6 +39,7 @@ class Context:
     secret: bytes
     input_fingerprint: str
     kept: list[DataFrame] = field(default_factory=list, repr=False)
+    started: float = field(default_factory=time.time)
 
     def keep(self, frame: DataFrame) -> DataFrame:
         """Persist a frame that several outputs of the stage come from, until they are written."""
@@ -113,6 +118,7 @@ def open_run(config: Config, spark: SparkSession | None = None) -> Iterator[Cont
     Context
         For stages; the folder is locked while it is open.
     """
+    started = time.time()
     assert config.input.path  # looked at by check_config
     from nes_spark.session import run_session
     from nes_spark.swapping import load_secret
@@ -127,4 +133,11 @@ def open_run(config: Config, spark: SparkSession | None = None) -> Iterator[Cont
         secret = load_secret(config.seed, store.local_path("sealed") if store.is_local else None)
         log = store.local_path(*SPARK_LOG) if store.is_local else None
         with run_session(config.spark, work, log, spark) as session:
-            yield Context(session, config, store, secret, input_fingerprint(session, paths))
+            yield Context(
+                session,
+                config,
+                store,
+                secret,
+                input_fingerprint(session, paths),
+                started=started,
+            )

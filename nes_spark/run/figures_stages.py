@@ -116,7 +116,7 @@ def component_figures(
         .groupBy("component")
         .agg(F.sort_array(F.collect_list(shown)).alias("typical"))
     )
-    # Not toPandas: what becomes of a struct there depends on version and session.
+    # Not toPandas: how it returns a struct depends on version and settings of Spark.
     rows = sizes.join(named, "component").orderBy("component").collect()
     return pd.DataFrame([row.asDict(recursive=True) for row in rows])
 

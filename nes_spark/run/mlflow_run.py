@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from nes_spark.config import Config
 from nes_spark.run.outcome import Outcome, release_sections
+from nes_spark.schemas import DOCUMENTS
 from nes_spark.store import Store
 from nes_spark.versions import code_version
 
@@ -21,16 +22,53 @@ if TYPE_CHECKING:
 
 
 def tracker_of(config: Config, store: Store) -> Tracker:
-    """Open the tracking store of a run; by default it lies beside the run folders."""
-    from nes_spark.tracking import Tracker
+    """Open the tracking store of a run: by default one for all outputs of a project."""
+    from nes_spark.tracking import Tracker, store_folder
 
-    folder = store.local_path("..").resolve() if store.is_local else Path.cwd()
+    folder = Path.cwd()
+    if store.is_local:
+        folder = store_folder(config.output.directory, store.local_path("..").resolve())
     return Tracker(config.tracking.uri, config.tracking.experiment, folder)
 
 
 def folder_tag(store: Store) -> str:
     """Return what tells the MLflow runs of one run folder from those of others."""
     return hashlib.sha256(store.root.encode()).hexdigest()[:16]
+
+
+def run_name(config: Config) -> str:
+    """Return what tells the runs of an experiment apart: period, plan, what ``--set`` changed.
+
+    Values stand there where they may be logged at all (:func:`nes_spark.tracking.parameters`).
+    """
+    from nes_spark.tracking import parameters
+
+    shown = parameters(config)
+    changed = [f"{key}={shown[key]}" if key in shown else key for key in config.changed]
+    return ", ".join([f"{config.name} {config.period or 'all'} {config.releases.plan}", *changed])
+
+
+def _description(outcome: Outcome) -> str:
+    """Say in a few lines what was released and how it was measured, for MLflow's page."""
+    from nes_spark.run.result import verdict_on_documents
+
+    choice, figures = outcome.choice, outcome.figures
+    named = None
+    if outcome.measured is not None:
+        from nes_spark.audit.measured import strongest
+
+        named = strongest(outcome.measured)
+    refused = [gate.name for gate in outcome.gates if not gate.passed]
+    return "\n\n".join(
+        [
+            f"{figures['documents']:,} documents, {figures['chunks']:,} chunks, "
+            f"{figures['words']:,} words.",
+            f"Released: {choice.combination.name or 'no swaps'}, {choice.n_swaps:,} swaps, "
+            f"DR = {choice.DR:.4f}, DU = {choice.DU:.4f}.",
+            f"Documents named: {verdict_on_documents(named)}.",
+            f"Refused by: {', '.join(refused)}." if refused else "All gates passed.",
+        ]
+    )
 
 
 def documents_metrics(measured: pd.DataFrame | None) -> dict[str, float]:
@@ -66,11 +104,24 @@ def track(context: Context, outcome: Outcome, report: Path, record: bytes | None
         "combination": choice.combination.name or "none",
         "setting": choice.setting,
         "gates": "passed" if passed else "refused",
+        "changed": ", ".join(config.changed) or "nothing",
+        "mlflow.note.content": _description(outcome),
     }
-    name = f"{config.name} {config.period or ''}".strip()
+    name = run_name(config)
     mine = choice.space(candidates)
-    with tracker.run(name, tags) as tracked:
+    with tracker.run(name, tags, started=context.started) as tracked:
         tracked.parameters(parameters(config))
+        tracked.dataset(
+            f"{config.name} {config.period or 'all'}",
+            context.input_fingerprint,
+            dict.fromkeys(DOCUMENTS.names, "string"),
+            {
+                "documents": figures["documents"],
+                "quarantined": sum(figures["quarantined"].values()),
+                "chunks": figures["chunks"],
+                "words": figures["words"],
+            },
+        )
         tracked.metrics(
             {
                 "release/DR": choice.DR,

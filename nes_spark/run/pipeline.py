@@ -541,7 +541,7 @@ def _scores(context: Context) -> Outputs:
 
 
 def _candidates(context: Context) -> Outputs:
-    from nes_spark.mixture.stages import settings_of
+    from nes_spark.mixture.settings import settings_of
     from nes_spark.releases.stages import summarize
     from nes_spark.swapping.whole_stages import at_tenths
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from nes_spark.config import Config
 from nes_spark.errors import (
     ConfigError,
     EstimationError,
@@ -20,20 +19,22 @@ from nes_spark.errors import (
 from nes_spark.failures import translated
 from nes_spark.logs import LOGGER, Progress
 from nes_spark.run.checks import check_config
-from nes_spark.run.context import Context, open_run
-from nes_spark.run.findings import foreign_documents
-from nes_spark.run.pipeline import INPUT, STAGES, Stage
-from nes_spark.run.release import explain_no_swaps, publish
-from nes_spark.run.result import RunResult
-from nes_spark.store import Store
 
+# What these bring (pyarrow, pandas, NumPy) is loaded when a run starts: the face of the package
+# imports this module, and the command line must answer before that.
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from nes_spark.config import Config
+    from nes_spark.run.context import Context
+    from nes_spark.run.pipeline import Stage
+    from nes_spark.run.result import RunResult
 
 
 def describe_plan(config: Config) -> str:
     """Return the stages in order: what each needs, gives and which settings it depends on."""
-    from nes_spark.releases import describe_space
+    from nes_spark.releases.space import describe_space
+    from nes_spark.run.pipeline import STAGES
 
     check_config(config, planned=True)
     lines = []
@@ -82,6 +83,10 @@ def run(config: Config, spark: SparkSession | None = None, force: bool = False) 
         When Spark, a disk, MLflow or an endpoint failed.
     """
     check_config(config)
+    from nes_spark.run.context import open_run
+    from nes_spark.run.pipeline import STAGES
+    from nes_spark.run.release import publish
+
     with open_run(config, spark) as context, Progress(len(STAGES) + 1) as progress:
         _run_stages(context, progress, force)
         with translated("stage release"):
@@ -112,6 +117,10 @@ def run_stage(config: Config, name: str, spark: SparkSession | None = None) -> s
     InfrastructureError
         When a stage before it has not finished.
     """
+    from nes_spark.run.context import open_run
+    from nes_spark.run.pipeline import INPUT, STAGES
+    from nes_spark.run.release import publish
+
     stages = {stage.name: stage for stage in STAGES}
     if name != "release" and name not in stages:
         raise ConfigError(f"no stage {name!r}; the stages are {[*stages, 'release']}")
@@ -154,6 +163,7 @@ def rotate_ledger_key(run_dir: str, old_env: str, new_env: str) -> tuple[str | N
         When there is no ledger, a key is missing or wrong; then nothing was changed.
     """
     from nes_spark.config import LedgerConfig
+    from nes_spark.store import Store
     from nes_spark.swapping.ledger import FOLDER, HEADER, key_id, load_key, rotate_key
 
     store = Store(run_dir)
@@ -173,6 +183,8 @@ def rotate_ledger_key(run_dir: str, old_env: str, new_env: str) -> tuple[str | N
 
 def _run_stages(context: Context, progress: Progress, force: bool) -> None:
     """Bring every stage up to date."""
+    from nes_spark.run.pipeline import STAGES
+
     for stage in STAGES:
         progress.start(stage.name, stage.what)
         _advance(context, stage, progress, force)
@@ -189,7 +201,7 @@ def _advance(context: Context, stage: Stage, progress: Progress, force: bool) ->
         with translated(f"stage {stage.name}"):
             stage.execute(context, key)
         _report_stage(context, stage, progress, time.perf_counter() - started, "")
-    # Also where nothing ran: what stopped the last run stops this one, with the same words.
+    # Also when the stage was up to date: what stopped the last run stops this one too.
     _examine(context, stage)
 
 
@@ -224,6 +236,8 @@ def _examine(context: Context, stage: Stage) -> None:
                 f"{accepted.rows} document(s) with one and the same metadata; swapping needs at "
                 "least two documents with different metadata (columns.metadata)"
             )
+        from nes_spark.run.findings import foreign_documents
+
         if foreign := foreign_documents(context):
             LOGGER.warning(
                 "%d of %d documents do not look like English: the bundled recogniser misses names "
@@ -242,6 +256,8 @@ def _examine(context: Context, stage: Stage) -> None:
         found = store.manifest("swaps")
         assert found is not None
         if found.rows == 0:
+            from nes_spark.run.release import explain_no_swaps
+
             raise EstimationError(
                 "nothing can be swapped: " + explain_no_swaps(context), "nothing_to_swap"
             )

@@ -1,4 +1,4 @@
-"""The secrets that a run will need: looked for before Spark starts, not when hours are over."""
+"""The secrets that a run will need: looked for before Spark starts, not after hours of work."""
 
 from __future__ import annotations
 

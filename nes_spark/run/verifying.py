@@ -32,7 +32,7 @@ def record_digest(store: Store, folder: str = "release") -> str | None:
 
 
 def replace_record(store: Store, details: Mapping[str, Any], record: Mapping[str, Any]) -> None:
-    """Write another ``release.json`` and commit it; a crash leaves one that is known.
+    """Replace ``release.json``; after a crash the old or the new one is there, and both count.
 
     Parameters
     ----------

@@ -1,29 +1,34 @@
 """Named entity swapping: valid pairs, the exact sampler, what is exchanged, and the text."""
 
-from nes_spark.swapping.exchange import (
-    Exchange,
-    entities_after,
-    name_similarity,
-    plan_exchange,
-)
-from nes_spark.swapping.memory import Swap, sample_swaps
-from nes_spark.swapping.plan import Fate, LeftOver, Plan, PlanSwap, sample_plan
-from nes_spark.swapping.rewriting import (
-    Edit,
-    Rewritten,
-    apply_edits,
-    invert_edits,
-    rewrite_pair,
-    rewrite_text,
-)
-from nes_spark.swapping.seeds import (
-    Secret,
-    derive_seed,
-    generate_secret,
-    load_secret,
-    secret_of_release,
-    seed_fingerprint,
-)
+from typing import TYPE_CHECKING
+
+from nes_spark.lazy import lazily
+
+if TYPE_CHECKING:
+    from nes_spark.swapping.exchange import (
+        Exchange,
+        entities_after,
+        name_similarity,
+        plan_exchange,
+    )
+    from nes_spark.swapping.memory import Swap, sample_swaps
+    from nes_spark.swapping.plan import Fate, LeftOver, Plan, PlanSwap, sample_plan
+    from nes_spark.swapping.rewriting import (
+        Edit,
+        Rewritten,
+        apply_edits,
+        invert_edits,
+        rewrite_pair,
+        rewrite_text,
+    )
+    from nes_spark.swapping.seeds import (
+        Secret,
+        derive_seed,
+        generate_secret,
+        load_secret,
+        secret_of_release,
+        seed_fingerprint,
+    )
 
 __all__ = [
     "Edit",
@@ -50,3 +55,28 @@ __all__ = [
     "secret_of_release",
     "seed_fingerprint",
 ]
+
+__getattr__ = lazily(
+    __name__,
+    {
+        "exchange": ("Exchange", "entities_after", "name_similarity", "plan_exchange"),
+        "memory": ("Swap", "sample_swaps"),
+        "plan": ("Fate", "LeftOver", "Plan", "PlanSwap", "sample_plan"),
+        "rewriting": (
+            "Edit",
+            "Rewritten",
+            "apply_edits",
+            "invert_edits",
+            "rewrite_pair",
+            "rewrite_text",
+        ),
+        "seeds": (
+            "Secret",
+            "derive_seed",
+            "generate_secret",
+            "load_secret",
+            "secret_of_release",
+            "seed_fingerprint",
+        ),
+    },
+)  # fmt: skip

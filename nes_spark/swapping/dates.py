@@ -183,7 +183,7 @@ _PIECE = re.compile(
     rf"|(?P<year>(?<![\d$€£])(?:{_YEAR})(?!\d|s\b))",
     re.IGNORECASE,
 )
-#: Spoken of from now, or a length of time: nothing to shift.
+#: Words of times relative to now ("next year") and of lengths of time: these are not shifted.
 _RELATIVE = re.compile(
     r"\b(?:last|next|prior|previous|preceding|past|coming|upcoming|following|same|ago|trailing|"
     r"current|this|yesterday|tomorrow|today|comparable|corresponding|end|ended|ending|beginning|"
@@ -392,7 +392,7 @@ def _suffix(day: int) -> str:
 
 
 def _cyclic(match: re.Match[str], kind: str, part: str, size: int, steps: int) -> str:
-    """Move a quarter or a half, and its year with it where one is told."""
+    """Move a quarter or a half, and its year with it where one is given."""
     scales: tuple[tuple[str, ...], ...] = (
         _ORDINALS,
         _NUMERALS,

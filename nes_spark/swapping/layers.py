@@ -371,7 +371,8 @@ def draw_donors(
                 if metadata[row] != metadata[i] and set(available.row(row).tolist()) - barred:
                     found = row
                     break
-            if found < 0:  # few can give: look at all, for the same uniform choice
+            # Few units can give: look at all of them, so that the choice stays uniform.
+            if found < 0:
                 rows = [
                     r
                     for r in pool[metadata[pool] != metadata[i]].tolist()

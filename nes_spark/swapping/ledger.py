@@ -90,7 +90,7 @@ class _Local:
             raise LedgerError(f"{self.name}: the ledger cannot be read: {error.strerror}") from None
 
     def clean(self, keep: set[str], old: set[str]) -> None:
-        # also what an earlier crash left behind; nothing but files of ledgers
+        # also files that an earlier crash left behind, but only files of ledgers
         for path in self.folder.iterdir():
             if path.name not in keep and _OURS.fullmatch(path.name):
                 path.unlink()

@@ -105,7 +105,8 @@ def sample_sticky(
             total = len(chunks) * (len(chunks) - 1) / 2
             if total < 1:
                 break
-            if stop is None:  # so long that a share of the pairs rings; all, where they are few
+            # Long enough that a share of the pairs rings; where there are few pairs, all of them.
+            if stop is None:
                 goal = growth * min(pairs, 256 * (remaining or len(chunks)) + 1024)
                 stop = np.inf if total <= goal else start - float(np.log1p(-goal / total))
             found = _ringing(population, keys, chunks, initiators, start, stop, 4 * pairs)

@@ -4,12 +4,17 @@ Importing this package does not import Spark; its Spark functions are in
 the modules whose names end in ``_stages``.
 """
 
-from nes_spark.text.chunking import chunk_spans, chunk_text
-from nes_spark.text.identifiers import find_identifiers, known_identifiers, suppress
-from nes_spark.text.kinds import check_kinds, undeclared_kinds
-from nes_spark.text.matching import Identifier, Match, Matcher
-from nes_spark.text.presentation import Presentation, Turn, find_presentation, split_turns
-from nes_spark.text.sentences import split_sentences
+from typing import TYPE_CHECKING
+
+from nes_spark.lazy import lazily
+
+if TYPE_CHECKING:
+    from nes_spark.text.chunking import chunk_spans, chunk_text
+    from nes_spark.text.identifiers import find_identifiers, known_identifiers, suppress
+    from nes_spark.text.kinds import check_kinds, undeclared_kinds
+    from nes_spark.text.matching import Identifier, Match, Matcher
+    from nes_spark.text.presentation import Presentation, Turn, find_presentation, split_turns
+    from nes_spark.text.sentences import split_sentences
 
 __all__ = [
     "Identifier",
@@ -28,3 +33,15 @@ __all__ = [
     "suppress",
     "undeclared_kinds",
 ]
+
+__getattr__ = lazily(
+    __name__,
+    {
+        "chunking": ("chunk_spans", "chunk_text"),
+        "identifiers": ("find_identifiers", "known_identifiers", "suppress"),
+        "kinds": ("check_kinds", "undeclared_kinds"),
+        "matching": ("Identifier", "Match", "Matcher"),
+        "presentation": ("Presentation", "Turn", "find_presentation", "split_turns"),
+        "sentences": ("split_sentences",),
+    },
+)

@@ -42,9 +42,9 @@ _ROLES = (
     "Officer", "VP", "Treasurer", "General Counsel", "Secretary", "Investor Relations", "IR",
 )  # fmt: skip
 
-# (frame, weight, needed): frames are slow, those that begin with the name above all, and turns that
-# have none of the words needed are spared them. Names in frames of the opening are the company's
-# own almost always.
+# (frame, weight, needed). Frames are slow, most of all those that begin with the name, so each is
+# tried only on turns that hold one of the words in `needed`. Names in frames of the opening are
+# nearly always the company's own.
 _FRAMES: tuple[tuple[re.Pattern[str], float, tuple[str, ...]], ...] = (
     (
         re.compile(
@@ -332,7 +332,7 @@ def _misspelt(text: str, companies: Sequence[str], human: set[str]) -> list[str]
                 key = squeeze(other)
                 if key == own or key[0] != own[0] or abs(len(key) - len(own)) > 2 or key in human:
                     continue
-                # One who hears a name writes it with nearly the same letters.
+                # A name that was misheard is written with nearly the same letters.
                 alike = difflib.SequenceMatcher(None, own, key).ratio() >= 0.84
                 if alike and not re.search(rf"\b{other.lower()}\b", text):
                     found.setdefault(" ".join([*words[:n], other, *words[n + 1 :]]))

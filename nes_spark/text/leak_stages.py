@@ -79,7 +79,7 @@ def index_identifiers(documents: DataFrame, identifiers: IdentifiersConfig) -> L
 
     Notes
     -----
-    The driver holds some eight bytes a spelling for a moment, and four to eight bytes stay.
+    The driver holds about eight bytes a spelling for a moment; four to eight bytes of it stay.
     """
 
     def spellings(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
@@ -168,7 +168,7 @@ def find_own_leaks(
             ]
             yield pd.DataFrame(rows, columns=LEAKS.names)
 
-    # The few hits are moved, so that tasks that search texts are not mixed with tasks that do not.
+    # Later steps work on the few hits: shuffled, they do not run in the slow tasks that search.
     return (
         released.select("chunk_id", "document_id", "text")
         .join(index.known, "document_id", "left")
@@ -203,7 +203,7 @@ def _other_names(
     )
     # What is also a spelling of the text's own document is not another's.
     own = index.keys.select("key", F.col("identifier_document_id").alias("document_id")).distinct()
-    # One row a name, however many documents share it: never a row a pair of documents.
+    # One row for each name, however many documents share it; never one for each pair of them.
     first = index.keys.groupBy("key", "kind", "case", "opening").agg(
         F.min("identifier_document_id").alias("identifier_document_id")
     )

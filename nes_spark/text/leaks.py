@@ -96,7 +96,7 @@ def identifier_keys(matcher: Matcher) -> list[Key]:
 
 
 class Sieve:
-    """Which spellings may be among many: never misses one, lets about one other in 32 through.
+    """A filter of spellings: it never misses a known one, and about one other in 32 passes too.
 
     A bitmap of 32 to 64 bits a spelling, small enough to travel with a task: what it holds back
     need not travel to a join.

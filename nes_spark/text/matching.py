@@ -550,7 +550,7 @@ class Matcher:
             word, begin, stop = words[i - 1]
             if text[stop:start] == " " and word[:1].isupper() and len(word) > 1:
                 names = {fold(form.first_name), *NICKNAMES.get(fold(form.first_name), ())}
-                # A namesake with another executive's first name: left alone, it would point there.
+                # Somebody else with an executive's first name: left there, it would name that one.
                 known = any(f.rule == "first" for f in self.forms.get(fold(word), ()))
                 if (
                     known

@@ -106,7 +106,7 @@ _HANDOVER = re.compile(
     r"|\bquestions and answers\b",
     _FLAGS,
 )
-# What makes one of these a plan for later rather than the thing itself.
+# Words that turn one of these into a plan for later.
 _LATER = re.compile(
     r"\b(?:later|after(?:wards?)?|following|follow(?:s|ed)?|then|thereafter|before|prior to|"
     r"subsequent|subsequently|at the end|at that time|end of|until|once (?:we|i|the|they|he|she)|"
@@ -140,7 +140,7 @@ _PRESENTATION_HEADING = re.compile(
     _FLAGS,
 )
 # What an operator says and nobody else does; for text in lower case, where search is twice as fast.
-# Turns that have none of the words before a pattern are spared it.
+# A pattern is tried only on turns that hold one of the words listed before it.
 _OPERATOR_PHRASES: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = tuple(
     (needed, re.compile(p))
     for needed, p in (
@@ -408,7 +408,7 @@ def _boundary(turns: Sequence[Turn]) -> tuple[int, int, str]:
             if _words(turn.text) > 400:
                 continue
             return i, 0, "asked"
-    # Asked for, and nobody had one.
+    # Questions were asked for, and nobody had one.
     for h in handing:
         if before[h] > _LONG_WORDS and all(_words(t.text) <= 250 for t in turns[h + 1 :]):
             return h + 1, 0, "handover"

@@ -1,0 +1,490 @@
+"""A look at the first records of somebody's files, without Spark.
+
+Only names of columns, types, counts and lengths leave this module: no value of a column does.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import re
+import statistics
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from nes_spark.errors import ConfigError, InputError
+from nes_spark.text.language import KNOWN_SHARE, known_share
+from nes_spark.text.reading import Problem, decode_json
+
+#: Records that are looked at.
+SAMPLE = 200
+#: A column whose median value is at least so long may be the text of a document.
+TEXT_CHARACTERS = 200
+#: A string in turns counts as speech from this median length on.
+TURN_CHARACTERS = 20
+FORMATS = {
+    ".jsonl": "jsonl", ".json": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".parquet": "parquet",
+    ".txt": "text",
+}  # fmt: skip
+#: What the name of a column looks like; anything else may be a value (a table without a header).
+_NAME = re.compile(r"[^\W\d][\w .:/@#()-]{0,39}")
+_PERIOD = re.compile(r"(?:FY)?(?:19|20)\d\d(?:[-/ ]?(?:[QH]?\d{1,2}))?|[QH]\d[-/ ]?(?:19|20)\d\d")
+#: Words that names of people do not have.
+_INSTITUTION = re.compile(
+    r"\b(?:and|of|for|the|court|hospital|clinic|infirmary|university|college|school|institute|"
+    r"bank|group|inc|ltd|"
+    r"llc|plc|gmbh|ag|corp|corporation|company|co|department|ministry|agency|cent(?:er|re)|"
+    r"council|office|systems|holdings|partners|services|association|works|industries|"
+    r"foundation|trust)\b|&|\d",
+    re.IGNORECASE,
+)
+#: Rules of the question session that ordinary prose does not meet.
+_SURE = ("first_question", "session_opened", "handover", "heading")
+#: Characters that a value has at least that is looked for in the text of its document.
+_SEARCHED = 4
+
+
+@dataclass(frozen=True)
+class Column:
+    """What one column holds, without any of it.
+
+    Attributes
+    ----------
+    name : str
+        Dotted where it lies in an object.
+    kind : str
+        ``text`` (long strings), ``turns`` (arrays of objects with speech), ``label`` (short
+        strings), ``list`` (of strings, or an object of strings), ``number``, ``other``, ``empty``.
+    filled : float
+        Share of the records with a value.
+    distinct : int
+        Different values among the records looked at; 0 for text and turns.
+    lengths : (int, int, int) or None
+        Shortest, median and longest value, in characters; all turns together for turns.
+    english : float or None
+        Share of the values that look like English; text and turns only.
+    in_text : float
+        Share of the records whose text holds a value of this column word for word.
+    period : bool
+        Whether the values look like years, quarters or months.
+    names : float
+        Share of the values that have the form of people's names.
+    turn_text, turn_speaker : str or None
+        Fields inside a turn.
+    """
+
+    name: str
+    kind: str
+    filled: float
+    distinct: int
+    lengths: tuple[int, int, int] | None = None
+    english: float | None = None
+    in_text: float = 0.0
+    period: bool = False
+    names: float = 0.0
+    turn_text: str | None = None
+    turn_speaker: str | None = None
+
+
+@dataclass(frozen=True)
+class Look:
+    """What was seen of the files.
+
+    Attributes
+    ----------
+    path : str
+        For ``input.path``.
+    format : str
+        ``jsonl``, ``csv``, ``parquet`` or ``text``.
+    records : int
+        Records looked at.
+    whole : bool
+        Whether these are all.
+    estimate : int
+        Records in all, by the size of the files.
+    broken : int
+        Records among the first that cannot be read.
+    columns : tuple of Column
+        In the order of the files.
+    calls : float
+        Share of the records in which a question session was found.
+    """
+
+    path: str
+    format: str
+    records: int
+    whole: bool
+    estimate: int
+    broken: int
+    columns: tuple[Column, ...]
+    calls: float = 0.0
+    texts: Column | None = field(default=None)
+
+    def column(self, name: str) -> Column | None:
+        """Return a column by name."""
+        return next((c for c in self.columns if c.name == name), None)
+
+    def table(self) -> str:
+        """Return what was seen as lines for a terminal: no value of any column is among them."""
+        from nes_spark.report.terminal import text_table
+
+        more = "all" if self.whole else f"of about {self.estimate:,}"
+        broken = f", {self.broken:,} of them cannot be read" if self.broken else ""
+        head = f"{self.path}: {self.format}, {self.records:,} records looked at ({more}){broken}"
+        rows = []
+        for column in (*self.columns, *((self.texts,) if self.texts else ())):
+            low, middle, high = column.lengths or (0, 0, 0)
+            remarks = []
+            if column.english is not None:
+                remarks.append(f"{column.english:.0%} look like English")
+            if column.in_text:
+                remarks.append(f"in the text of {column.in_text:.0%}")
+            if column.period:
+                remarks.append("looks like a period")
+            rows.append(
+                (
+                    column.name, column.kind, f"{column.filled:.0%}",
+                    f"{column.distinct:,}" if column.distinct else "",
+                    f"{low:,} / {middle:,} / {high:,}" if column.lengths else "",
+                    "; ".join(remarks),
+                )
+            )  # fmt: skip
+        titles = ("column", "kind", "filled", "distinct", "characters: least / median / most", "")
+        return head + "\n\n" + text_table(titles, rows, right={2, 3, 4})
+
+
+def look_at(files: Sequence[str], metadata_table: str | None = None) -> Look:
+    """Look at the first records of some files.
+
+    Parameters
+    ----------
+    files : sequence of str
+        Files of one format, one folder, or one glob; local.
+    metadata_table : str, optional
+        For texts as files: the table that says whose each file is.
+
+    Returns
+    -------
+    Look
+
+    Raises
+    ------
+    InputError
+        When there is nothing to look at, the format cannot be told, or a table has no header.
+    """
+    from nes_spark.store import find_inputs, local_files, local_path
+
+    if not files:
+        raise InputError("init: give the files with the texts, or --example")
+    for given in files:
+        if local_path(given) is None:
+            raise InputError(
+                f"{given}: init looks at local files only; copy a few records beside and give those"
+            )
+    find_inputs(files)
+    found = [f for given in files for f in local_files(local_path(given) or given)]
+    formats = sorted({f for file in found if (f := _format(file)) is not None})
+    if metadata_table is not None:
+        formats = ["text"]
+    if len(formats) != 1:
+        shown = ", ".join(formats) or "none that is known"
+        raise InputError(
+            f"{', '.join(files)}: must be of one format, found {shown}; known are "
+            f"{', '.join(FORMATS)} (also .gz)"
+        )
+    kind = formats[0]
+    found = [f for f in found if _format(f) == kind]
+    path = _one_path(files)
+    if kind == "text":
+        return _look_at_texts(path, found, metadata_table)
+    records, broken, size = _first(found, kind)
+    return _described(path, kind, records, broken, _estimate(found, kind, records, size))
+
+
+def _format(file: Path) -> str | None:
+    suffixes = [s.lower() for s in file.suffixes if s.lower() != ".gz"]
+    return FORMATS.get(suffixes[-1]) if suffixes else None
+
+
+def _one_path(files: Sequence[str]) -> str:
+    """One path for ``input.path``: several files of one folder become a pattern."""
+    if len(files) == 1:
+        return files[0]
+    folders = {str(Path(f).parent) for f in files}
+    if len(folders) > 1:
+        raise InputError(
+            f"the files lie in {len(folders)} folders; put them into one and give that folder"
+        )
+    names = ",".join(Path(f).name for f in files)
+    return str(Path(folders.pop()) / f"{{{names}}}")
+
+
+def _open(file: Path) -> IO[bytes]:
+    return gzip.open(file) if file.suffix.lower() == ".gz" else file.open("rb")  # type: ignore[return-value]
+
+
+def _first(files: Iterable[Path], kind: str) -> tuple[list[dict[str, Any]], int, int]:
+    """The first records, how many were broken, and the bytes that they took."""
+    records: list[dict[str, Any]] = []
+    broken = size = 0
+    for file in files:
+        read = {"jsonl": _jsonl, "csv": _csv, "parquet": _parquet}[kind]
+        for record, length in read(file):
+            size += length
+            if record is None:
+                broken += 1
+            else:
+                records.append(record)
+            if len(records) + broken >= SAMPLE:
+                return records, broken, size
+    return records, broken, size
+
+
+def _jsonl(file: Path) -> Iterator[tuple[dict[str, Any] | None, int]]:
+    with _open(file) as stream:
+        for line in stream:
+            found = decode_json(line)
+            if isinstance(found, Problem):
+                yield None, len(line)
+            elif found is not None:
+                yield found, len(line)
+
+
+def _csv(file: Path) -> Iterator[tuple[dict[str, Any] | None, int]]:
+    csv.field_size_limit(2**31 - 1)
+    with _open(file) as stream:
+        lines = (line.decode("utf-8-sig", errors="replace") for line in stream)
+        rows = csv.reader(lines)
+        header = [name.strip() for name in next(rows, [])]
+        if odd := [name for name in header if not _NAME.fullmatch(name)]:
+            raise InputError(
+                f"{file}: the first row must hold the names of the columns; {len(odd)} of its "
+                f"{len(header)} cells do not look like names"
+            )
+        for row in rows:
+            length = sum(len(cell) + 1 for cell in row)
+            fits = len(row) == len(header)
+            yield (dict(zip(header, row, strict=True)) if fits else None), length
+
+
+def _parquet(file: Path) -> Iterator[tuple[dict[str, Any] | None, int]]:
+    import pyarrow.parquet as pq
+
+    for batch in pq.ParquetFile(file).iter_batches(batch_size=50):
+        for record in batch.to_pylist():
+            yield record, 0
+
+
+def _estimate(files: Sequence[Path], kind: str, records: Sequence[Any], size: int) -> int:
+    if kind == "parquet":
+        import pyarrow.parquet as pq
+
+        return sum(pq.ParquetFile(f).metadata.num_rows for f in files)
+    if len(records) < SAMPLE or not size:
+        return len(records)
+    total = sum(f.stat().st_size for f in files)
+    return max(len(records), round(total / size * len(records)))
+
+
+def _look_at_texts(path: str, files: Sequence[Path], table: str | None) -> Look:
+    if table is None:
+        raise ConfigError(
+            f"--metadata-table is missing: {path} holds texts as files; give a table (CSV, JSON "
+            "Lines or Parquet) whose column 'file' holds each file's path and that says whose it is"
+        )
+    inner = look_at([table])
+    if inner.column("file") is None:
+        raise InputError(
+            f"{table}: no column 'file' with the path of each text; columns there: "
+            f"{', '.join(c.name for c in inner.columns)}"
+        )
+    bodies: dict[str, str] = {}
+    root = Path(path) if Path(path).is_dir() else files[0].parent
+    broken = 0
+    for file in files[:SAMPLE]:
+        try:
+            name = file.relative_to(root).as_posix() if root in file.parents else file.name
+            bodies[name] = file.read_bytes().decode("utf-8-sig")
+        except UnicodeDecodeError:
+            broken += 1
+    kind = inner.format
+    rows, _, _ = _first([Path(table)], kind)
+    keyed = {str(r.get("file", "")).strip().removeprefix("./"): r for r in rows}
+    joined = [r | {_BODY: bodies[name]} for name, r in keyed.items() if name in bodies]
+    if not joined:
+        raise InputError(
+            f"{table}: none of its first {len(rows)} rows names one of the first {len(bodies)} "
+            f"files in {path} (column 'file')"
+        )
+    look = _described(path, "text", joined, broken, len(files))
+    columns = tuple(c for c in look.columns if c.name != _BODY)
+    return Look(
+        path, "text", len(joined), len(joined) == len(files), len(files), broken, columns,
+        look.calls, look.column(_BODY),
+    )  # fmt: skip
+
+
+_BODY = "(the files)"
+
+
+def _described(
+    path: str, kind: str, records: Sequence[Mapping[str, Any]], broken: int, estimate: int
+) -> Look:
+    if not records:
+        raise InputError(f"{path}: holds no record that can be read")
+    flat = [_flat(record) for record in records]
+    names = list(dict.fromkeys(name for record in flat for name in record))
+    if odd := [n for n in names if n != _BODY and not _NAME.fullmatch(n)]:
+        raise InputError(
+            f"{path}: {len(odd)} of {len(names)} names of columns do not look like names; give "
+            "columns short names of letters, digits and _"
+        )
+    plain = [_column(name, [record.get(name) for record in flat]) for name in names]
+    bodies = _bodies(plain, flat)
+    found = tuple(_with_text(c, flat, bodies) for c in plain)
+    calls = sum(map(_has_questions, bodies)) / len(bodies)
+    whole = len(records) + broken < SAMPLE or estimate <= len(records)
+    return Look(path, kind, len(records), whole, estimate, broken, found, calls)
+
+
+def _flat(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Columns of a record; objects with named fields of their own are looked into once."""
+    flat: dict[str, Any] = {}
+    for name, value in record.items():
+        parts = value if isinstance(value, Mapping) else None
+        if parts and all(_NAME.fullmatch(str(k)) and not str(k)[0].isdigit() for k in parts):
+            flat |= {f"{name}.{k}": v for k, v in parts.items()}
+        else:
+            flat[name] = value
+    return flat
+
+
+def _decoded(value: Any) -> Any:
+    """Arrays and objects that a table cell holds as JSON."""
+    if isinstance(value, str) and value.strip()[:1] in ("[", "{"):
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
+    return value
+
+
+def _strings(value: Any) -> list[str]:
+    value = _decoded(value)
+    if isinstance(value, str):
+        return [part.strip() for part in value.split(";") if part.strip()]
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        return [s for item in value for s in _strings(item)]
+    return [] if value is None or isinstance(value, bool) else [str(value)]
+
+
+def _turn_fields(values: Sequence[Any]) -> tuple[str | None, str | None]:
+    """Fields of a turn that hold what is said, and who says it."""
+    turns = [t for v in values for t in v if isinstance(t, Mapping)]
+    lengths: dict[str, list[int]] = {}
+    for turn in turns[:2000]:
+        for name, value in turn.items():
+            if isinstance(value, str):
+                lengths.setdefault(name, []).append(len(value))
+    if not lengths:
+        return None, None
+    text = max(lengths, key=lambda n: statistics.mean(lengths[n]))
+    if statistics.mean(lengths[text]) < TURN_CHARACTERS:
+        return None, None
+    others = [n for n in lengths if n != text]
+    speaker = next((n for n in others if re.search(r"speaker(?!.*id)|name", n.lower())), None)
+    return text, speaker or (others[0] if len(others) == 1 else None)
+
+
+def _column(name: str, values: Sequence[Any]) -> Column:
+    from nes_spark.text.forms import is_name
+
+    there = [_decoded(v) for v in values if v is not None and v != "" and v != []]
+    filled = len(there) / len(values)
+    if not there:
+        return Column(name, "empty", 0.0, 0)
+    if all(isinstance(v, list) and v and isinstance(v[0], Mapping) for v in there):
+        text, speaker = _turn_fields(there)
+        if text is not None:
+            said = ["\n\n".join(str(t.get(text) or "") for t in v) for v in there]
+            english = _english(said)
+            return Column(name, "turns", filled, 0, _lengths(said), english, turn_text=text,
+                          turn_speaker=speaker)  # fmt: skip
+    if all(isinstance(v, str) for v in there):
+        lengths = _lengths(there)
+        if lengths[1] >= TEXT_CHARACTERS:
+            return Column(name, "text", filled, 0, lengths, _english(there))
+        kind = "list" if any(";" in v for v in there) else "label"
+    elif all(isinstance(v, (list, tuple, Mapping)) for v in there):
+        kind = "list" if any(_strings(v) for v in there) else "other"
+    elif all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in there):
+        kind = "number"
+    else:
+        kind = "other"
+    parts = [s for v in there for s in _strings(v)]
+    period = bool(parts) and all(_PERIOD.fullmatch(s) for s in parts)
+    people = [s for s in parts if is_name(s) and _looks_like_a_person(s)]
+    return Column(
+        name, kind, filled, len({json.dumps(v, default=str, sort_keys=True) for v in there}),
+        _lengths(parts) if parts else None, period=period,
+        names=len(people) / len(parts) if parts else 0.0,
+    )  # fmt: skip
+
+
+def _looks_like_a_person(name: str) -> bool:
+    words = name.split()
+    return 2 <= len(words) <= 4 and name[0].isupper() and not _INSTITUTION.search(name)
+
+
+def _lengths(texts: Sequence[str]) -> tuple[int, int, int]:
+    sizes = [len(t) for t in texts]
+    return min(sizes), round(statistics.median(sizes)), max(sizes)
+
+
+def _english(texts: Sequence[str]) -> float:
+    shares = [s for t in texts if (s := known_share(t)) is not None]
+    return sum(s >= KNOWN_SHARE for s in shares) / len(shares) if shares else 0.0
+
+
+def _bodies(columns: Sequence[Column], flat: Sequence[Mapping[str, Any]]) -> list[str]:
+    """All that texts and turns of each record hold, to look for values of other columns in."""
+    found = []
+    for record in flat:
+        parts = []
+        for column in columns:
+            value = _decoded(record.get(column.name))
+            if column.kind == "text" and isinstance(value, str):
+                parts.append(value)
+            elif column.kind == "turns" and isinstance(value, list):
+                for turn in value:
+                    who = str(turn.get(column.turn_speaker) or "") if column.turn_speaker else ""
+                    said = str(turn.get(column.turn_text) or "")
+                    parts.append(f"{who}: {said}" if who else said)
+        found.append("\n".join(parts))
+    return found
+
+
+def _with_text(column: Column, flat: Sequence[Mapping[str, Any]], bodies: Sequence[str]) -> Column:
+    """Say in how many records a value of the column, or a surname, stands in the text."""
+    if column.kind not in ("label", "list", "number", "other") or column.period:
+        return column
+    hits = 0
+    for record, body in zip(flat, bodies, strict=True):
+        given = _strings(record.get(column.name))
+        # People are mostly called by their surname.
+        given += [s.split()[-1] for s in given if _looks_like_a_person(s)]
+        values = [s for s in given if len(s) >= _SEARCHED]
+        hits += any(re.search(rf"(?<!\w){re.escape(s)}(?!\w)", body) for s in values)
+    share = hits / len(flat)
+    return column if not share else Column(**{**vars(column), "in_text": share})
+
+
+def _has_questions(body: str) -> bool:
+    from nes_spark.text.presentation import find_presentation, split_turns
+
+    return find_presentation(split_turns(body)).boundary in _SURE

@@ -1,0 +1,303 @@
+"""A look at files of one's own, and the configuration that is written for them."""
+
+import csv
+import gzip
+import json
+import random
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from nes_spark import cli
+from nes_spark.config import build_config, load_config
+from nes_spark.errors import ConfigError, InputError
+from nes_spark.run.checks import check_config
+from nes_spark.starting.examples import EXAMPLES
+from nes_spark.starting.init import initialize
+from nes_spark.starting.looking import SAMPLE, look_at
+from nes_spark.starting.proposing import Told, kind_of, propose
+from nes_spark.starting.writing import components_for, read_back
+
+COURTS = ("High Court of Arvenmoor", "Tessaly District Court", "Regional Court Ostermere")
+JUDGES = ("Helena Marsh", "Tobias Quill", "Ingrid Sollert", "Pavel Denholm")
+PARTIES = ("Orrin Blake", "Selma Voight", "Dennis Hartnell", "Mara Kessling", "Jonas Weatherby")
+FIRMS = ("Calder Timber Ltd", "Northgate Dairy Group", "Silverline Ferries", "Hollins & Pratt")
+PLACES = ("Port Callum", "Winterbourne", "Eastmere", "Larkhill")
+SENTENCES = (
+    "This is an appeal against the judgment that Judge {judge} of the {court} gave last May.",
+    "The claimant, {party}, bought a tractor from {firm} in {place} and says that it failed.",
+    "The defendant argues that {party} had read the manual, which {firm} had sent to {place}.",
+    "Judge {judge} found that the contract was concluded in {place} and that its law applies.",
+    "Counsel for {firm} relied on an older decision, but the facts of that case were different.",
+    "The costs of the expert from {place} are to be borne by {party}, as the {court} held.",
+    "For these reasons the appeal is dismissed, and {firm} may recover its costs.",
+)
+#: In a text and in no name of a column: must never be shown.
+TELLTALE = "Arvenmoor"
+TOLD = {"secret": "court", "identifiers": ("judge=judge", "party=parties"), "period": "year"}
+
+
+def rulings(count=40):
+    rng = random.Random(11)
+    for i in range(count):
+        court, judge = rng.choice(COURTS), rng.choice(JUDGES)
+        parties = rng.sample(PARTIES, 2)
+        text = " ".join(
+            s.format(
+                court=court, judge=judge.split()[1], party=rng.choice(parties),
+                firm=rng.choice(FIRMS), place=rng.choice(PLACES),
+            )
+            for s in rng.sample(SENTENCES, 6)
+        )  # fmt: skip
+        yield {
+            "case_no": f"C-{1000 + i}", "court": court, "year": str(2018 + i % 2), "judge": judge,
+            "parties": "; ".join(parties), "ruling": text,
+        }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    path = tmp_path_factory.mktemp("court") / "rulings.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        rows = list(rulings())
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def init(*arguments, **more):
+    return CliRunner().invoke(cli.main, ["init", *map(str, arguments)], **more)
+
+
+def test_the_written_configuration_loads_and_declares_every_kind(table, tmp_path):
+    target = tmp_path / "court.yaml"
+    done = init(
+        table, "--secret", "court", "--period", "year", "--identifier", "judge=judge",
+        "--identifier", "party=parties", "--output", target,
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    config = load_config(target)
+    check_config(config)
+    columns = config.input.columns
+    assert (columns.document_id, columns.metadata, columns.text) == ("case_no", "court", "ruling")
+    assert columns.period == "year"
+    assert columns.identifiers == {"court": ["court"], "judge": ["judge"], "party": ["parties"]}
+    rules = {kind: found.rule for kind, found in config.identifiers.kinds.items()}
+    assert rules | {"court": "company", "judge": "person", "party": "person"} == rules
+    assert {"url", "email", "phone", "security"} <= set(rules)
+    assert config.identifiers.kinds["judge"].placeholder == "[Judge #]"
+    assert config.presentation.method == "none"
+    assert config.releases.plan == "whole"
+
+
+def test_the_plan_of_the_written_configuration_is_told(table, tmp_path):
+    target = tmp_path / "court.yaml"
+    initialize([str(table)], TOLD, output=str(target), tell=lambda _: None)
+    done = CliRunner().invoke(cli.main, ["run", str(target), "--plan"])
+    assert done.exit_code == 0, done.output
+    assert "documents" in done.output
+
+
+def test_every_document_is_read_with_the_written_configuration(spark, table, tmp_path):
+    from nes_spark.text.reading_stages import read_documents
+
+    target = tmp_path / "court.yaml"
+    initialize([str(table)], TOLD, output=str(target), tell=lambda _: None)
+    config = load_config(target)
+    documents, quarantine = read_documents(
+        spark, config.input, config.presentation, config.identifiers
+    )
+    found = documents.collect()
+    assert len(found) == 40
+    assert quarantine.count() == 0
+    assert {row["metadata"] for row in found} == set(COURTS)
+    kinds = {i["kind"] for row in found for i in row["identifiers"]}
+    assert {"court", "judge", "party"} <= kinds
+
+
+def test_no_text_and_no_value_is_shown(table, tmp_path):
+    done = init(table, "--secret", "court", "--no-identifiers", "--output", tmp_path / "a.yaml")
+    assert done.exit_code == 0, done.output
+    written = (tmp_path / "a.yaml").read_text()
+    for shown in (done.output, written):
+        for value in (TELLTALE, *COURTS, *JUDGES, *PARTIES, *PLACES, "appeal", "C-1000"):
+            assert value not in shown
+    for words in ("40 records", "100% look like English", "in the text of"):
+        assert words in done.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), "--secret is missing"),
+        (("--secret", "court"), "--identifier is missing: values of judge, parties stand in"),
+        (("--secret", "curt"), "--secret curt: no such column; there are case_no, court"),
+        (("--secret", "ruling"), "holds text, not one value a document"),
+        (("--secret", "court", "--id", "court"), "must be filled and different in every record"),
+        (("--secret", "court", "--turns", "ruling"), "holds text, not arrays of objects"),
+        (("--secret", "court", "--identifier", "Judge"), "must be KIND=COLUMN"),
+        (("--secret", "court", "--identifier", "judge:robe=judge"), "no rule 'robe'; there are"),
+        (("--secret", "court", "--identifier", "judge=ruling"), "holds texts, not names"),
+        (("--example", "calls"), "--example brings its own files"),
+    ],
+)
+def test_without_a_terminal_one_line_says_what_is_missing(table, tmp_path, arguments, words):
+    done = init(table, *arguments, "--output", tmp_path / "x.yaml")
+    assert done.exit_code in (2, 3)
+    last = done.output.splitlines()[-1]
+    assert last.startswith("error: ")
+    assert words in last
+    assert not (tmp_path / "x.yaml").exists()
+
+
+def test_a_terminal_is_asked(table, tmp_path, monkeypatch):
+    monkeypatch.setattr(cli, "_on_terminal", lambda: True)
+    answers = "court\nyear\nyes\nno\n"
+    done = init(table, "--output", tmp_path / "asked.yaml", input=answers)
+    assert done.exit_code == 0, done.output
+    columns = load_config(tmp_path / "asked.yaml").input.columns
+    assert (columns.metadata, columns.period) == ("court", "year")
+    assert columns.identifiers == {"court": ["court"], "judge": ["judge"]}
+    assert TELLTALE not in done.output
+
+
+def test_a_file_that_is_there_is_not_written_over(table, tmp_path):
+    target = tmp_path / "mine.yaml"
+    target.write_text("name: mine\n")
+    done = init(table, "--secret", "court", "--no-identifiers", "--output", target)
+    assert done.exit_code == 2
+    assert "is there already; give --output FILE, or --force" in done.output
+    assert target.read_text() == "name: mine\n"
+    forced = init(table, "--secret", "court", "--no-identifiers", "--output", target, "--force")
+    assert forced.exit_code == 0
+    assert load_config(target).input.columns.metadata == "court"
+
+
+def test_all_formats_give_the_same_roles(tmp_path):
+    rows = list(rulings())
+    lines = "".join(json.dumps(r) + "\n" for r in rows)
+    (tmp_path / "a.jsonl").write_text(lines)
+    with gzip.open(tmp_path / "b.jsonl.gz", "wt") as file:
+        file.write(lines)
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "c.parquet")
+    found = []
+    for name in ("a.jsonl", "b.jsonl.gz", "c.parquet"):
+        proposal = propose(look_at([str(tmp_path / name)]), Told(**TOLD))
+        found.append((proposal.document_id.name, proposal.body.name, proposal.identifiers))
+        assert proposal.look.whole
+        assert proposal.look.estimate == 40
+    assert found[0] == found[1] == found[2]
+
+
+def test_texts_as_files_need_their_table(tmp_path):
+    rows = list(rulings(6))
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    for row in rows:
+        (folder / f"{row['case_no']}.txt").write_text(row["ruling"])
+    listed = tmp_path / "files.csv"
+    with listed.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["file", "court", "judge"])
+        writer.writerows([f"{r['case_no']}.txt", r["court"], r["judge"]] for r in rows)
+    with pytest.raises(ConfigError, match="--metadata-table is missing"):
+        look_at([str(folder)])
+    look = look_at([str(folder)], str(listed))
+    assert look.texts.english == 1
+    proposal = propose(look, Told(secret="court", identifiers=("judge=judge",)))
+    assert proposal.document_id is None
+    target = tmp_path / "t.yaml"
+    told = {"secret": "court", "identifiers": ("judge=judge",)}
+    initialize([str(folder)], told, str(listed), output=str(target), tell=lambda _: None)
+    config = load_config(target)
+    assert config.input.format == "text"
+    assert config.input.metadata_table == str(listed)
+
+
+def test_calls_with_turns_are_recognised(tmp_path):
+    from nes_spark.demo import corpus_path
+
+    told = Told(
+        secret="company_name", document_id="document_id", period="financial_quarter",
+        identifiers=("company=aliases", "ticker=ticker", "url=website"),
+    )  # fmt: skip
+    proposal = propose(look_at([str(corpus_path())]), told)
+    assert proposal.calls
+    assert proposal.body.kind == "turns"
+    assert (proposal.body.turn_text, proposal.body.turn_speaker) == ("text", "speaker")
+    assert proposal.identifiers["company"] == ("company_name", "aliases")
+
+
+def test_other_languages_are_said(tmp_path):
+    path = tmp_path / "urteile.jsonl"
+    text = "Das Gericht hat die Klage abgewiesen, weil der Vertrag nicht zustande kam. " * 6
+    rows = [{"nr": i, "gericht": f"Amt {i % 3}", "urteil": text} for i in range(5)]
+    path.write_text("".join(json.dumps(r) + "\n" for r in rows))
+    initialize(
+        [str(path)], {"secret": "gericht"}, output=str(tmp_path / "u.yaml"), tell=lambda _: None
+    )
+    assert "CAREFUL: only 0% of the texts look like English" in (tmp_path / "u.yaml").read_text()
+
+
+def test_a_table_without_a_header_is_refused_and_not_quoted(tmp_path):
+    path = tmp_path / "bare.csv"
+    path.write_text(f'1,"The court of {TELLTALE} held, at great length, that it was so."\n2,"b"\n')
+    with pytest.raises(InputError, match="the first row must hold the names") as caught:
+        look_at([str(path)])
+    assert TELLTALE not in str(caught.value)
+
+
+def test_a_large_file_is_looked_at_in_part(tmp_path):
+    path = tmp_path / "many.jsonl"
+    path.write_text("".join(json.dumps(r) + "\n" for r in rulings(3 * SAMPLE)))
+    look = look_at([str(path)])
+    assert look.records == SAMPLE
+    assert not look.whole
+    assert look.estimate == pytest.approx(3 * SAMPLE, rel=0.05)
+
+
+@pytest.mark.parametrize("name", sorted(EXAMPLES))
+def test_examples_are_written_with_a_corpus(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(cli.main, ["init", "--example", name])
+    assert done.exit_code == 0, done.output
+    config = load_config(f"{name}.yaml")
+    check_config(config)
+    first = json.loads((tmp_path / config.input.path).read_text().splitlines()[0])
+    assert first[config.input.columns.metadata]
+    again = CliRunner().invoke(cli.main, ["init", "--example", name])
+    assert again.exit_code == 2
+    assert "is there already" in again.output
+
+
+def test_names_that_yaml_would_read_otherwise_are_quoted(tmp_path):
+    path = tmp_path / "odd.jsonl"
+    rows = [{"no": i, "on": f"Firm {i % 3} Ltd", "text: long": "The firm said so. " * 20} for i in
+            range(6)]  # fmt: skip
+    path.write_text("".join(json.dumps(r) + "\n" for r in rows))
+    told = {"secret": "on", "document_id": "no"}
+    initialize([str(path)], told, output=str(tmp_path / "o.yaml"), tell=lambda _: None)
+    columns = load_config(tmp_path / "o.yaml").input.columns
+    assert (columns.metadata, columns.text) == ("on", "text: long")
+
+
+def test_components_grow_with_the_corpus():
+    assert components_for(10, 500) == 2
+    assert 2 < components_for(200, 4000) <= 30
+    assert components_for(10**6, 10**5) == 30
+
+
+def test_kinds_are_named_after_columns():
+    assert kind_of("company_name") == "company"
+    assert kind_of("parties") == "party"
+    assert kind_of("Übung") == "bung" or kind_of("123") == "identifier"
+
+
+def test_a_configuration_with_faults_is_not_written():
+    with pytest.raises(ConfigError):
+        read_back(yaml.safe_dump({"mixture": {"n_componets": 3}}))
+    assert build_config({}).output.directory == "out"
