@@ -76,6 +76,16 @@ class Context:
         return read_models(self.store)
 
 
+def shifts(context: Context) -> DataFrame | None:
+    """Return the secret shift of each document; None where no dates are shifted."""
+    from nes_spark.swapping.shift_stages import shifts_of
+
+    releases = context.config.releases
+    if not releases.shift:
+        return None
+    return shifts_of(context.table("documents"), context.secret, releases.shift_days)
+
+
 def finished(store: Store, name: str) -> Manifest:
     """Return the manifest of an output that must be there.
 
