@@ -36,7 +36,7 @@ def settings(corpus: Path, output: Path, **more):
         "output.directory": str(output),
         "entities.sweep": "off",
         "mixture.n_components": 3,
-        "mixture.n_init": 2,
+        "mixture.n_init": 1,
         "releases.plan": "pairs",
         "releases.constraints": {"min_cosine": 0.3, "max_count_difference": 2},
         "choice.rule": "line",

@@ -59,6 +59,7 @@ def test_the_outputs_are_complete(whole):
     check(Path(whole.directory))
 
 
+@pytest.mark.usefixtures("plain_report")
 def test_a_release_waits_for_the_audit_that_its_gate_names(
     finished, whole, spark, tmp_path, monkeypatch
 ):
