@@ -241,10 +241,12 @@ def _shares(
         shares += [(n * n / parts, *group, part, parts) for part in range(parts)]
     tasks = [(0.0, task) for task in range(math.ceil(sum(s[0] for s in shares) / _PAIRS_A_TASK))]
     found = []
-    for work, *share in sorted(shares, key=lambda s: (-s[0], *s[1:])):
+    for work, draw, component, stratum, part, parts in sorted(
+        shares, key=lambda s: (-s[0], *s[1:])
+    ):
         load, task = heapq.heappop(tasks)
         heapq.heappush(tasks, (load + work, task))
-        found.append((*share, task))
+        found.append((draw, component, stratum, part, parts, task))
     return found
 
 

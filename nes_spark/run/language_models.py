@@ -228,7 +228,7 @@ def _ask(
         store.write_table("language_predictions", outcome.predictions, key)
         results = summarize_audit(context.table("language_predictions"), asked, final)
     settings = {model.name: settings_digest(config.audit, model) for model in config.audit.models}
-    record = {
+    record: dict[str, Any] = {
         "choice": release.choice.to_dict(),
         "draws": asked.draws,
         "models": [r.to_dict() | {"settings": settings[r.model]} for r in results],

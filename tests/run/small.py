@@ -38,11 +38,13 @@ def settings(corpus: Path, output: Path, **more):
         "mixture.n_components": 3,
         "mixture.n_init": 1,
         "releases.plan": "pairs",
+        "releases.draws": 2,
         "releases.constraints": {"min_cosine": 0.3, "max_count_difference": 2},
         "choice.rule": "line",
         "releases.max_swaps": 6,
         "report.examples": False,
         "audit.swap_aware_draws": 1,
+        "utility.judge": "off",
         "audit.bootstrap": 100,
         "tracking.uri": f"sqlite:///{output}/mlflow.db",
     }
@@ -52,9 +54,12 @@ def settings(corpus: Path, output: Path, **more):
 #: Changes that make a run of plan ``whole`` of it.
 WHOLE = {
     "releases.plan": "whole",
+    "releases.draws": 1,
     "releases.constraints": {},
     "choice.rule": "lowest_risk",
     "audit.recognition": False,
+    "utility.judge": "contextual",
+    "utility.judge_texts": 150,
     "tracking.enabled": False,
 }
 
