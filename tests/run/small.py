@@ -40,7 +40,7 @@ def settings(corpus: Path, output: Path, **more):
         "entities.categories": [*NAMES, "Event", "Date", "Quantity", "Term"],
         "entities.terms": 15,
         "mixture.n_components": 3,
-        "mixture.n_init": 2,
+        "mixture.n_init": 1,
         "releases.plan": "pairs",
         "releases.draws": 2,
         "releases.constraints": {"min_cosine": 0.3, "max_count_difference": 2},

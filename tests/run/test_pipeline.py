@@ -106,6 +106,7 @@ def test_the_second_run_does_nothing(finished, spark):
     }
 
 
+@pytest.mark.usefixtures("plain_report")
 def test_same_seed_same_release_whatever_order_and_partitions(finished, spark, tmp_path):
     _, result = finished
     lighter = {"audit.linkage": False, "audit.recognition": False, "tracking.enabled": False}
@@ -124,6 +125,7 @@ def test_same_seed_same_release_whatever_order_and_partitions(finished, spark, t
         assert records[0][name] == records[1][name], name
 
 
+@pytest.mark.usefixtures("plain_report")
 def test_only_affected_stages_run_again(finished, spark, tmp_path):
     config, result = finished
     shutil.copytree(result.directory, tmp_path / "out" / "all")
@@ -394,6 +396,7 @@ def test_a_corpus_in_which_nothing_can_be_swapped(spark, tmp_path):
             "presentation.method": "none",
             "output.directory": str(tmp_path / "out"),
             "mixture.n_components": 1,
+            "mixture.n_init": 1,
             "tracking.enabled": False,
         },
     )
