@@ -213,6 +213,12 @@ class ChunkingConfig(Section):
 
     threshold: float = Field(75.0, ge=0, le=100, description="percentile of distances that breaks")
     buffer: int = Field(1, ge=0, le=10, description="neighbours embedded with each sentence")
+    embedding: Literal["auto", "bundled", "same"] = Field(
+        "auto",
+        description="what embeds sentences to find the breaks: the bundled vectors, or the same "
+        "model as embedding.model; auto: bundled where that is contextual, which reads a hundred "
+        "sentences a second where bundled vectors take forty thousand",
+    )
 
 
 class EntitiesConfig(Section):

@@ -176,7 +176,9 @@ def _chunks(context: Context) -> Outputs:
 
     config = context.config
     documents = spread(context.table("documents"), "document_id")
-    chunks = chunk_documents(documents, config.chunking, config.identifiers, context.spec())
+    chunks = chunk_documents(
+        documents, config.chunking, config.identifiers, context.sentence_spec()
+    )
     return {"chunks": chunks}
 
 

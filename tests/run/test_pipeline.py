@@ -435,6 +435,8 @@ def test_without_input_there_is_a_hint(spark):
 def test_the_plan_names_every_stage(finished):
     config, _ = finished
     plan = nes.describe_plan(config)
+    told = nes.describe_plan(nes.load_config(config_path()))
+    assert "judge: reads at most 1,400 texts, about 16 s on two cores" in told
     for stage in STAGES:
         assert stage.name in plan
 
