@@ -108,8 +108,9 @@ def _choice(config: Config) -> Iterator[str]:
         yield unknown("choice.setting", "mixture setting", config.choice.setting, settings)
     population = config.choice.population
     if population is not None and population not in config.risk.population:
-        shown = [f"{n:g}" for n in config.risk.population]
-        yield unknown("choice.population", "population", f"{population:g}", shown)
+        shown = [n if isinstance(n, str) else f"{n:g}" for n in config.risk.population]
+        named = population if isinstance(population, str) else f"{population:g}"
+        yield unknown("choice.population", "population", named, shown)
 
 
 def _adversaries(config: Config) -> Iterator[str]:

@@ -181,7 +181,7 @@ class Findings:
     @property
     def metrics(self) -> dict[str, float]:
         """For MLflow."""
-        from nes_spark.audit.summary import risk_against_attacks
+        from nes_spark.audit.summary import independent_agreement
 
         found = dict(self.audit.metrics)
         if self.agreement is not None:
@@ -201,7 +201,7 @@ class Findings:
                 found[f"recoding/{row['combination']}/s1_without"] = row["s1_without"]
                 found[f"recoding/{row['combination']}/s1_with"] = row["s1_with"]
         if self.attacks is not None:
-            for name, value in risk_against_attacks(self.attacks).items():
+            for name, value in independent_agreement(self.attacks).items():
                 if value is not None:
                     found[f"frontier/attack/{name}"] = value
         return {name: float(value) for name, value in found.items()}

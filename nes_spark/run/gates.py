@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from nes_spark.releases.choice import Choice
+from nes_spark.releases.choice import RISKLESS_RULES, Choice
 from nes_spark.releases.publishing import Gate
 
 if TYPE_CHECKING:
@@ -172,7 +172,8 @@ def risk_fit_gate(evidence: Evidence) -> Gate | None:
     if p >= POOR_FIT:
         return Gate("risk fit", True, said)
     said += f"; the counts reject the model (p = {p:.2g}): do not rely on DR"
-    rests = evidence.config.choice.rule != "lowest_risk"  # more swaps are chosen whatever DR says
+    # a rule that looks at no risk does not rest on DR
+    rests = evidence.choice.risk == "DR" and evidence.choice.rule not in RISKLESS_RULES
     refuses = (evidence.config.gates.on_poor_fit or ("refuse" if rests else "warn")) == "refuse"
     return Gate("risk fit", not refuses, said, warned=True)
 

@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from nes_spark.config import Config
+from nes_spark.run.judging import utility_metrics
 from nes_spark.run.outcome import Outcome, release_sections
 from nes_spark.schemas import DOCUMENTS
 from nes_spark.store import Store
@@ -145,6 +146,7 @@ def track(context: Context, outcome: Outcome, report: Path, record: bytes | None
                 **{f"seconds/{stage}": value for stage, value in outcome.seconds.items()},
                 **outcome.findings.metrics,
                 **documents_metrics(outcome.measured),
+                **utility_metrics(outcome.utility),
             }
         )
         tracked.curves(mine)

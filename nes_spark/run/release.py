@@ -17,6 +17,7 @@ from nes_spark.plain import plain
 from nes_spark.releases.choice import Choice
 from nes_spark.releases.publishing import Gate
 from nes_spark.releases.space import statuses_of
+from nes_spark.risk.tables import comparable_population
 from nes_spark.run.choice import choose_release
 from nes_spark.run.context import Context, finished
 from nes_spark.run.findings import (
@@ -28,6 +29,7 @@ from nes_spark.run.findings import (
     measure_release,
 )
 from nes_spark.run.gates import Evidence, check_gates
+from nes_spark.run.judging import judge_chosen, utility_record
 from nes_spark.run.mlflow_run import track
 from nes_spark.run.outcome import Outcome, release_sections
 from nes_spark.run.pipeline import STAGES, sampling_tables
@@ -56,6 +58,8 @@ if TYPE_CHECKING:
 SECTIONS = ("choice", "gates", "ledger", "audit", "utility", "report", "tracking")
 #: The same for what the adversaries find: another gate lets their guesses stand.
 ATTACKED = ("choice", "releases", "audit")
+#: Columns of table ``scores`` that a choice looks at.
+SCORED = ("combination", "n_swaps", "draw", "DR", "DU")
 #: Adversaries are looked up by name, so that no import leads to what they are made of.
 ATTACKS = "nes_spark.audit.attack_stages"
 
@@ -140,6 +144,8 @@ class Publication:
         Table ``measured``: documents named, before and after; None where it was not measured.
     coverage : pandas.DataFrame or None
         Table ``coverage`` of plan ``whole``.
+    utility : pandas.DataFrame or None
+        Table ``utility``: what the release cost, beside anchors; None where the judge is off.
     gates : list of Gate
         What was checked.
     files : list of dict
@@ -168,6 +174,7 @@ class Publication:
     findings: Findings = field(init=False)
     measured: pd.DataFrame | None = field(init=False)
     coverage: pd.DataFrame | None = None
+    utility: pd.DataFrame | None = None
     gates: list[Gate] = field(init=False)
     files: list[dict[str, Any]] = field(init=False)
     record: dict[str, Any] = field(init=False)
@@ -250,6 +257,7 @@ def _published_before(context: Context) -> RunResult:
         run.details["seconds"],
         run.details.get("documents_named"),
         run.details.get("coverage"),
+        run.details.get("utility"),
     )
 
 
@@ -264,7 +272,13 @@ def assemble_release(publication: Publication) -> None:
     candidates = store.read_pandas("candidates")
     models = context.models()
     sizes = {name: len(model.weights) for name, model in models.items()}
-    choice = choose_release(candidates, config, sizes)
+    choice = choose_release(
+        candidates,
+        config,
+        sizes,
+        store.read_pandas("scores", ["setting", "population", *SCORED]),
+        {"comparable": comparable_population(finished(store, "chunks").rows)},
+    )
     candidates["chosen"] = choice.marks(candidates)
     publication.candidates, publication.models, publication.choice = candidates, models, choice
 
@@ -325,6 +339,8 @@ def attack_release(publication: Publication) -> None:
         )
     if context.config.releases.plan == "whole":
         publication.coverage = _coverage(publication)
+    with progress.part("release", "utility", "let the judge read the release and its anchors"):
+        publication.utility = judge_chosen(context, choice, publication.assembled, publication.key)
     with progress.part("release", "measures", "what else the configuration asks for"):
         publication.findings = examine(
             context,
@@ -470,6 +486,7 @@ def record_release(publication: Publication) -> None:
         language_models,
         publication.measured,
         publication.coverage,
+        publication.utility,
     )
     with (
         progress.part("release", "report", "gather, draw, track"),
@@ -509,6 +526,8 @@ def _record(publication: Publication, language_models: list[dict[str, Any]]) -> 
         found["documents_named"] = plain(strongest(publication.measured), missing=True)
     if publication.coverage is not None:
         found["coverage"] = plain(publication.coverage.to_dict("records"))
+    if publication.utility is not None:
+        found["utility"] = utility_record(publication.utility)
     return {
         **found,
         "name": config.name,
@@ -565,6 +584,7 @@ def move_release(publication: Publication, started: float) -> RunResult:
         "audit": record["audit"],
         "documents_named": record.get("documents_named"),
         "coverage": record.get("coverage"),
+        "utility": record.get("utility"),
         "configuration": record["configuration"],
         "name": config.name,
         "period": config.period,
@@ -588,4 +608,5 @@ def move_release(publication: Publication, started: float) -> RunResult:
         seconds,
         record.get("documents_named"),
         record.get("coverage"),
+        record.get("utility"),
     )

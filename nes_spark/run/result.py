@@ -41,6 +41,9 @@ class RunResult:
         (:func:`nes_spark.audit.measured.strongest`); None where it was not measured.
     coverage : list of dict or None
         What became of the mentions (table ``coverage``); plan ``whole`` only.
+    utility : dict or None
+        Measure -> its value for the release, standard error, chunks, and ``anchors``; None where
+        the judge is off.
     """
 
     directory: str
@@ -53,6 +56,7 @@ class RunResult:
     seconds: dict[str, float] = field(default_factory=dict)
     documents_named: dict[str, Any] | None = None
     coverage: list[dict[str, Any]] | None = None
+    utility: dict[str, Any] | None = None
 
     def table(self, name: str) -> pd.DataFrame:
         """Read a table of the run into memory, see :data:`nes_spark.schemas.TABLES`."""
@@ -177,4 +181,17 @@ def _account(result: RunResult) -> list[tuple[str, str]]:
         total = sum(sums.values())
         told = ", ".join(f"{n:,} {fate}" for fate, n in sorted(sums.items(), key=lambda i: -i[1]))
         rows.append(("names", f"{total:,} mentions: {told}"))
+    rows.append(("utility", verdict_on_utility(result.utility)))
     return rows
+
+
+def verdict_on_utility(utility: dict[str, Any] | None) -> str:
+    """Say in one line what the release cost, with anchors as a scale."""
+    from nes_spark.utility.judge import told
+
+    if utility is None:
+        return "fidelity was not measured (utility.judge is off)"
+    found = utility.get("fidelity", {})
+    rows = [{**found, "subject": "release"}] if "value" in found else []
+    rows += [{**row, "subject": name} for name, row in found.get("anchors", {}).items()]
+    return told([{**row, "measure": "fidelity"} for row in rows])

@@ -84,7 +84,7 @@ def run(
     ConfigError
         When a name in the configuration refers to nothing (:mod:`nes_spark.run.checks`).
     InputError
-        When the input cannot be used, or no document was accepted.
+        When the input cannot be used, no document was accepted, or the judge cannot be loaded.
     EstimationError
         When nothing can be swapped or no candidate can be scored.
     GateRefused
@@ -101,9 +101,11 @@ def run(
             return run(ready, own if spark is None else spark, force)
     check_config(config)
     from nes_spark.run.context import open_run
+    from nes_spark.run.judging import check_judge
     from nes_spark.run.pipeline import STAGES
     from nes_spark.run.release import publish
 
+    check_judge(config)
     with Progress(len(STAGES) + 1, expected=_last_time(config)) as progress:
         progress.prepare("starting Spark and looking at the input")
         with open_run(config, spark) as context:

@@ -33,7 +33,10 @@ def merged(content, changes):
         ({"gates": {"require": ["judge"]}}, "gates.require: unknown kind 'judge'"),
         ({"entities": {"consistent_categories": ["Persons"]}}, "unknown category 'Persons'"),
         ({"choice": {"setting": "pkb-K9-eps0"}}, "there are spcauchy-K10-eps0.001"),
-        ({"choice": {"population": 1e7}}, "unknown population '1e+07'; there are 1e+20"),
+        (
+            {"choice": {"population": 1e7}},
+            "unknown population '1e+07'; there are comparable",
+        ),
         ({"audit": {"gate_models": ["linkage", "wrods-self"]}}, "wrods-self"),
         ({"utility": {"tasks": ["nowhere.Task"]}}, "nowhere"),
     ],

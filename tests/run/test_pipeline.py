@@ -18,6 +18,7 @@ from nes_spark import logs
 from nes_spark.demo import calls, config_path
 from nes_spark.errors import ConfigError, EstimationError, GateRefused, InputError
 from nes_spark.report import ReportData
+from nes_spark.run.choosing import choose_again
 from nes_spark.run.pipeline import STAGES
 from nes_spark.schemas import TABLES
 from nes_spark.store import Store
@@ -48,10 +49,12 @@ def settings(corpus: Path, output: Path, **more):
         "mixture.n_components": 3,
         "mixture.n_init": 2,
         "releases.plan": "pairs",
+        "releases.draws": 2,
         "choice.rule": "line",
         "releases.max_swaps": 6,
         "report.examples": False,
         "audit.swap_aware_draws": 1,
+        "utility.judge": "off",
         "audit.bootstrap": 100,
         "tracking.uri": f"sqlite:///{output}/mlflow.db",
     }
@@ -471,3 +474,31 @@ def test_the_plan_names_every_stage(finished):
     plan = nes.describe_plan(config)
     for stage in STAGES:
         assert stage.name in plan
+
+
+def test_another_candidate_is_published_without_running_a_stage(finished, spark, tmp_path, log):
+    config, result = finished
+    shutil.copytree(config.output.directory, tmp_path / "out")
+    moved = tmp_path / "out" / Path(result.directory).name
+    before = {name: (moved / "stages" / name).stat().st_mtime_ns for name in ("swaps", "scores")}
+    choice = {
+        "rule": "candidate",
+        "combination": list(result.choice.combination),
+        "n_swaps": result.choice.n_swaps - 1,
+    }
+    again = choose_again(moved, choice, spark)
+    assert again.status == "published"
+    assert again.directory == str(moved)
+    assert again.choice.n_swaps == result.choice.n_swaps - 1
+    assert release_bytes(again.directory) != release_bytes(result.directory)
+    after = {name: (moved / "stages" / name).stat().st_mtime_ns for name in before}
+    assert after == before
+    if again.choice.draw == result.choice.draw:
+        assert "are of one sequence" in log.getvalue()
+    with pytest.raises(EstimationError, match="no candidate swaps"):
+        choose_again(moved, choice | {"n_swaps": 99}, spark)
+    with pytest.raises(ConfigError, match="nothing to choose by"):
+        choose_again(moved, {}, spark)
+    (moved / "stages" / "scores" / "_manifest.json").unlink()
+    with pytest.raises(InputError, match="stage scores is not that of today's"):
+        choose_again(moved, choice, spark)

@@ -1,13 +1,21 @@
 """Plan ``whole`` from the files to the release: accounted for, attacked, undone."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 import nes_spark as nes
+from nes_spark.embedding import contextual
+from nes_spark.errors import InputError
 from nes_spark.run.inverting import invert_release
+from nes_spark.schemas import TABLES
+from nes_spark.store import Store
+from nes_spark.swapping.stages import apply_must_change
+from nes_spark.utility.judge_stages import collect_histories
+from nes_spark.utility.sampling import keyed_hash, sampling_key
 from tests.check_run import check
 from tests.run.test_pipeline import SEED, records, settings
 
@@ -16,6 +24,8 @@ WHOLE = {
     "choice.rule": "lowest_risk",
     "entities.sweep": "off",
     "audit.recognition": False,
+    "utility.judge": "contextual",
+    "utility.judge_texts": 150,
     "tracking.enabled": False,
 }
 
@@ -58,6 +68,67 @@ def test_the_first_lines_say_who_can_be_named(whole):
     assert record["coverage"] == whole.coverage
 
 
+def test_the_judge_says_what_it_cost(whole):
+    fidelity, utility = whole.table("fidelity"), whole.table("utility")
+    assert list(fidelity["n_swaps"]) == [0, *whole.table("candidates")["n_swaps"].unique()[1:]]
+    full = fidelity.iloc[-1]
+    # every swap costs, what is read says how many chunks stand behind it
+    assert fidelity["corpus"].is_monotonic_decreasing
+    assert 0.5 < full["fidelity"] < 1 and full["fidelity_se"] > 0
+    assert 20 < full["chunks"] <= full["changed"]
+    values = utility[utility["measure"] == "fidelity"].set_index("subject")["value"]
+    assert 1 == values["unchanged"] > values["names_blanked"] > values["half_deleted"]
+    assert values["half_deleted"] > values["random_other"]
+    assert values["release"] > values["half_deleted"]
+    exact = utility[(utility["subject"] == "release") & (utility["measure"] == "DU")]
+    assert exact["value"].item() == pytest.approx(whole.choice.DU)
+    record = json.loads((Path(whole.directory) / "release" / "release.json").read_text())
+    assert record["utility"] == whole.utility
+    own = record["utility"]["fidelity"]
+    assert own["value"] == values["release"]
+    assert own["anchors"]["names_blanked"]["value"] == values["names_blanked"]
+    assert f"fidelity .{round(own['value'] * 1000)}" in str(whole)
+    page = Path(whole.report).read_text()
+    assert "What it cost" in page and "half of the words deleted" in page
+    read = Store(whole.directory).manifest("fidelity").details
+    assert 0 < read["texts"] <= 90 and read["judge"].startswith("contextual-en")
+
+
+def test_the_judge_reads_the_same_texts_on_any_partitioning(whole, spark):
+    tables = {n: whole.table(n) for n in ("rewrites", "chunks", "mentions", "assignments")}
+    setting = tables["assignments"]["setting"].iloc[0]
+
+    def collected(parts):
+        frames = {
+            name: spark.createDataFrame(
+                [tuple(row) for row in table[kept].itertuples(index=False)],
+                ", ".join(f for f in TABLES[name].ddl.split(", ") if f.split("`")[1] in kept),
+            ).repartition(parts)
+            for name, table in tables.items()
+            for kept in [[c for c in table if c not in ("edits", "cell")]]
+        }
+
+        def replaced(chunks, mentions):
+            return apply_must_change(chunks, mentions, {"Event": "[Event]"})
+
+        return collect_histories(
+            frames["rewrites"], frames["chunks"], frames["mentions"], frames["assignments"],
+            setting, ("Event",), replaced, 1, sampling_key(b"a secret"), 40,
+        )  # fmt: skip
+
+    first, before, reach = collected(1)
+    again, before_again, reach_again = collected(7)
+    assert set(first) == set(again) and len(first) == len(again)
+    assert before == before_again
+    assert reach == reach_again
+    assert reach.n_chunks == len(tables["chunks"]) and reach.n_replaced > 0
+    # neighbours in rank: the smallest hashes of each component
+    key = sampling_key(b"a secret")
+    swapped = [h for h in first if h.combination and h.component == 0]
+    hashes = [keyed_hash(key, h.chunk_id) for h in sorted(swapped, key=lambda h: h.rank)]
+    assert hashes == sorted(hashes)
+
+
 def test_the_ledger_undoes_layers_donors_and_placeholders(whole, tmp_path):
     rows = invert_release(whole.directory, tmp_path / "restored.jsonl")
     restored = pd.read_json(tmp_path / "restored.jsonl", lines=True, dtype=False)
@@ -68,3 +139,18 @@ def test_the_ledger_undoes_layers_donors_and_placeholders(whole, tmp_path):
 
 def test_the_outputs_are_complete(whole):
     check(Path(whole.directory))
+
+
+def test_a_judge_that_cannot_read_stops_the_run(whole, spark, monkeypatch, tmp_path):
+    shutil.copytree(contextual.BUNDLED, tmp_path / "model")
+    (tmp_path / "model" / contextual.TOKENIZER).write_text("{}")
+    contextual._load.cache_clear()
+    monkeypatch.setattr(
+        contextual, "_load", lambda threads: contextual.ContextualEmbedder(tmp_path / "model")
+    )
+    config = settings(
+        Path(whole.directory).parents[1] / "calls.jsonl", Path(whole.directory).parent,
+        **WHOLE | {"utility.judge_texts": 100},
+    )  # fmt: skip
+    with pytest.raises(InputError, match="install the package anew"):
+        nes.run(config, spark)
