@@ -848,7 +848,8 @@ class AuditConfig(Section):
     )
     gate_models: list[str] = Field(
         default_factory=lambda: ["linkage"],
-        description="adversaries that gates.max_linkage_accuracy binds",
+        description="adversaries and language models that gates.max_linkage_accuracy binds; for a "
+        "language model the release waits until 'nes-spark audit' has asked it",
     )
     min_chunks: int = Field(25, ge=1, description="warn about draws with fewer swapped chunks")
     bootstrap: int = Field(

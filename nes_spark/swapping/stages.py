@@ -29,6 +29,7 @@ from nes_spark.swapping.constraints import (
     SameComponent,
     columns_needed,
     constraints_of,
+    numbers_of,
 )
 from nes_spark.swapping.prefix import GroupKey, Large, prefix_batches, smallest_batches
 from nes_spark.swapping.rows import CHANGED_DDL, must_change_rows, plan_rows, rewrite_rows
@@ -325,7 +326,7 @@ def constrained(
     from pyspark.sql import functions as F
 
     asked = columns_needed(constraints)
-    numbers = sorted({name for c in constraints for name in c.numbers})
+    numbers = numbers_of(constraints)
     known = {"component", "swaps_before"}
     found = rows
     if "swaps_before" in asked and "swaps_before" not in rows.columns:
