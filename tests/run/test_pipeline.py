@@ -245,6 +245,20 @@ def test_the_ledger_undoes_the_release(finished, tmp_path):
     assert (merged["text"] == merged["text_restored"]).all()
 
 
+def test_a_result_shows_itself_and_gives_its_release(finished):
+    _, result = finished
+    release, chunks = result.release, result.released("chunks")
+    assert len(release) == result.figures["documents"]
+    assert set(chunks["document_id"]) == set(release["document_id"])
+    assert len(result.to_frame()) == result.choice.candidates
+    assert result.summary() == str(result)
+    html = result._repr_html_()
+    assert html.startswith("<table><caption>release published</caption>")
+    assert result.report in html
+    with pytest.raises(ValueError, match="'documents' or 'chunks'"):
+        result.released("ledger")
+
+
 def test_nothing_secret_leaves_the_private_folders(logged_run):
     config, result, log = logged_run
     swaps = result.table("swaps")
