@@ -338,6 +338,33 @@ def audit(
 
 
 @main.command()
+@click.argument("run_dir", type=click.Path(file_okay=False))
+@click.option("--coverage", type=float, help="Share of the exchanges of plan whole, e.g. .8.")
+@click.option("--rule", help="A rule of choice, e.g. lowest_risk.")
+@click.option("--combination", help="Categories of a candidate, e.g. Person+Product.")
+@click.option("--swaps", type=int, help="Number of swaps of that candidate.")
+@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="E.g. choice.slope=2.")
+def choose(
+    run_dir: str,
+    coverage: float | None,
+    rule: str | None,
+    combination: str | None,
+    swaps: int | None,
+    settings: tuple[str, ...],
+) -> None:
+    """Publish another candidate of RUN_DIR in place of its release; no stage runs again.
+
+    Whoever holds two releases of one sequence of swaps sees original names where they differ: call
+    the earlier one back.
+    """
+    from nes_spark.run.choosing import choices_of, choose_again
+
+    logs.configure()
+    named = parse_settings(settings)
+    click.echo(choose_again(run_dir, choices_of(coverage, rule, combination, swaps, named)))
+
+
+@main.command()
 @click.argument("run_dirs", nargs=-1, required=True, type=click.Path(file_okay=False))
 @click.option(
     "--output", type=click.Path(file_okay=False), default="out/compare", show_default=True

@@ -470,16 +470,88 @@ MEASURED = Table(
 
 POST_DENSITY = Table(
     "post_density",
-    "The log density of one post-swap text under the component of the chunk before the swap.",
+    "The log density of one released text under the component of the chunk before the swap.",
     (
         Column("setting", "string", "mixture setting"),
-        Column("combination", "string", "swapped categories"),
+        Column("combination", "string", "swapped categories; '' for what every release replaces"),
         Column("draw", "int", "Monte Carlo draw"),
-        Column("order", "int", "swap that produced the text"),
+        Column("order", "int", "swap that produced the text; 0 for what every release replaces"),
         Column("chunk_id", "string", "chunk"),
         Column("log_density", "double", "under the pre-swap component, relative to uniform"),
     ),
     ("setting", "combination", "draw", "chunk_id", "order"),
+)
+
+JUDGED = Table(
+    "judged",
+    "One text that the judge read for the candidates. Secret, as the texts are.",
+    (
+        Column("setting", "string", "mixture setting"),
+        Column("combination", "string", "swapped categories; '' where nothing was exchanged"),
+        Column("draw", "int", "Monte Carlo draw"),
+        Column(
+            "order",
+            "int",
+            "swap that produced the text; 0: nothing was exchanged; -1: as suppressed",
+        ),
+        Column("chunk_id", "string", "chunk"),
+        Column("document_id", "string", "document"),
+        Column("component", "int", "component of the chunk before"),
+        Column("weight", "double", "changed chunks of the sequence that it stands for; 0 for -1"),
+        Column("cosine", "double", "with the chunk as suppressed, rounded to 5 decimals"),
+        Column("digest", "string", "SHA-256 of the text"),
+        Column("vector", "array<float>", "float32, norm 1; null for an empty text", True),
+    ),
+    ("setting", "combination", "draw", "order", "chunk_id"),
+)
+
+FIDELITY = Table(
+    "fidelity",
+    "How much of the changed chunks one candidate keeps, by the judge (nes_spark.utility.judge).",
+    (
+        Column("setting", "string", "mixture setting"),
+        Column("combination", "string", "swapped categories; '' where nothing was exchanged"),
+        Column("n_swaps", "int", "swaps; 0: only what is replaced everywhere is"),
+        Column(
+            "fidelity",
+            "double",
+            "mean cosine of a changed chunk as suppressed and as released; 1 where none changed; "
+            "null where the sample holds none of them",
+            True,
+        ),
+        Column("fidelity_se", "double", "its standard error, by documents; null for one", True),
+        Column("corpus", "double", "the same over all chunks: unchanged ones count 1", True),
+        Column("corpus_se", "double", "its standard error", True),
+        Column("chunks", "int", "changed chunks that the figures rest on"),
+        Column("changed", "double", "chunks that the candidate changes, mean over draws"),
+    ),
+    ("setting", "combination", "n_swaps"),
+)
+
+UTILITY = Table(
+    "utility",
+    "One measure of what the chosen release cost, or of an anchor to compare it with.",
+    (
+        Column(
+            "subject",
+            "string",
+            "release, or an anchor on the same chunks: unchanged, names_blanked, any_partner, "
+            "half_deleted, random_other (nes_spark.utility.judge.SUBJECTS)",
+        ),
+        Column(
+            "measure",
+            "string",
+            "fidelity, topic_agreement, DU, pMSE, task_agreement/<task>; below_blanking: how much "
+            "lower fidelity is than that of the same names blanked",
+        ),
+        Column("value", "double", "of the changed chunks, DU of all; null: see reason", True),
+        Column("standard_error", "double", "by documents; null where there is none", True),
+        Column("corpus", "double", "over all chunks; null where that has no meaning", True),
+        Column("chunks", "int", "changed chunks that the figure rests on"),
+        Column("changed", "bigint", "chunks that the release changed"),
+        Column("reason", "string", "why there is no figure; empty where there is one"),
+    ),
+    ("subject", "measure"),
 )
 
 RISK_FITS = Table(
@@ -526,7 +598,10 @@ SCORES = Table(
         Column("alpha", "double", "discount parameter"),
         Column("p_hat", "double", "population uniques among sample uniques, unclipped"),
         Column("p_hat_clipped", "double", "p_hat clipped to [0, 1]; enters DR"),
+        Column("stays_unique", "double", "pi(N): a sample unique stays unique among N"),
+        Column("uniques_left", "bigint", "sample uniques of z_J that were not swapped"),
         Column("log_f_pre", "double", "sum over chunks of the log density before"),
+        Column("log_f_base", "double", "the same for the release without swaps"),
         Column("log_f_post", "double", "the same after, under the pre-swap labels"),
         Column("DR", "double", "disclosure risk"),
         Column("DU", "double", "data utility"),
@@ -546,11 +621,14 @@ CANDIDATES = Table(
         Column("r", "double", "swap rate"),
         Column("draw", "int", "the draw, where the seed is decided too; null for averages", True),
         Column("draws", "int", "draws that reached this number of swaps"),
+        Column("incomplete", "boolean", "other draws did not: an average over lucky ones"),
         Column("DR", "double", "mean disclosure risk"),
         Column("DR_se", "double", "its standard error; null for one draw", True),
         Column("DU", "double", "mean data utility"),
         Column("DU_se", "double", "its standard error; null for one draw", True),
-        Column("DU_above_one", "boolean", "mean DU above 1: look at it before choosing"),
+        Column("DU_above_one", "boolean", "mean DU above 1; counts as 1 on the frontier"),
+        Column("uniques_left", "double", "mean sample uniques that were not swapped", True),
+        Column("uniques_expected", "double", "how many of them stay unique among N", True),
         Column("on_frontier", "boolean", "not dominated within its setting and population"),
         Column("chosen", "boolean", "the release that was chosen"),
     ),
@@ -671,6 +749,9 @@ TABLES: dict[str, Table] = {
         MEASURED,
         REWRITES,
         POST_DENSITY,
+        JUDGED,
+        FIDELITY,
+        UTILITY,
         RISK_FITS,
         SCORES,
         CANDIDATES,

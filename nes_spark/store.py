@@ -29,7 +29,7 @@ from pyarrow import fs as pafs
 
 from nes_spark import scratch
 from nes_spark.errors import InfrastructureError, InputError
-from nes_spark.logs import LOGGER
+from nes_spark.logs import LOGGER, inside
 from nes_spark.schemas import TABLES
 from nes_spark.versions import code_version
 
@@ -475,6 +475,7 @@ class Store:
             raise InfrastructureError(
                 f"table {name}: columns {sorted(missing)} are missing or not declared"
             )
+        inside(f"table {name}")
         self._discard(name)
         columns = [f"CAST(`{c.name}` AS {c.type}) AS `{c.name}`" for c in table.columns]
         target = self.path("stages", name)
@@ -562,6 +563,7 @@ class Store:
 
         ``fill`` may return details that are kept in the manifest.
         """
+        inside(name)
         self._discard(name)
         with self.temporary() as temporary:
             details = fill(temporary) or {}

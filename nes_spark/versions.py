@@ -30,7 +30,7 @@ def code_version() -> str:
 GROUND = frozenset(
     {
         "config", "errors", "failures", "lazy", "logs", "plain", "schemas", "scratch", "session",
-        "store", "tracking", "versions",
+        "showing", "store", "tracking", "versions",
     }
 )  # fmt: skip
 PACKAGE = ROOT.name

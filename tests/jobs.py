@@ -35,10 +35,12 @@ SMALL = {
     "mixture.n_components": "3",
     "mixture.n_init": "2",
     "releases.plan": "pairs",
+    "releases.draws": "1",
     "choice.rule": "line",
     "releases.max_swaps": "6",
     "report.examples": "false",
     "audit.linkage": "false",
+    "utility.judge": "off",
     "spark.shuffle_partitions": "2",
 }
 

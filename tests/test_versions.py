@@ -17,7 +17,7 @@ CACHED = (
     versions.code_version,
 )
 #: Stages that embed texts.
-EMBEDDING = {"embedder", "chunks", "embeddings", "post_density"}
+EMBEDDING = {"embedder", "chunks", "embeddings", "post_density", "utility"}
 
 
 def forget():
@@ -77,14 +77,17 @@ def test_what_no_table_is_made_of_leaves_all_valid(package, untouched):
 @pytest.mark.parametrize(
     ("name", "stages"),
     [
-        ("mixture/em.py", {"mixture", "assignments", "swaps", "post_density", "candidates"}),
+        (
+            "mixture/em.py",
+            {"mixture", "assignments", "swaps", "post_density", "utility", "candidates"},
+        ),
         ("text/presentation.py", {"documents", "chunks", "cells"}),
-        ("entities/linking.py", {"mentions", "cells", "swaps", "rewrites"}),
+        ("entities/linking.py", {"mentions", "cells", "swaps", "rewrites", "utility"}),
         ("risk/ewens_pitman.py", {"risk_fits", "scores", "candidates"}),
-        ("swapping/sampler.py", {"swaps", "rewrites"}),
+        ("swapping/sampler.py", {"swaps", "rewrites", "utility"}),
         ("embedding/static.py", EMBEDDING),
         ("embedding/models/static-en/tokenizer.json", EMBEDDING),
-        ("entities/data/words.txt", {"mentions", "cells", "swaps", "rewrites"}),
+        ("entities/data/words.txt", {"mentions", "cells", "swaps", "rewrites", "utility"}),
     ],
 )
 def test_what_a_stage_is_made_of_makes_it_stale_and_nothing_else(package, untouched, name, stages):

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.stats import pearsonr, spearmanr
+from scipy.stats import permutation_test, spearmanr
 
 from nes_spark.audit.adversaries import SWAP_AWARE
 from nes_spark.audit.statistics import (
@@ -25,6 +25,8 @@ from nes_spark.plain import plain
 if TYPE_CHECKING:
     import pandas as pd
 
+#: So many pairs at most have all their orders looked at.
+_ALL_ORDERS = 8
 #: Outcomes of an answer, in the order in which they are shown.
 OUTCOMES = ("answered", "verbose", "refused", "empty", "malformed")
 
@@ -262,28 +264,49 @@ def audit_metrics(
     }
 
 
-def risk_against_attacks(attacks: pd.DataFrame) -> dict[str, float | None]:
-    """Relate estimated disclosure risk to measured attack success, over candidate releases.
+def independent_agreement(attacks: pd.DataFrame) -> dict[str, float | None]:
+    """Relate estimated risk to measured attack success over releases that were drawn independently.
+
+    Candidates of one combination are prefixes of one sequence of swaps: risk and success are then
+    both sums over the same swaps and go together by construction. Sequences of different
+    combinations are independent, so they are compared with each other, all at the largest number
+    of swaps that every one of them reached.
 
     Parameters
     ----------
     attacks : pandas.DataFrame
-        One row a candidate with at least one swap: ``DR`` and ``corpus_accuracy``, the share of all
-        chunks that the adversary identifies in that release.
+        One row a candidate with at least one swap: ``combination, n_swaps, DR`` and
+        ``corpus_accuracy``, the share of all chunks that the adversary identifies in that release.
 
     Returns
     -------
     dict
-        ``releases``, and the correlations ``pearson`` and ``spearman``; None where either measure
-        does not vary or there are fewer than three candidates.
+        ``releases`` (one a combination), ``n_swaps``, ``spearman`` and its ``p_value`` (over all
+        orders of the releases); the last two None where there are fewer than four releases, or one
+        of the measures does not vary.
     """
-    risk, success = attacks["DR"].to_numpy(), attacks["corpus_accuracy"].to_numpy()
-    found: dict[str, float | None] = {"releases": float(len(risk)), "pearson": None}
-    found["spearman"] = None
-    if len(risk) >= 3 and np.ptp(risk) > 0 and np.ptp(success) > 0:
-        found["pearson"] = float(pearsonr(risk, success).statistic)
+    found: dict[str, float | None] = {"releases": 0.0, "n_swaps": None}
+    found |= {"spearman": None, "p_value": None}
+    if attacks.empty:
+        return found
+    common = int(attacks.groupby("combination")["n_swaps"].max().min())
+    mine = attacks[attacks["n_swaps"] == common].sort_values("combination")
+    risk, success = mine["DR"].to_numpy(float), mine["corpus_accuracy"].to_numpy(float)
+    found |= {"releases": float(len(mine)), "n_swaps": float(common)}
+    if len(mine) >= 4 and np.ptp(risk) > 0 and np.ptp(success) > 0:
         found["spearman"] = float(spearmanr(risk, success).statistic)
+        found["p_value"] = _order_test(risk, success)
     return found
+
+
+def _order_test(x: np.ndarray, y: np.ndarray) -> float:
+    """P-value of a rank correlation: over all orders of few pairs, approximate for many."""
+    if len(x) > _ALL_ORDERS:
+        return float(spearmanr(x, y).pvalue)
+    test = permutation_test(
+        (x,), lambda a: spearmanr(a, y).statistic, permutation_type="pairings", n_resamples=math.inf
+    )
+    return float(test.pvalue)
 
 
 def gate_accuracy(results: Iterable[AdversaryResult], gate_models: Sequence[str]) -> float | None:

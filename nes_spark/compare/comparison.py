@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from nes_spark.compare.drift import Drift, drift_between
 from nes_spark.errors import InputError, parameter_error
 from nes_spark.report.terminal import text_table
-from nes_spark.run.published import PublishedRun
+from nes_spark.run.published import CONFIGURATION, PublishedRun
 
 #: Components that the figure shows.
 MAX_COMPONENTS = 20
@@ -49,6 +49,16 @@ class RunSummary:
         Category -> share of chunks that hold an entity of it, from 0 to 1.
     audit : mapping
         Adversary -> (accuracy before, accuracy after).
+    documents_named : mapping
+        Attacker -> (share of the documents that it names before, after).
+    parameters : mapping
+        Dotted key -> value, of those settings that may be logged.
+    frontier : sequence of (float, float)
+        DU and DR of the releases on the frontier, of the chosen setting and population.
+    folder : str
+        The run folder.
+    title : str
+        What it is called beside the others (:func:`told_apart`); name and period by default.
     """
 
     name: str
@@ -72,11 +82,46 @@ class RunSummary:
     mlflow_run_id: str | None = None
     categories: Mapping[str, float] = field(default_factory=dict)
     audit: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    documents_named: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    frontier: Sequence[tuple[float, float]] = ()
+    folder: str = ""
+    title: str = ""
 
     @property
     def label(self) -> str:
-        """Name and period."""
-        return f"{self.name} {self.period}" if self.period else self.name
+        """What the run is called."""
+        return self.title or (f"{self.name} {self.period}" if self.period else self.name)
+
+
+def differing(runs: Sequence[RunSummary]) -> list[str]:
+    """Return the settings that are not the same in all runs, in the order of the first."""
+    keys = dict.fromkeys(key for run in runs for key in run.parameters if key != "period")
+    return [key for key in keys if len({run.parameters.get(key) for run in runs}) > 1]
+
+
+def told_apart(runs: Sequence[RunSummary]) -> list[RunSummary]:
+    """Give runs of one name and period titles that say what is different about them.
+
+    That is the first settings that differ among them; where none does, the folder.
+    """
+    groups: dict[str, list[RunSummary]] = {}
+    for run in runs:
+        groups.setdefault(run.label, []).append(run)
+    titled = []
+    for run in runs:
+        group = groups[run.label]
+        if len(group) == 1:
+            titled.append(run)
+            continue
+        words = [f"{k}={run.parameters.get(k, 'unset')}" for k in differing(group)[:2]]
+        title = ", ".join([run.label, *words])
+        same = [r for r in group if all(r.parameters.get(k) == run.parameters.get(k)
+                                        for k in differing(group)[:2])]  # fmt: skip
+        if len(same) > 1:
+            title = f"{title} ({run.folder or runs.index(run) + 1})"
+        titled.append(replace(run, title=title))
+    return titled
 
 
 def _drift(runs: Sequence[RunSummary]) -> list[dict[str, Any]]:
@@ -132,6 +177,7 @@ def build_comparison(
 
     if len(runs) < 2:
         raise parameter_error("build_comparison", "runs", "at least two runs", len(runs))
+    runs = told_apart(runs)
     folder = Path(folder)
     (folder / "figures").mkdir(parents=True, exist_ok=True)
     labels = [run.label for run in runs]
@@ -145,6 +191,10 @@ def build_comparison(
             {"1 - DU": [1 - run.DU for run in runs]}, "Loss of utility, 1 − DU", "{:.4f}",
         ),
     ]  # fmt: skip
+    overlaid = {run.label: list(run.frontier) for run in runs if run.frontier}
+    if overlaid:
+        chosen = {run.label: (run.DU, run.DR) for run in runs if run.frontier}
+        drawn.append(figures.frontiers(overlaid, chosen))
     steps = list(zip(pairwise(labels), drifts, strict=False))
     drawn += _drift_figures(steps)
     for drawing in drawn:
@@ -162,6 +212,8 @@ def build_comparison(
             for d in drawn
         },
         adversaries=adversaries,
+        attackers=list(dict.fromkeys(name for run in runs for name in run.documents_named)),
+        settings=differing(runs),
         categories=list(dict.fromkeys(c for run in runs for c in run.categories)),
         drift=_drift(runs),
         steps=[{"from": a, "to": b, "drift": drift} for (a, b), drift in steps],
@@ -261,6 +313,8 @@ def _track(
 
 def summary_of(run: PublishedRun) -> RunSummary:
     """Return what is compared of a published run."""
+    from nes_spark.tracking import parameters
+
     details, choice = run.details, run.choice
     figures = details["figures"]
     chunks = int(figures["chunks"])
@@ -294,7 +348,30 @@ def summary_of(run: PublishedRun) -> RunSummary:
             str(result["model"]): (result["pre"]["mean"], result["post"]["mean"])
             for result in details["audit"]["results"]
         },
+        documents_named=_documents_named(run),
+        parameters=parameters(run.config) if run.store.read_json(*CONFIGURATION) else {},
+        frontier=_frontier(run),
+        folder="/".join(Path(run.store.root).parts[-2:]),
     )
+
+
+def _documents_named(run: PublishedRun) -> dict[str, tuple[float, float]]:
+    """Attacker -> share of the documents that it names, before and after."""
+    if run.store.manifest("measured") is None:
+        return {}
+    found: dict[str, dict[str, float]] = {}
+    for attacker, side, named in run.store.rows("measured", ["attacker", "side", "named"]):
+        found.setdefault(attacker, {})[side] = float(named)
+    return {a: (s["before"], s["after"]) for a, s in found.items() if len(s) == 2}
+
+
+def _frontier(run: PublishedRun) -> list[tuple[float, float]]:
+    """DU and DR of what is on the frontier of the chosen space."""
+    if run.store.manifest("candidates") is None:
+        return []
+    space = run.choice.space(run.store.read_pandas("candidates"))
+    mine = space[space["on_frontier"] & space["DU"].notna() & space["DR"].notna()]
+    return [(float(x), float(y)) for x, y in zip(mine["DU"], mine["DR"], strict=True)]
 
 
 def table_of(runs: Sequence[RunSummary]) -> str:
@@ -315,6 +392,36 @@ def table_of(runs: Sequence[RunSummary]) -> str:
         for run in runs
     ]
     return text_table(head, rows, right={1, 2, 4, 5, 6, 7, 8})
+
+
+def _attackers_table(runs: Sequence[RunSummary]) -> list[str]:
+    """Lines for a terminal: who names how many documents, a column a run."""
+    names = list(dict.fromkeys(name for run in runs for name in run.documents_named))
+    if not names:
+        return []
+    rows = [
+        (
+            name,
+            *(
+                "{:.0%} -> {:.0%}".format(*run.documents_named[name])
+                if name in run.documents_named
+                else "-"
+                for run in runs
+            ),
+        )
+        for name in names
+    ]
+    head = ("documents named by", *(run.label for run in runs))
+    return ["", text_table(head, rows, right=set(range(1, len(head))))]
+
+
+def _settings_table(runs: Sequence[RunSummary]) -> list[str]:
+    """Lines for a terminal: settings that differ, a column a run."""
+    keys = differing(runs)
+    if not keys:
+        return ["", "All settings that are logged are the same."]
+    rows = [(key, *(run.parameters.get(key, "-") for run in runs)) for key in keys]
+    return ["", text_table(("what differs", *(run.label for run in runs)), rows)]
 
 
 def compare_runs(directories: Sequence[str | Path], folder: str | Path, track: bool = False) -> str:
@@ -338,10 +445,10 @@ def compare_runs(directories: Sequence[str | Path], folder: str | Path, track: b
     if len(directories) < 2:
         raise InputError("compare: give at least two run folders")
     opened = [PublishedRun(directory) for directory in directories]
-    runs = [summary_of(run) for run in opened]
+    runs = told_apart([summary_of(run) for run in opened])
     drifts = [drift_between(a, b) for a, b in pairwise(opened)]
     page = build_comparison(runs, folder, drifts)
-    lines = [table_of(runs), "", f"Page: {page}"]
+    lines = [table_of(runs), *_attackers_table(runs), *_settings_table(runs), "", f"Page: {page}"]
     run_id = _track(opened[-1], runs, drifts, Path(folder)) if track else None
     if run_id is not None:
         lines.append(f"MLflow run: {run_id}")

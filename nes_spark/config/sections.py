@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Mapping
 from itertools import combinations
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
 from pydantic import (
     BaseModel,
@@ -40,6 +40,15 @@ class Section(BaseModel):
     """Base of all sections: unknown keys are errors, values are immutable, numbers make sense."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _off(cls, values: Any) -> Any:
+        """Read ``off`` as it is written: YAML 1.1 takes it for false."""
+        if not isinstance(values, dict):
+            return values
+        words = {name for name, f in cls.model_fields.items() if "off" in get_args(f.annotation)}
+        return {k: "off" if v is False and k in words else v for k, v in values.items()}
 
     @model_validator(mode="after")
     def _sensible(self: _AnySection) -> _AnySection:
@@ -575,16 +584,26 @@ class ReleasesConfig(Section):
         description="categories kept (F); by default Date, unless it is shifted",
     )
     max_swaps: int = Field(30, ge=1, description="longest sequence of swaps for each J")
-    draws: int = Field(1, ge=1, description="Monte Carlo draws M")
+    draws: int = Field(
+        1,
+        ge=1,
+        description="Monte Carlo draws M that DR and DU are averaged over; by default 10 for plan "
+        "pairs and 1 for plan whole, whose risk is measured in one draw",
+    )
     constraints: ConstraintsConfig = Field(default_factory=ConstraintsConfig)
 
     @model_validator(mode="before")
     @classmethod
-    def _kept(cls, data: Any) -> Any:
-        """Take from the default of ``fixed`` what is treated otherwise."""
-        if isinstance(data, dict) and "fixed" not in data and "Date" in (data.get("shift") or ()):
-            return {**data, "fixed": []}
-        return data
+    def _defaults(cls, data: Any) -> Any:
+        """Fill in defaults that depend on other fields: what is kept, and the draws of the plan."""
+        if not isinstance(data, dict):
+            return data
+        more: dict[str, Any] = {}
+        if "fixed" not in data and "Date" in (data.get("shift") or ()):
+            more["fixed"] = []
+        if "draws" not in data and data.get("plan") == "pairs":
+            more["draws"] = 10
+        return data | more
 
     @model_validator(mode="after")
     def _units(self) -> ReleasesConfig:
@@ -635,13 +654,19 @@ class SwappingConfig(Section):
     )
 
 
+def _default_populations() -> list[float | Literal["comparable"]]:
+    return ["comparable", 1e10, 1e20, 1e30]
+
+
 class RiskConfig(Section):
     """Ewens-Pitman risk (paper, section 2.4)."""
 
-    population: list[float] = Field(
-        default_factory=lambda: [1e20],
+    population: list[float | Literal["comparable"]] = Field(
+        default_factory=_default_populations,
         min_length=1,
-        description="units N of the population table; at least the number of chunks",
+        description="sizes N of the population that the corpus is a sample of, at least the number "
+        "of chunks n; comparable: the larger of a million and 100 n, comparable chunks in the "
+        "world; the paper's are 1e10, 1e20 and 1e30. The choice is made for the first",
     )
     empty_cell: Literal["exclude", "include"] = Field(
         "exclude",
@@ -662,16 +687,29 @@ class RiskConfig(Section):
 
     @field_validator("population")
     @classmethod
-    def _range(cls, value: list[float]) -> list[float]:
-        if not all(1 <= v <= 1e30 for v in value):
-            raise ValueError(f"every entry must be from 1 to 1e30, got {value}")
+    def _range(cls, value: list[float | str]) -> list[float | str]:
+        if not all(isinstance(v, str) or 1 <= v <= 1e30 for v in value):
+            raise ValueError(f"every entry must be from 1 to 1e30, or 'comparable', got {value}")
         if len(set(value)) < len(value):
             raise ValueError(f"no entry may be repeated, got {value}")
         return value
 
 
 class UtilityConfig(Section):
-    """Utility beyond the mixture, off by default; shown beside DU, never part of it."""
+    """Utility beyond the mixture, shown beside DU: never part of it."""
+
+    judge: Literal["contextual", "off"] = Field(
+        "contextual",
+        description="what measures fidelity: the contextual encoder of the package, whatever "
+        "embeds the chunks; off: fidelity is not known and no choice can rest on it",
+    )
+    judge_texts: int = Field(
+        1400,
+        ge=40,
+        description="texts that the judge reads in a run at most (about 90 a second on two cores): "
+        "candidates, the chosen release and its anchors, on a stratified sample of the changed "
+        "chunks",
+    )
 
     total_variation: bool = Field(
         False, description="distance between the distributions of each category before and after"
@@ -685,20 +723,52 @@ class UtilityConfig(Section):
 class ChoiceConfig(Section):
     """How a release is chosen (paper, section 2.3)."""
 
-    rule: Literal["line", "max_utility", "max_rate", "lowest_risk"] = Field(
-        "lowest_risk",
-        description="line, max_utility and max_rate as in the paper; lowest_risk: the smallest DR, "
-        "and of equal ones the most swaps",
+    rule: Literal["lowest_risk", "max_utility", "line", "max_rate", "coverage", "candidate"] = (
+        Field(
+            "lowest_risk",
+            description="lowest_risk: the lowest risk with utility of at least min_utility, of "
+            "those that tie the one with most swaps; line, max_utility, max_rate: as in the paper; "
+            "coverage: a share of the exchanges of plan whole; candidate: the one with exactly "
+            "this combination and number of swaps",
+        )
+    )
+    n_swaps: int | None = Field(None, ge=0, description="number of swaps, rule candidate")
+    risk: Literal["measured", "DR"] | None = Field(
+        None,
+        description="what counts as risk: measured, the share of documents that the strongest "
+        "attacker names, or DR, the estimated disclosure risk of the paper; default: measured for "
+        "plan whole, DR for plan pairs",
+    )
+    utility: Literal["fidelity", "DU"] | None = Field(
+        None,
+        description="what counts as utility: fidelity, how much of the meaning of the texts a "
+        "contextual encoder still finds, or DU of the paper, capped at 1; default: fidelity where "
+        "it is measured (utility.judge), else DU",
+    )
+    min_utility: float | None = Field(
+        None, ge=0, le=1, description="smallest utility, rule lowest_risk; default: none"
+    )
+    coverage: float | None = Field(
+        None, gt=0, le=1, description="share of the exchanges of plan whole, rule coverage"
     )
     slope: float = Field(1.0, gt=0, description="a in DR = c + a DU, rule line")
     offset: float = Field(0.0, description="c in DR = c + a DU, rule line")
     max_risk: float | None = Field(None, ge=0, le=1, description="alpha, rule max_utility")
-    combination: list[str] | None = Field(None, description="J, rule max_rate")
+    combination: list[str] | None = Field(
+        None, description="J, rules max_rate and candidate; an empty list for no swaps"
+    )
     setting: str | None = Field(None, description="mixture setting; default: the first of the grid")
-    population: float | None = Field(None, description="N; default: the first of the list")
+    population: float | Literal["comparable"] | None = Field(
+        None, description="N; default: the first of the list"
+    )
     per_draw: bool = Field(
         False,
         description="decide on the seed too: every draw is a candidate of its own, not the average",
+    )
+    resamples: int = Field(
+        200,
+        ge=0,
+        description="resamples of the draws that tell how often the same release would be chosen",
     )
 
     @model_validator(mode="after")
@@ -707,6 +777,10 @@ class ChoiceConfig(Section):
             raise ValueError("rule 'max_utility' needs 'max_risk', a number from 0 to 1")
         if self.rule == "max_rate" and not self.combination:
             raise ValueError("rule 'max_rate' needs 'combination', a list of categories")
+        if self.rule == "candidate" and (self.combination is None or self.n_swaps is None):
+            raise ValueError("rule 'candidate' needs 'combination' and 'n_swaps'")
+        if self.rule == "coverage" and self.coverage is None:
+            raise ValueError("rule 'coverage' needs 'coverage', a share above 0 and at most 1")
         return self
 
 
@@ -855,7 +929,8 @@ class AuditConfig(Section):
     )
     gate_models: list[str] = Field(
         default_factory=lambda: ["linkage"],
-        description="adversaries that gates.max_linkage_accuracy binds",
+        description="adversaries and language models that gates.max_linkage_accuracy binds; for a "
+        "language model the release waits until 'nes-spark audit' has asked it",
     )
     min_chunks: int = Field(25, ge=1, description="warn about draws with fewer swapped chunks")
     bootstrap: int = Field(

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,9 @@ from nes_spark.mixture.families import FAMILIES, Array
 from nes_spark.mixture.initial import generator
 from nes_spark.mixture.logs import log_sum_exp
 from nes_spark.mixture.vectors import UnitVectors
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _FORMAT = 1
 #: Posteriors this close, in logs, are compared by a computation that does not depend on batching.
@@ -173,6 +176,39 @@ class MixtureModel:
     def parameters(self) -> Parameters:
         """The parameters in the form of the EM algorithm."""
         return Parameters(self.family, np.log(self.weights), self.means, self.concentrations)
+
+    def _facts(self) -> list[tuple[str, object]]:
+        asked = self.n_components_asked
+        ended = "converged" if self.converged else f"NOT converged (max_iter {self.max_iter})"
+        return [
+            ("vectors", f"{self.n:,} of dimension {self.dimension}"),
+            ("components", f"{self.n_components} of {asked} asked for, {len(self.capped)} capped"),
+            ("fit", f"{ended} after {self.n_iter} iterations"),
+            ("log-likelihood", f"{self.log_likelihood:,.1f}"),
+            ("a vector", f"{self.log_likelihood / self.n:.4f}"),
+            ("BIC", f"{self.bic:,.1f}"),
+        ]
+
+    def summary(self) -> str:
+        """Return what the model is and how its fit went, in lines."""
+        from nes_spark.showing import lines
+
+        return lines(f"Mixture on the sphere, {self.family}", self._facts())
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a component: weight, concentration, whether it is at the ceiling."""
+        import pandas as pd
+
+        capped = [k in self.capped for k in range(self.n_components)]
+        columns = {
+            "weight": self.weights, "concentration": self.concentrations, "capped": capped,
+        }  # fmt: skip
+        return pd.DataFrame(columns).rename_axis("component")
+
+    def _repr_html_(self) -> str:
+        from nes_spark.showing import table
+
+        return table(f"Mixture on the sphere, {self.family}", self._facts())
 
     def log_density(self, X: ArrayLike) -> Array:
         """Return the log density of each vector under each component.

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from nes_spark.entities.combination import Combination
+from nes_spark.releases.decision import TOSS
 
 if TYPE_CHECKING:
     import pandas as pd
+
+#: Rules of choice that look at no risk.
+RISKLESS_RULES = ("max_rate", "coverage", "candidate")
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,7 @@ class Choice:
     draw : int
         The draw that is released.
     DR, DU : float
-        Disclosure risk and data utility.
+        Disclosure risk and data utility, averaged over the draws that reached so many swaps.
     DR_se, DU_se : float or None
         Their standard errors; None for a single draw.
     rule : str
@@ -42,6 +46,22 @@ class Choice:
         Candidates that it was chosen from, and how many of them are on the frontier.
     components : int
         Components of the mixture.
+    drawn : int
+        Draws that were made.
+    own_DR, own_DU : float or None
+        Figures of the draw that is released.
+    risk, utility : str
+        What counted as risk (``measured`` or ``DR``) and as utility (``fidelity`` or ``DU``).
+    measured, fidelity : float or None
+        Share of documents that the strongest attacker names, and mean cosine of the contextual
+        encoder over all chunks; None where they were not measured before the choice.
+    tied : int
+        Candidates that could not be told from the best, itself included.
+    stability : float or None
+        Share of resamples of the draws that choose this release; None where draws do not decide.
+    uniques_left, uniques_expected : float or None
+        Sample uniques that were not swapped, and how many of them are expected to be unique in the
+        population.
     """
 
     setting: str
@@ -59,6 +79,22 @@ class Choice:
     candidates: int
     on_frontier: int
     components: int
+    drawn: int = 1
+    own_DR: float | None = None
+    own_DU: float | None = None
+    risk: str = "DR"
+    utility: str = "DU"
+    measured: float | None = None
+    fidelity: float | None = None
+    tied: int = 1
+    stability: float | None = None
+    uniques_left: float | None = None
+    uniques_expected: float | None = None
+
+    @property
+    def is_toss(self) -> bool:
+        """Whether fewer than half of the resamples of the draws choose this release."""
+        return self.stability is not None and self.stability < TOSS
 
     @property
     def swapped(self) -> bool:
@@ -77,7 +113,7 @@ class Choice:
             & (candidates["population"] == self.population)
             & (candidates["combination"] == self.combination.name)
             & (candidates["n_swaps"] == self.n_swaps)
-            & ((candidates["draw"] == self.draw) | (candidates["draw"].isna() & (self.draw == 0)))
+            & ((candidates["draw"] == self.draw) | candidates["draw"].isna())
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -92,9 +128,10 @@ class Choice:
         Raises
         ------
         ValueError
-            When fields are missing or not known.
+            When fields are missing that every release has, or are not known.
         """
         names = {f.name for f in fields(cls)}
-        if set(content) != names:
+        needed = {f.name for f in fields(cls) if f.default is MISSING}
+        if not needed <= set(content) <= names:
             raise ValueError(f"a choice has the fields {sorted(names)}, got {sorted(content)}")
         return cls(**{**content, "combination": Combination.parse(content["combination"])})

@@ -156,7 +156,8 @@ class Decision:
     best : int
         The candidate with the best average.
     frontier : ndarray of bool, shape (c,)
-        On the frontier of averages, utility capped; the release without swaps always.
+        On the frontier of averages that all draws reached (of all, where there are none with
+        swaps), utility capped; the release without swaps always.
     n_draws : ndarray of int, shape (c,)
         Draws that reached each candidate.
     incomplete : ndarray of bool, shape (c,)
@@ -363,8 +364,10 @@ def _decide(
     risk, risk_se = _moments(draws.risk)
     plain, utility_se = _moments(draws.utility)
     utility = np.minimum(plain, goal.cap)
+    complete = there & (n_draws == len(draws.draws))
+    compared = complete if (complete & (draws.n_swaps > 0)).any() else there
     frontier = np.zeros(len(there), dtype=bool)
-    frontier[there] = pareto_frontier(risk[there], utility[there])
+    frontier[compared] = pareto_frontier(risk[compared], utility[compared])
     frontier |= there & (draws.n_swaps == 0)
     may = allowed & there
     if max_risk is not None:
@@ -413,8 +416,8 @@ def _decide(
         )
 
     # an average over fewer draws does not win a tie
-    complete = [j for j in tied if j == best or n_draws[j] >= n_draws[best]]
-    chosen = min(complete, key=order)
+    as_many = [j for j in tied if j == best or n_draws[j] >= n_draws[best]]
+    chosen = min(as_many, key=order)
     return Decision(
         chosen=chosen,
         draw=int(draws.draws[np.flatnonzero(reached[:, chosen])].min()),
@@ -428,3 +431,127 @@ def _decide(
         utility=utility,
         utility_se=utility_se,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """Risk and utility of every candidate with standard errors, where draws cannot be paired.
+
+    What attackers name and what an encoder finds of the meaning is measured in one draw; its error
+    comes from the documents and chunks that it was measured on.
+
+    Attributes
+    ----------
+    n_swaps : ndarray of int, shape (c,)
+        Swaps of each; 0 for the release without swaps.
+    risk, risk_se, utility, utility_se : ndarray of shape (c,)
+        Figures and standard errors. NaN for a figure that was not measured: such a candidate is
+        not chosen. NaN for a standard error counts as none.
+    beside : ndarray of shape (c,)
+        A second risk, which decides among candidates that tie.
+    """
+
+    n_swaps: NDArray[np.int64]
+    risk: Array
+    risk_se: Array
+    utility: Array
+    utility_se: Array
+    beside: Array
+
+    def __post_init__(self) -> None:
+        """Refuse columns of different lengths."""
+        n = len(self.n_swaps)
+        for name in ("risk", "risk_se", "utility", "utility_se", "beside"):
+            if len(getattr(self, name)) != n:
+                raise parameter_error(
+                    "Levels", name, f"of {n} candidates", len(getattr(self, name))
+                )
+
+
+@dataclass(frozen=True, eq=False)
+class LevelDecision:
+    """A choice among :class:`Levels`.
+
+    Attributes
+    ----------
+    chosen, best : int
+        Positions of the chosen candidate, and of the one with the best figures.
+    tied : ndarray of int
+        Candidates that cannot be told from the best.
+    frontier : ndarray of bool, shape (c,)
+        On the frontier of the figures, utility capped; the release without swaps always.
+    """
+
+    chosen: int
+    best: int
+    tied: NDArray[np.int64]
+    frontier: NDArray[np.bool_]
+
+
+def decide_levels(
+    levels: Levels,
+    rule: NoisyRule = "lowest_risk",
+    *,
+    slope: float = 1.0,
+    max_risk: float | None = None,
+    min_utility: float | None = None,
+    eligible: Any = None,
+    cap: float = 1.0,
+) -> LevelDecision:
+    """Choose one release from figures with standard errors.
+
+    The rules are those of :func:`decide`. A candidate ties with the best when what the rule makes
+    small differs by at most two standard errors, those of both taken as independent: figures of
+    one run share documents and chunks, which makes their difference surer than that, so that ties
+    are found rather too often than too seldom. Of those that tie, the one with the lowest
+    ``beside`` is chosen, then the one with the lowest risk, then the most swaps: what cannot be
+    told apart is decided for protection.
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range or missing for its rule.
+    EstimationError
+        ``no_candidates`` without any measured candidate, ``empty_feasible_set`` when none keeps the
+        bounds.
+    """
+    owner = "decide_levels"
+    if rule not in NOISY_RULES:
+        raise parameter_error(owner, "rule", f"one of {NOISY_RULES}", rule)
+    if not (slope > 0 and math.isfinite(slope)):
+        raise parameter_error(owner, "slope", "a positive number", slope)
+    if rule == "max_utility" and max_risk is None:
+        raise parameter_error(owner, "max_risk", "a number for rule max_utility", None)
+    there = np.isfinite(levels.risk) & np.isfinite(levels.utility)
+    if not there.any():
+        raise EstimationError("there are no candidate releases to choose from", "no_candidates")
+    utility = np.minimum(levels.utility, cap)
+    frontier = np.zeros(len(there), dtype=bool)
+    frontier[there] = pareto_frontier(levels.risk[there], utility[there])
+    frontier |= there & (levels.n_swaps == 0)
+    may = there if eligible is None else there & np.asarray(eligible, dtype=bool)
+    if max_risk is not None:
+        may = may & (np.nan_to_num(levels.risk, nan=math.inf) <= max_risk)
+    if min_utility is not None:
+        may = may & (np.nan_to_num(utility, nan=-math.inf) >= min_utility)
+    if not may.any():
+        raise EstimationError(
+            "no release keeps the bounds on risk and utility; the lowest risk is "
+            f"{np.nanmin(levels.risk):.6g}, the highest utility {np.nanmax(utility):.6g}",
+            "empty_feasible_set",
+        )
+    goal = _Goal(rule, slope, cap).value(levels.risk, levels.utility)
+    risk_error, utility_error = np.nan_to_num(levels.risk_se), np.nan_to_num(levels.utility_se)
+    if rule == "lowest_risk":
+        variance = risk_error**2
+    elif rule == "max_utility":
+        variance = utility_error**2
+    else:
+        variance = risk_error**2 + (slope * utility_error) ** 2
+    among = np.flatnonzero(may)
+    order = np.lexsort((-utility[among], levels.risk[among], goal[among]))
+    best = int(among[order[0]])
+    width = TIE * np.sqrt(variance[among] + variance[best])
+    tied = among[(among == best) | (goal[among] - goal[best] <= width)]
+    keys = (-levels.n_swaps[tied], levels.risk[tied], levels.beside[tied])
+    return LevelDecision(int(tied[np.lexsort(keys)[0]]), best, tied, frontier)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -11,7 +12,7 @@ from nes_spark.entities.combination import Combination
 from nes_spark.errors import EstimationError, NesError
 from nes_spark.releases.scoring import RiskFigures, average, candidates_of, score_sequence
 from nes_spark.risk.stages import EmptyCell, sample_uniques
-from nes_spark.risk.uniques import unique_proportion
+from nes_spark.risk.uniques import log_stays_unique, unique_proportion
 from nes_spark.schemas import CANDIDATES, SCORES, fields_of
 from nes_spark.utility.measure import DECIMALS, check_denominator
 
@@ -81,7 +82,14 @@ def _risk_figures(
             s1,
             theta,
             alpha,
-            tuple((float(N), unique_proportion(theta, alpha, s1, n, N)) for N in populations),
+            tuple(
+                (
+                    float(N),
+                    unique_proportion(theta, alpha, s1, n, N),
+                    math.exp(log_stays_unique(theta, alpha, n, N)),
+                )
+                for N in populations
+            ),
         )
     missing = sorted(combinations - set(figures) - {f.combination for f in failures})
     if missing:
@@ -106,6 +114,59 @@ def unscored(swaps: DataFrame, assignments: DataFrame, risk_fits: DataFrame) -> 
     _, failures = _risk_figures(risk_fits, {p["combination"] for p in pairs}, ())
     _, more = _denominators(assignments, {p["setting"] for p in pairs})
     return failures + more
+
+
+def replaced_densities(post_log_density: DataFrame, assignments: DataFrame) -> DataFrame:
+    """Return what replacing names in every release does to log densities.
+
+    Parameters
+    ----------
+    post_log_density, assignments : pyspark.sql.DataFrame
+        Tables ``post_density`` and ``assignments``.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        ``setting, chunk_id, base`` (log density of the chunk as every release has it) and
+        ``change`` (against the text before), only of the chunks that are concerned.
+    """
+    from pyspark.sql import functions as F
+
+    base = post_log_density.where("combination = '' AND `order` = 0").select(
+        "setting", "chunk_id", F.col("log_density").alias("base")
+    )
+    before = assignments.select("setting", "chunk_id", F.col("log_density").alias("_pre"))
+    return base.join(before, ["setting", "chunk_id"]).select(
+        "setting", "chunk_id", "base", (F.col("base") - F.col("_pre")).alias("change")
+    )
+
+
+def _changes(replaced: DataFrame) -> dict[str, float]:
+    """Setting -> sum of what replacing changes; exact, whatever the partitions."""
+    from pyspark.sql import functions as F
+
+    exact = F.col("change").cast(f"decimal(20,{DECIMALS})")
+    summed = replaced.groupBy("setting").agg(F.sum(exact).cast("double").alias("change"))
+    return {row["setting"]: row["change"] for row in summed.collect()}
+
+
+def untouched_utility(post_log_density: DataFrame, assignments: DataFrame) -> dict[str, float]:
+    """Return DU of the release without swaps, by setting.
+
+    It is below 1 where must-change categories are replaced. Settings whose DU has no meaning, as
+    its denominator is not positive, are left out.
+
+    Parameters
+    ----------
+    post_log_density, assignments : pyspark.sql.DataFrame
+        Tables ``post_density`` and ``assignments``.
+    """
+    changes = _changes(replaced_densities(post_log_density, assignments))
+    found = {}
+    for row in log_likelihoods(assignments).collect():
+        if not row["n_bad"] and row["log_f_pre"] > 0:
+            found[row["setting"]] = 1.0 + changes.get(row["setting"], 0.0) / row["log_f_pre"]
+    return found
 
 
 def _denominators(
@@ -155,7 +216,8 @@ def score(
         Tables of the run. Sample uniques are those of the pre-swap ``cells``.
     post_log_density : pyspark.sql.DataFrame
         Table ``post_density``: ``setting, combination, draw, order, chunk_id, log_density`` of
-        every swapped chunk under the component of the chunk before.
+        every swapped chunk under the component of the chunk before, and of every chunk that
+        replacing alters (combination ''), against which the swaps are measured.
     populations : sequence of float
         Population sizes N.
     on_failure : {"stop", "skip"}, optional
@@ -201,15 +263,19 @@ def score(
         F.col("setting").isin(*sorted(totals)) & F.col("combination").isin(*sorted(figures))
     )
     key = ["setting", "combination", "draw", "order"]
+    replaced = replaced_densities(post_log_density, assignments)
+    changes = _changes(replaced)
     sides = ready.select(*key, F.explode(F.array("chunk_a", "chunk_b")).alias("chunk_id"))
     uniques = sample_uniques(cells, [Combination.parse(c) for c in sorted(figures)], empty_cell)
     swapped = (
         sides.join(uniques.withColumn("unique", F.lit(True)), ["combination", "chunk_id"], "left")
         .join(
-            assignments.select("setting", "chunk_id", F.col("log_density").alias("pre")),
+            assignments.select("setting", "chunk_id", F.col("log_density").alias("_pre")),
             ["setting", "chunk_id"],
             "left",
         )
+        .join(replaced.drop("change"), ["setting", "chunk_id"], "left")
+        .withColumn("pre", F.coalesce("base", "_pre"))
         .join(
             post_log_density.select(*key, "chunk_id", F.col("log_density").alias("post")),
             [*key, "chunk_id"],
@@ -220,7 +286,9 @@ def score(
 
     def sequence(names: tuple[str, str, int], frame: pd.DataFrame) -> pd.DataFrame:
         setting, combination, draw = names
-        scores = score_sequence(frame, figures[combination], totals[setting][1], n_chunks)
+        before = totals[setting][1]
+        base = before + changes.get(setting, 0.0)
+        scores = score_sequence(frame, figures[combination], before, n_chunks, base)
         return scores.assign(setting=setting, combination=combination, draw=draw)[SCORES.names]
 
     return swapped.groupBy("setting", "combination", "draw").applyInPandas(sequence, SCORES.ddl)
@@ -231,6 +299,8 @@ def summarize(
     settings: Sequence[str] = (),
     populations: Sequence[float] = (),
     per_draw: bool = False,
+    draws: int | None = None,
+    untouched: Mapping[str, float] | None = None,
 ) -> DataFrame:
     """Average scores over draws and mark the frontier of each setting and population.
 
@@ -243,21 +313,28 @@ def summarize(
         scored for them.
     per_draw : bool, optional
         Keep every draw as a candidate of its own: the seed becomes part of the decision.
+    draws : int, optional
+        Draws that were made; by default the most that reached any candidate of a setting.
+    untouched : mapping of str to float, optional
+        Setting -> DU of the release without swaps (:func:`untouched_utility`); 1 by default.
 
     Returns
     -------
     pyspark.sql.DataFrame
-        Table ``candidates``. Every setting and population has the release r = 0 with (1, 1).
+        Table ``candidates``. Every setting and population has the release r = 0.
     """
     from pyspark.sql import functions as F
 
     columns = "setting string, population double, combination string, n_swaps int, r double, "
-    columns += "draw int, draws int, DR double, DR_se double, DU double, DU_se double"
+    columns += "draw int, draws int, DR double, DR_se double, DU double, DU_se double, "
+    columns += "uniques_left double, uniques_expected double"
+    nothing = dict(untouched or {})
 
     def averages(names: tuple[str, float, str], frame: pd.DataFrame) -> pd.DataFrame:
         setting, population, _ = names
         if per_draw:
-            found = frame.assign(draws=1, DR_se=None, DU_se=None)
+            expected = frame["uniques_left"] * frame["stays_unique"]
+            found = frame.assign(draws=1, DR_se=None, DU_se=None, uniques_expected=expected)
         else:
             found = average(frame).assign(draw=None)
         found = found.assign(setting=setting, population=population)
@@ -272,6 +349,9 @@ def summarize(
         means = means.unionByName(base.select("setting", "population", *empty[2:]))
 
     def frontier(names: tuple[str, float], frame: pd.DataFrame) -> pd.DataFrame:
-        return candidates_of(*names, frame[frame["combination"].notna()])
+        setting, population = names
+        known = frame[frame["combination"].notna()]
+        made = 1 if per_draw else draws
+        return candidates_of(setting, population, known, made, nothing.get(setting, 1.0))
 
     return means.groupBy("setting", "population").applyInPandas(frontier, CANDIDATES.ddl)

@@ -135,6 +135,8 @@ class ReportData:
         Table ``risk_fits``.
     p_hats : pandas.DataFrame
         As :func:`nes_spark.risk.p_hat_table` returns it.
+    stays : pandas.DataFrame
+        As :func:`nes_spark.risk.tables.stays_unique_table` returns it.
     components : sequence of ComponentRow
         Components of the chosen setting that have chunks, by number.
     statuses : mapping
@@ -175,6 +177,8 @@ class ReportData:
         Table ``measured``: documents that each attacker names; None where it was not measured.
     coverage : pandas.DataFrame or None
         Table ``coverage`` of plan ``whole``.
+    utility : pandas.DataFrame or None
+        Table ``utility``: what the release cost, beside anchors; None where the judge is off.
     """
 
     name: str
@@ -184,6 +188,7 @@ class ReportData:
     categories: Mapping[str, str]
     risk_fits: pd.DataFrame
     p_hats: pd.DataFrame
+    stays: pd.DataFrame
     components: Sequence[ComponentRow]
     statuses: Mapping[str, int]
     gates: Sequence[Gate]
@@ -210,6 +215,7 @@ class ReportData:
     examples: Sequence[Example] = ()
     measured: pd.DataFrame | None = None
     coverage: pd.DataFrame | None = None
+    utility: pd.DataFrame | None = None
 
     @property
     def documents_named(self) -> dict[str, Any] | None:

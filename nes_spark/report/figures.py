@@ -271,6 +271,45 @@ def against_swaps(space: pd.DataFrame, choice: Choice) -> Drawing:
     )
 
 
+def frontiers(
+    series: Mapping[str, Sequence[tuple[float, float]]], chosen: Mapping[str, tuple[float, float]]
+) -> Drawing:
+    """Overlay the frontiers of several runs, each with its chosen release.
+
+    Parameters
+    ----------
+    series : mapping
+        Run -> (DU, DR) of the releases on its frontier.
+    chosen : mapping
+        Run -> (DU, DR) of its release.
+    """
+
+    def paint(figure: Figure, narrow: bool) -> None:
+        axes = figure.add_subplot()
+        for number, (label, points) in enumerate(series.items()):
+            colour, marker = SERIES[number % len(SERIES)], MARKERS[number % len(MARKERS)]
+            along = sorted(points)
+            axes.plot(
+                [x for x, _ in along], [y for _, y in along], color=colour, marker=marker,
+                markersize=5, linewidth=1.4, label=label,
+            )  # fmt: skip
+            if label in chosen:
+                x, y = chosen[label]
+                axes.plot(
+                    [x], [y], marker="*", markersize=16, color=colour, markeredgecolor=PAPER,
+                    linestyle="none", zorder=5,
+                )  # fmt: skip
+        axes.set_xlabel("Data utility DU")
+        axes.set_ylabel("Disclosure risk DR")
+        figure.legend(loc="outside upper left", ncols=1 if narrow else 2)
+
+    told = "; ".join(
+        f"{label}: {len(points)} releases, DR from {min(y for _, y in points):.3f}"
+        for label, points in series.items()
+    )
+    return _draw("frontiers", f"Frontiers of the runs. {told}", paint)
+
+
 def bars(
     name: str,
     alt: str,

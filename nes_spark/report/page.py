@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nes_spark.audit.adversaries import SWAP_AWARE, words_of_adversaries
+from nes_spark.releases.choice import RISKLESS_RULES
 from nes_spark.report.data import MAX_EXAMPLES, ReportData
 
 if TYPE_CHECKING:
@@ -61,6 +63,7 @@ STAGE_WORDS = {
     "assignments": "assigning components",
     "swaps": "drawing swaps",
     "rewrites": "rewriting texts",
+    "judged": "judging utility",
     "risk_fits": "fitting the risk model",
     "scores": "scoring",
     "candidates": "comparing candidates",
@@ -244,9 +247,19 @@ def _risk_rows(data: ReportData) -> list[dict[str, Any]]:
             & (data.p_hats["population"] == population)
         ]
         row["p"] = found.iloc[0].to_dict() if len(found) else None
+        row["stays"] = _stays(data, fit["combination"])
         row["chosen"] = fit["combination"] == data.choice.combination.name
         rows.append(row)
     return rows
+
+
+def _stays(data: ReportData, combination: str) -> dict[str, Any] | None:
+    """Return pi(N) of a combination at the chosen N with its interval, where there is a fit."""
+    found = data.stays[
+        (data.stays["combination"] == combination)
+        & (data.stays["population"] == data.choice.population)
+    ]
+    return {str(k): v for k, v in found.iloc[0].items()} if len(found) else None
 
 
 def _goodness_rows(data: ReportData) -> list[dict[str, Any]]:
@@ -284,6 +297,65 @@ def _measured_rows(data: ReportData) -> list[dict[str, Any]]:
         if row["side"] == "after"
     ]
     return sorted(rows, key=lambda row: (-row["after"], -row["before"], row["attacker"]))
+
+
+def _utility_of(data: ReportData) -> dict[str, Any] | None:
+    """What the release cost: one row for it and for each anchor, one column a measure."""
+    from nes_spark.utility.judge import BELOW_BLANKING, RELEASE, SUBJECTS, UNCHANGED
+    from nes_spark.utility.panel import MEASURES
+
+    if data.utility is None or not (data.utility["subject"] == RELEASE).any():
+        return None
+    found = {(row["subject"], row["measure"]): row for row in data.utility.to_dict("records")}
+    own = [row for (subject, _), row in found.items() if subject == RELEASE]
+    tasks = sorted(m for s, m in found if s == RELEASE and m.startswith("task_agreement/"))
+    measures = [name for name in (*MEASURES, *tasks) if (RELEASE, name) in found]
+    rows = []
+    for subject, words in SUBJECTS.items():
+        cells = [found.get((subject, name)) for name in measures]
+        if not any(cells):
+            continue
+        rows.append(
+            {
+                "words": words,
+                "own": subject == RELEASE,
+                "figures": [
+                    (c["value"], c["standard_error"]) if c else (None, None) for c in cells
+                ],
+                "chunks": 0 if subject == UNCHANGED else max(int(c["chunks"]) for c in cells if c),
+            }
+        )
+    terms = [(plain(m), MEASURES[m].words) for m in measures if m in MEASURES]
+    terms += [
+        (_task(m), f"share of the changed chunks to which the task {m.partition('/')[2]} gives the "
+         "label that it gave before") for m in tasks
+    ]  # fmt: skip
+    return {
+        "changed": max(int(row["changed"]) for row in own),
+        "measures": [_task(name) for name in measures],
+        "rows": rows,
+        "terms": terms,
+        "sentence": _cost(found.get((RELEASE, BELOW_BLANKING)), found.get((RELEASE, "fidelity"))),
+    }
+
+
+def _task(measure: str) -> str:
+    kind, _, task = measure.partition("/")
+    return f"{plain(task)} agreement" if task else plain(kind)
+
+
+def _cost(below: Mapping[Any, Any] | None, own: Mapping[Any, Any] | None) -> str:
+    """Say in plain words what the release cost against blanking the same names."""
+    if own is None or below is None or missing(below["value"]):
+        return ""
+    error = below["standard_error"]
+    within = "" if missing(error) else f" (± {2 * error:.3f})"
+    cost = below["value"]
+    how = f"that is {cost:.3f}{within} below" if cost > 0 else f"that is {-cost:.3f}{within} above"
+    return (
+        f"They kept a cosine of {own['value']:.3f} with what they were, 1 being unchanged; {how} "
+        "the same chunks with a placeholder in the place of each name."
+    )
 
 
 def _agreement_rows(data: ReportData) -> list[dict[str, Any]]:
@@ -354,14 +426,9 @@ def _render(data: ReportData, drawings: dict[str, Drawing]) -> str:
     space = data.space
     correlation = None
     if data.attacks is not None:
-        from nes_spark.audit.summary import risk_against_attacks
+        from nes_spark.audit.summary import independent_agreement
 
-        correlation = risk_against_attacks(data.attacks)
-        each = [risk_against_attacks(own) for _, own in data.attacks.groupby("combination")]
-        within = [found["spearman"] for found in each if found["spearman"] is not None]
-        correlation["lowest"], correlation["highest"] = (
-            (min(within), max(within)) if within else (None, None)
-        )
+        correlation = independent_agreement(data.attacks)
     frontier = space[space["on_frontier"]].sort_values(["DR", "DU"]).to_dict("records")
     rows = space.to_dict("records")
     choice = data.choice
@@ -371,11 +438,18 @@ def _render(data: ReportData, drawings: dict[str, Drawing]) -> str:
         "max_utility": "the frontier release with most utility among those with low enough risk",
         "max_rate": "as many swaps as possible of the combination that was asked for",
         "lowest_risk": "the release with the lowest risk",
+        "candidate": "the candidate that was asked for",
+        "coverage": "the shortest release that makes the share of the exchanges asked for",
+    }
+    risk_words = {
+        "measured": ", where risk is the share of documents that the strongest attacker names",
+        "DR": ", where risk is the estimated disclosure risk DR",
     }
     return environment().get_template("report.html.j2").render(
         data=data,
         documents_named=data.documents_named,
         measured=_measured_rows(data),
+        utility=_utility_of(data),
         coverage=[] if data.coverage is None else data.coverage.to_dict("records"),
         figures=data.figures,
         choice=choice,
@@ -403,6 +477,9 @@ def _render(data: ReportData, drawings: dict[str, Drawing]) -> str:
         reason_words=REASON_WORDS,
         stage_words=STAGE_WORDS,
         rule_words=words.get(choice.rule, plain(choice.rule)),
+        risk_words="" if choice.rule in RISKLESS_RULES else risk_words[choice.risk],
+        stays=_stays(data, choice.combination.name),
+        axes={n: n in space and bool(space[n].notna().any()) for n in ("measured", "fidelity")},
         shown=SHOWN,
         exchanged=list(data.exchanged)[:MAX_EXCHANGED],
         examples=list(data.examples)[:MAX_EXAMPLES],

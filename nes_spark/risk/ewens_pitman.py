@@ -24,7 +24,7 @@ import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
@@ -42,6 +42,9 @@ from nes_spark.risk.uniques import (
     log_stays_unique,
     unique_proportion,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _MAX_ITER = 200
 #: Newton decrement (distance to the maximum in squared standard errors) at which one step is left.
@@ -382,6 +385,42 @@ class EwensPitmanFit:
     converged: bool
     boundary: bool
     n_iter: int
+
+    def _facts(self) -> list[tuple[str, object]]:
+        errors = self.standard_errors
+        low, high = self.alpha_interval.low, self.alpha_interval.high
+        return [
+            ("theta", f"{self.theta:.4g} (standard error {errors.theta:.3g})"),
+            (
+                "alpha",
+                f"{self.alpha:.4f} (standard error {errors.alpha:.3g}; 95 % {low:.3f} to "
+                f"{high:.3f})",
+            ),
+            ("units, cells, sample uniques", f"{self.n:,}, {self.k:,}, {self.s1:,}"),
+            ("log-likelihood", f"{self.log_likelihood:,.2f}"),
+        ]
+
+    def summary(self) -> str:
+        """Return the estimates with their uncertainty, in lines."""
+        from nes_spark.showing import lines
+
+        return lines("Ewens-Pitman fit", self._facts())
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a parameter: estimate, standard error, 95 % profile interval."""
+        import pandas as pd
+
+        rows = [
+            (name, getattr(self, name), getattr(self.standard_errors, name), found.low, found.high)
+            for name, found in (("theta", self.theta_interval), ("alpha", self.alpha_interval))
+        ]
+        columns = ["parameter", "estimate", "standard_error", "low", "high"]
+        return pd.DataFrame(rows, columns=columns).set_index("parameter")
+
+    def _repr_html_(self) -> str:
+        from nes_spark.showing import table
+
+        return table("Ewens-Pitman fit", self._facts())
 
     @cached_property
     def _likelihood(self) -> _Likelihood:

@@ -12,6 +12,9 @@ from nes_spark.errors import EstimationError
 from nes_spark.risk.ewens_pitman import EwensPitmanFit, fit_ewens_pitman
 from nes_spark.schemas import RISK_FITS
 
+#: What a configuration calls :func:`comparable_population`.
+COMPARABLE = "comparable"
+
 
 def fit_row(combination: str, sizes: Mapping[int, int]) -> dict[str, Any]:
     """Fit one table and return its row of ``risk_fits``; a failure is a row with its reason.
@@ -134,6 +137,20 @@ def p_hat_table(risk_fits: pd.DataFrame, populations: Sequence[float]) -> pd.Dat
 def comparable_population(n: int) -> float:
     """Return max(10^6, 100 n): the comparable chunks in the world that a choice assumes for n."""
     return float(max(10**6, 100 * n))
+
+
+def resolved_populations(configured: Sequence[float | str], n: int) -> list[float]:
+    """Return the population sizes that a configuration names, for a corpus of n chunks.
+
+    Parameters
+    ----------
+    configured : sequence of float or str
+        Sizes N; ``comparable`` stands for :func:`comparable_population`.
+    n : int
+        Chunks of the corpus.
+    """
+    sizes = [comparable_population(n) if N == COMPARABLE else float(N) for N in configured]
+    return list(dict.fromkeys(sizes))
 
 
 def stays_unique_table(

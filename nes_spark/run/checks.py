@@ -19,6 +19,8 @@ LEAK_RULES = (
     "name", "part", "ticker", "url", "email", "phone", "literal", "pattern",
     "other_document", "swapped_in",
 )  # fmt: skip
+#: Those by which the value that must stay secret may be found.
+SECRET_RULES = ("name", "part", "literal")
 #: Finds faults of a configuration: one line each, with what is allowed.
 Check = Callable[["Config"], Iterator[str]]
 
@@ -78,10 +80,24 @@ def _identifiers(config: Config) -> Iterator[str]:
 
 
 def _accepted(config: Config) -> Iterator[str]:
+    from nes_spark.text.kinds import kinds_of_secret
+
+    covering = kinds_of_secret(config.input.columns)
     known = [*config.identifiers.kinds, *LEAK_RULES]
+    rules = {config.identifiers.kinds[k].rule for k in covering if k in config.identifiers.kinds}
+    finding = {*SECRET_RULES, *(rules & {"ticker"})}
+    allowed = [name for name in known if name not in finding.union(covering)]
     for name in config.gates.accept_identifiers:
         if name not in known:
             yield unknown("gates.accept_identifiers", "kind or rule", name, known)
+        elif name not in allowed:
+            what = "is a kind of" if name in covering else "is a rule that finds"
+            yield (
+                f"gates.accept_identifiers: {name!r} {what} the value that must stay secret "
+                f"(input.columns.metadata: {config.input.columns.metadata}), which a release never "
+                f"holds; allowed are {', '.join(allowed)}: take it out, or list the forms that are "
+                "ordinary words under identifiers.allow"
+            )
 
 
 def _consistency(config: Config) -> Iterator[str]:
@@ -121,8 +137,9 @@ def _choice(config: Config) -> Iterator[str]:
         yield unknown("choice.setting", "mixture setting", config.choice.setting, settings)
     population = config.choice.population
     if population is not None and population not in config.risk.population:
-        shown = [f"{n:g}" for n in config.risk.population]
-        yield unknown("choice.population", "population", f"{population:g}", shown)
+        shown = [n if isinstance(n, str) else f"{n:g}" for n in config.risk.population]
+        named = population if isinstance(population, str) else f"{population:g}"
+        yield unknown("choice.population", "population", named, shown)
 
 
 def _adversaries(config: Config) -> Iterator[str]:
@@ -132,6 +149,13 @@ def _adversaries(config: Config) -> Iterator[str]:
         check_names(config.audit)
     except ConfigError as error:
         yield str(error)
+    models = {model.name for model in config.audit.models}
+    bound = [name for name in config.audit.gate_models if name in models]
+    if bound and config.gates.max_linkage_accuracy is None:
+        yield (
+            f"audit.gate_models: {', '.join(bound)} is bound by gates.max_linkage_accuracy, which "
+            "is not set; set it to a share from 0 to 1, or take the language model out"
+        )
 
 
 def _tasks(config: Config) -> Iterator[str]:

@@ -2,34 +2,106 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+import math
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from nes_spark.entities.combination import Combination
 from nes_spark.errors import EstimationError
 from nes_spark.releases.choice import Choice
+from nes_spark.releases.decision import Levels, decide, decide_levels, draws_of
 from nes_spark.releases.frontier import choose
 
 if TYPE_CHECKING:
     from nes_spark.config import Config
+    from nes_spark.config.sections import ChoiceConfig
+
+LOGGER = logging.getLogger(__name__)
+
+#: Public seed of the resamples that tell how stable a choice is.
+_RESAMPLED = 20
+#: Figures of a candidate that are measured before the choice, beside those of its scores.
+MEASURED = ("measured", "measured_low", "measured_high", "fidelity", "fidelity_se")
+#: Half the width of a 95 % interval in standard errors.
+_NORMAL = 1.959963984540054
+
+
+def axes_of(config: Config, candidates: pd.DataFrame) -> tuple[str, str]:
+    """Return what counts as risk and as utility: ``choice.risk`` and ``choice.utility``.
+
+    Parameters
+    ----------
+    config : Config
+    candidates : pandas.DataFrame
+        Candidates, with the columns of :data:`MEASURED` that are there.
+
+    Raises
+    ------
+    EstimationError
+        ``not_measured`` when the configuration asks for an axis that was not measured.
+    """
+    rule = config.choice
+    whole = config.releases.plan == "whole"
+    there = {n: n in candidates and candidates[n].notna().any() for n in ("measured", "fidelity")}
+    risk = rule.risk or ("measured" if whole and there["measured"] else "DR")
+    if whole and rule.risk is None and risk == "DR":
+        LOGGER.warning("the choice rests on DR: measured risk is not there (%s)", WHERE["measured"])
+    utility = rule.utility or ("fidelity" if there["fidelity"] else "DU")
+    for key, axis in (("risk", risk), ("utility", utility)):
+        if not there.get(axis, True):
+            raise EstimationError(
+                f"choice.{key}: {axis} was not measured for the candidates "
+                f"({WHERE[axis]}); switch it on or choose another {key}",
+                "not_measured",
+            )
+    return risk, utility
+
+
+#: Axis -> what switches its measurement on.
+WHERE = {
+    "measured": "audit.documents, audit.max_documents; plan whole only",
+    "fidelity": "utility.judge",
+}
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """A position among the candidates and how it came about."""
+
+    position: int
+    risk: str
+    utility: str
+    tied: int = 1
+    stability: float | None = None
 
 
 def choose_release(
-    candidates: pd.DataFrame, config: Config, components: Mapping[str, int]
+    candidates: pd.DataFrame,
+    config: Config,
+    components: Mapping[str, int],
+    scores: pd.DataFrame | None = None,
+    populations: Mapping[str, float] | None = None,
 ) -> Choice:
     """Choose among the candidates of one setting and population.
 
     Parameters
     ----------
     candidates : pandas.DataFrame
-        Table ``candidates``.
+        Table ``candidates``, where they were measured with the columns of :data:`MEASURED`.
     config : Config
         Its section ``choice`` names rule, setting and population; by default the first setting of
         the grid and the first population.
     components : mapping of str to int
         Setting -> components of its fitted mixture.
+    scores : pandas.DataFrame, optional
+        Table ``scores``: what each draw reached. Without it, averages are compared as they are.
+    populations : mapping of str to float, optional
+        How a configuration calls a population size, e.g. ``comparable`` -> its size.
 
     Returns
     -------
@@ -44,7 +116,8 @@ def choose_release(
 
     rule = config.choice
     setting = rule.setting or settings_of(config.mixture)[0].name
-    population = config.risk.population[0] if rule.population is None else rule.population
+    asked = config.risk.population[0] if rule.population is None else rule.population
+    population = float((populations or {}).get(str(asked), asked))
     mine = candidates[
         (candidates["setting"] == setting) & (candidates["population"] == population)
     ].reset_index(drop=True)
@@ -56,23 +129,20 @@ def choose_release(
             f"no candidate has setting {setting!r} and N = {population:g}; there are {have}",
             "no_candidates",
         )
-    position = choose(
-        mine,
-        rule.rule,
-        slope=rule.slope,
-        offset=rule.offset,
-        max_risk=rule.max_risk,
-        combination=rule.combination,
-    )
-    row = mine.iloc[position].to_dict()
+    own = None
+    if scores is not None:
+        own = scores[(scores["setting"] == setting) & (scores["population"] == population)]
+    found = _choose(mine, config, own)
+    row = mine.iloc[found.position].to_dict()
+    draw, own_DR, own_DU = _published(row, own)
     return Choice(
         setting=setting,
-        population=float(population),
+        population=population,
         combination=Combination.parse(str(row["combination"])),
         n_swaps=int(row["n_swaps"]),
         r=float(row["r"]),
         draws=int(row["draws"]),
-        draw=0 if pd.isna(row["draw"]) else int(row["draw"]),
+        draw=draw,
         DR=float(row["DR"]),
         DR_se=_number(row["DR_se"]),
         DU=float(row["DU"]),
@@ -81,7 +151,126 @@ def choose_release(
         candidates=len(mine),
         on_frontier=int(mine["on_frontier"].sum()),
         components=components[setting],
+        drawn=int(mine["draws"].max()),
+        own_DR=own_DR,
+        own_DU=own_DU,
+        risk=found.risk,
+        utility=found.utility,
+        measured=_number(row.get("measured")),
+        fidelity=_number(row.get("fidelity")),
+        tied=found.tied,
+        stability=found.stability,
+        uniques_left=_number(row.get("uniques_left")),
+        uniques_expected=_number(row.get("uniques_expected")),
     )
+
+
+def _published(row: Mapping[Any, Any], own: pd.DataFrame | None) -> tuple[int, Any, Any]:
+    """Return the draw that is released, one that made all the swaps, with its own DR and DU."""
+    first = 0 if pd.isna(row["draw"]) else int(row["draw"])
+    if own is None or not row["n_swaps"]:
+        return first, None, None
+    here = own[(own["combination"] == row["combination"]) & (own["n_swaps"] == row["n_swaps"])]
+    if not pd.isna(row["draw"]):
+        here = here[here["draw"] == first]
+    if here.empty:
+        raise EstimationError(
+            f"no draw made {row['n_swaps']} swaps of {row['combination']}: the tables scores and "
+            "candidates are not of one run",
+            "no_candidates",
+        )
+    released = here.loc[here["draw"].idxmin()]
+    return int(released["draw"]), float(released["DR"]), float(released["DU"])
+
+
+def _choose(mine: pd.DataFrame, config: Config, scores: pd.DataFrame | None) -> _Chosen:
+    rule = config.choice
+    risk, utility = axes_of(config, mine)
+    if rule.rule == "max_rate":
+        position = choose(mine, "max_rate", combination=rule.combination)
+        return _Chosen(position, risk, utility)
+    if rule.rule == "candidate":
+        return _Chosen(_named(mine, rule), risk, utility)
+    if rule.rule == "coverage":
+        return _Chosen(_covering(mine, float(rule.coverage or 1.0)), risk, utility)
+    several = scores is not None and not rule.per_draw and int(mine["draws"].max()) > 1
+    if risk == "DR" and utility == "DU" and several:
+        assert scores is not None
+        return _by_draws(mine, scores, rule)
+    found = decide_levels(
+        _levels(mine, risk, utility),
+        rule.rule,
+        slope=rule.slope,
+        max_risk=rule.max_risk,
+        min_utility=rule.min_utility,
+    )
+    return _Chosen(found.chosen, risk, utility, len(found.tied))
+
+
+def _by_draws(mine: pd.DataFrame, scores: pd.DataFrame, rule: ChoiceConfig) -> _Chosen:
+    """Choose by DR and DU, paired over draws."""
+    nothing = mine[mine["n_swaps"] == 0].iloc[0]
+    drawn = int(mine["draws"].max())
+    draws = draws_of(scores, drawn, nothing=(float(nothing["DR"]), float(nothing["DU"])))
+    place: dict[Hashable, int] = {
+        (str(c), int(n)): i
+        for i, (c, n) in enumerate(zip(mine["combination"], mine["n_swaps"], strict=True))
+    }
+    known = np.array([name in place for name in draws.names])
+    found = decide(
+        draws,
+        rule.rule,  # type: ignore[arg-type]  # the two others were taken care of
+        slope=rule.slope,
+        max_risk=rule.max_risk,
+        min_utility=rule.min_utility,
+        eligible=known,
+        resamples=rule.resamples,
+        seed=_RESAMPLED,
+    )
+    stability = None if math.isnan(found.confidence) else found.confidence
+    return _Chosen(place[draws.names[found.chosen]], "DR", "DU", len(found.tied), stability)
+
+
+def _levels(mine: pd.DataFrame, risk: str, utility: str) -> Levels:
+    def column(name: str) -> np.ndarray:
+        values = mine[name] if name in mine else pd.Series(math.nan, index=mine.index)
+        return values.to_numpy(dtype=float, na_value=math.nan)
+
+    risk_se = column("DR_se")
+    if risk == "measured":
+        risk_se = (column("measured_high") - column("measured_low")) / (2 * _NORMAL)
+    return Levels(
+        mine["n_swaps"].to_numpy(np.int64),
+        column(risk),
+        risk_se,
+        column(utility),
+        column(f"{utility}_se"),
+        column("DR"),
+    )
+
+
+def _named(mine: pd.DataFrame, rule: ChoiceConfig) -> int:
+    """Return the candidate with exactly the combination and number of swaps asked for."""
+    wanted = sorted(rule.combination or ())
+    same = [sorted(Combination.parse(str(c))) == wanted for c in mine["combination"]]
+    found = np.flatnonzero(np.array(same) & (mine["n_swaps"] == rule.n_swaps).to_numpy())
+    if not len(found):
+        have = sorted(mine.loc[same, "n_swaps"].tolist())
+        raise EstimationError(
+            f"no candidate swaps {'+'.join(wanted) or 'nothing'} {rule.n_swaps} times; it has "
+            f"{', '.join(map(str, have)) or 'none'}",
+            "no_candidates",
+        )
+    return int(found[0])
+
+
+def _covering(mine: pd.DataFrame, share: float) -> int:
+    """Return the shortest candidate with a share of the exchanges of the longest."""
+    swaps = mine["n_swaps"].to_numpy()
+    enough = np.flatnonzero((swaps > 0) & (swaps >= share * swaps.max()))
+    if not len(enough):
+        raise EstimationError("nothing can be exchanged, so no share of it", "no_valid_swap")
+    return int(enough[np.argmin(swaps[enough])])
 
 
 def _number(value: Any) -> float | None:

@@ -71,6 +71,15 @@ class Context:
         fitted = self.store.path("stages", "embedder") if config.model == "lsa" else None
         return spec_for(config, fitted_path=fitted, cache_path=self.cache_path())
 
+    def shifts(self) -> DataFrame | None:
+        """Return the secret shift of the dates of each document; None where none are shifted."""
+        from nes_spark.swapping.shift_stages import shifts_of
+
+        releases = self.config.releases
+        if not releases.shift:
+            return None
+        return shifts_of(self.table("documents"), self.secret, releases.shift_days)
+
     def models(self) -> dict[str, MixtureModel]:
         """The fitted mixtures by setting."""
         return read_models(self.store)
@@ -101,6 +110,11 @@ def read_models(store: Store) -> dict[str, MixtureModel]:
         }
 
 
+def run_folder(config: Config) -> Store:
+    """Return the run folder of a configuration, ``OUT/PERIOD``; it need not be there."""
+    return Store(posixpath.join(config.output.directory, config.period or ALL_PERIODS))
+
+
 @contextlib.contextmanager
 def open_run(config: Config, spark: SparkSession | None = None) -> Iterator[Context]:
     """Open the run folder of a configuration: session, store, lock, secret seed, input digest.
@@ -123,7 +137,7 @@ def open_run(config: Config, spark: SparkSession | None = None) -> Iterator[Cont
     from nes_spark.session import run_session
     from nes_spark.swapping import load_secret
 
-    store = Store(posixpath.join(config.output.directory, config.period or ALL_PERIODS))
+    store = run_folder(config)
     required_secrets(config, store.local_path("sealed") if store.is_local else None)
     paths = [p for p in (config.input.path, config.input.metadata_table) if p]
     find_inputs(paths)

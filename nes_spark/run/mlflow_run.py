@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from nes_spark.config import Config
+from nes_spark.run.judging import utility_metrics
 from nes_spark.run.outcome import Outcome, release_sections
 from nes_spark.schemas import DOCUMENTS
 from nes_spark.store import Store
@@ -58,7 +59,7 @@ def _description(outcome: Outcome) -> str:
         from nes_spark.audit.measured import strongest
 
         named = strongest(outcome.measured)
-    refused = [gate.name for gate in outcome.gates if not gate.passed]
+    failed = [f"{gate.name} ({gate.verdict})" for gate in outcome.gates if not gate.passed]
     return "\n\n".join(
         [
             f"{figures['documents']:,} documents, {figures['chunks']:,} chunks, "
@@ -66,7 +67,7 @@ def _description(outcome: Outcome) -> str:
             f"Released: {choice.combination.name or 'no swaps'}, {choice.n_swaps:,} swaps, "
             f"DR = {choice.DR:.4f}, DU = {choice.DU:.4f}.",
             f"Documents named: {verdict_on_documents(named)}.",
-            f"Refused by: {', '.join(refused)}." if refused else "All gates passed.",
+            f"Not published: {', '.join(failed)}." if failed else "All gates passed.",
         ]
     )
 
@@ -91,8 +92,9 @@ def track(context: Context, outcome: Outcome, report: Path, record: bytes | None
     figures, candidates, choice = outcome.figures, outcome.candidates, outcome.choice
     model = outcome.model
     tracker = tracker_of(config, store)
-    passed = all(gate.passed for gate in outcome.gates)
-    # One process at a time works in a folder: what is still open there was killed.
+    verdicts = {gate.verdict for gate in outcome.gates if not gate.passed}
+    verdict = "refused" if "refused" in verdicts else "waiting" if verdicts else "passed"
+    # Only one process works in a folder at a time, so a run that is still open was killed.
     folder = folder_tag(store)
     tracker.close_abandoned("folder", folder)
     tags = {
@@ -103,7 +105,7 @@ def track(context: Context, outcome: Outcome, report: Path, record: bytes | None
         "code": code_version(),
         "combination": choice.combination.name or "none",
         "setting": choice.setting,
-        "gates": "passed" if passed else "refused",
+        "gates": verdict,
         "changed": ", ".join(config.changed) or "nothing",
         "mlflow.note.content": _description(outcome),
     }
@@ -145,6 +147,7 @@ def track(context: Context, outcome: Outcome, report: Path, record: bytes | None
                 **{f"seconds/{stage}": value for stage, value in outcome.seconds.items()},
                 **outcome.findings.metrics,
                 **documents_metrics(outcome.measured),
+                **utility_metrics(outcome.utility),
             }
         )
         tracked.curves(mine)
@@ -163,7 +166,8 @@ def track(context: Context, outcome: Outcome, report: Path, record: bytes | None
             if (found := getattr(outcome.findings, name)) is not None:
                 tracked.table(found, f"tables/{name}.json")
         tracked.folder(report, "report")
-        with warnings.catch_warnings():  # MLflow asks for an example of the input: it would be data
+        # MLflow asks for an example of the input; it would be data of the corpus.
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             log_model(model, "mixture")
         _track_grid(context, tracker, tracked, candidates, fits)

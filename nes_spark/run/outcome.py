@@ -42,7 +42,7 @@ class Outcome:
         From :func:`nes_spark.run.figures_stages.component_figures`.
     language_models : list of dict
         What language models answered about this very release before.
-    measured, coverage : pandas.DataFrame or None
+    measured, coverage, utility : pandas.DataFrame or None
         Tables of these names.
     """
 
@@ -58,6 +58,7 @@ class Outcome:
     language_models: list[dict[str, Any]]
     measured: pd.DataFrame | None = None
     coverage: pd.DataFrame | None = None
+    utility: pd.DataFrame | None = None
 
     @property
     def model(self) -> MixtureModel:

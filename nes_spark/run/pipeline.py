@@ -467,16 +467,6 @@ def draw_whole(
     return as_swaps(plan, combination.name), leftovers
 
 
-def shifts(context: Context) -> DataFrame | None:
-    """Return the secret shift of each document; None where no dates are shifted."""
-    from nes_spark.swapping.shift_stages import shifts_of
-
-    releases = context.config.releases
-    if not releases.shift:
-        return None
-    return shifts_of(context.table("documents"), context.secret, releases.shift_days)
-
-
 def _rewrites(context: Context) -> Outputs:
     from nes_spark.swapping.stages import rewrite
     from nes_spark.swapping.whole_stages import last_steps
@@ -494,12 +484,13 @@ def _rewrites(context: Context) -> Outputs:
         config.swapping,
         config.entities,
         last,
-        shifts(context),
+        context.shifts(),
     )
     return {"rewrites": rewrites}
 
 
 def _post_density(context: Context) -> Outputs:
+    from nes_spark.swapping.stages import replaced_everywhere
     from nes_spark.utility.density_stages import post_density
 
     return {
@@ -508,8 +499,33 @@ def _post_density(context: Context) -> Outputs:
             context.table("assignments"),
             context.spec(),
             context.models(),
+            replaced_everywhere(
+                context.table("chunks"),
+                context.table("mentions"),
+                context.config.releases.must_change,
+                context.config.releases.shift,
+                context.shifts(),
+            ),
         )
     }
+
+
+def _utility(context: Context) -> Outputs:
+    from nes_spark.run.judging import judge_stage
+
+    return judge_stage(context)
+
+
+def _judged_setting(context: Context) -> str:
+    from nes_spark.run.judging import judged_setting
+
+    return judged_setting(context)
+
+
+def _judge_details(context: Context) -> dict[str, Any]:
+    from nes_spark.run.judging import judge_details
+
+    return judge_details(context)
 
 
 def _risk_fits(context: Context) -> Outputs:
@@ -524,6 +540,15 @@ def _risk_fits(context: Context) -> Outputs:
     return {"risk_fits": fits}
 
 
+def populations(context: Context) -> list[float]:
+    """Population sizes N of the run, the first of them that of the choice unless named."""
+    from nes_spark.risk.tables import resolved_populations
+
+    return resolved_populations(
+        context.config.risk.population, finished(context.store, "chunks").rows
+    )
+
+
 def _scores(context: Context) -> Outputs:
     from nes_spark.releases.stages import score
 
@@ -533,16 +558,21 @@ def _scores(context: Context) -> Outputs:
         context.table("assignments"),
         context.table("post_density"),
         context.table("risk_fits"),
-        context.config.risk.population,
+        populations(context),
         on_failure=context.config.risk.on_failure,
         empty_cell=context.config.risk.empty_cell,
     )
     return {"scores": scores}
 
 
+def _per_draw(context: Context) -> str:
+    """Whether draws are candidates of their own: all of section choice that a table depends on."""
+    return str(context.config.choice.per_draw)
+
+
 def _candidates(context: Context) -> Outputs:
     from nes_spark.mixture.settings import settings_of
-    from nes_spark.releases.stages import summarize
+    from nes_spark.releases.stages import summarize, untouched_utility
     from nes_spark.swapping.whole_stages import at_tenths
 
     config = context.config
@@ -552,8 +582,10 @@ def _candidates(context: Context) -> Outputs:
     candidates = summarize(
         scores,
         [setting.name for setting in settings_of(config.mixture)],
-        config.risk.population,
+        populations(context),
         per_draw=config.choice.per_draw,
+        draws=config.releases.draws,
+        untouched=untouched_utility(context.table("post_density"), context.table("assignments")),
     )
     return {"candidates": candidates}
 
@@ -649,12 +681,31 @@ STAGES: tuple[Stage, ...] = (
     ),
     Stage(
         name="post_density",
-        what="embed the swapped chunks",
-        needs=("rewrites", "embedder", "mixture", "assignments"),
+        what="embed the changed chunks",
+        needs=(
+            "documents",
+            "rewrites",
+            "chunks",
+            "mentions",
+            "embedder",
+            "mixture",
+            "assignments",
+        ),  # fmt: skip
         gives=("post_density",),
-        sections=("embedding",),
+        sections=("releases", "embedding"),
         run=_post_density,
         also=_embedder_digest,
+    ),
+    Stage(
+        name="utility",
+        what="let the judge read a sample of the changed chunks",
+        needs=("documents", "rewrites", "chunks", "mentions", "assignments"),
+        gives=("judged", "fidelity"),
+        sections=("utility", "releases"),
+        run=_utility,
+        draws=True,
+        details=_judge_details,
+        also=_judged_setting,
     ),
     Stage(
         name="risk_fits",
@@ -675,9 +726,10 @@ STAGES: tuple[Stage, ...] = (
     Stage(
         name="candidates",
         what="average over draws, find the frontier",
-        needs=("scores",),
+        needs=("scores", "post_density", "assignments"),
         gives=("candidates",),
-        sections=("mixture", "risk", "choice", "releases"),
+        sections=("mixture", "risk", "releases"),
         run=_candidates,
+        also=_per_draw,
     ),
 )

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: Manifest of the last step of a run: it is there once a release was published.
 PUBLICATION = "publication"
+#: The same of a run whose release waits for an audit by language models.
+PROPOSAL = "proposal"
 #: The configuration of a run, beside its tables.
 CONFIGURATION = ("stages", "config.json")
 

@@ -1,4 +1,4 @@
-"""The last step of a run: choose, assemble, attack, check, record, seal, move.
+"""The last step of a run: choose, assemble, attack, write aside, check, record, seal, move.
 
 Order matters. The ledger is sealed before the release goes out, so that no release exists that its
 owner cannot undo; the release is moved to its place last, after the record of it was written.
@@ -17,6 +17,7 @@ from nes_spark.plain import plain
 from nes_spark.releases.choice import Choice
 from nes_spark.releases.publishing import Gate
 from nes_spark.releases.space import statuses_of
+from nes_spark.risk.tables import comparable_population
 from nes_spark.run.choice import choose_release
 from nes_spark.run.context import Context, finished
 from nes_spark.run.findings import (
@@ -28,10 +29,11 @@ from nes_spark.run.findings import (
     measure_release,
 )
 from nes_spark.run.gates import Evidence, check_gates
+from nes_spark.run.judging import judge_chosen, utility_record
 from nes_spark.run.mlflow_run import track
 from nes_spark.run.outcome import Outcome, release_sections
-from nes_spark.run.pipeline import STAGES, sampling_tables, shifts
-from nes_spark.run.published import CONFIGURATION, PUBLICATION, PublishedRun
+from nes_spark.run.pipeline import STAGES, sampling_tables
+from nes_spark.run.published import CONFIGURATION, PROPOSAL, PUBLICATION, PublishedRun
 from nes_spark.run.report_data import (
     REPORT_DATA,
     language_model_results,
@@ -54,9 +56,11 @@ if TYPE_CHECKING:
 
 #: Sections that decide what is published although no table depends on them.
 SECTIONS = ("choice", "gates", "ledger", "audit", "utility", "report", "tracking")
-#: The same for what the adversaries find: another gate lets their guesses stand.
+#: Sections that decide what the adversaries find. A change of gates alone repeats no attack.
 ATTACKED = ("choice", "releases", "audit")
-#: Adversaries are looked up by name, so that no import leads to what they are made of.
+#: Columns of table ``scores`` that a choice looks at.
+SCORED = ("combination", "n_swaps", "draw", "DR", "DU")
+#: The registry names attacks as strings. No import leads to their code, so it is named here.
 ATTACKS = "nes_spark.audit.attack_stages"
 
 
@@ -140,10 +144,14 @@ class Publication:
         Table ``measured``: documents named, before and after; None where it was not measured.
     coverage : pandas.DataFrame or None
         Table ``coverage`` of plan ``whole``.
-    gates : list of Gate
-        What was checked.
+    utility : pandas.DataFrame or None
+        Table ``utility``: what the release cost, beside anchors; None where the judge is off.
     files : list of dict
         ``file, rows, sha256`` of every file of the release.
+    language_models : list of dict
+        What language models answered about a release with these very files.
+    gates : list of Gate
+        What was checked.
     record : dict
         What release.json says.
     outcome : Outcome
@@ -168,15 +176,17 @@ class Publication:
     findings: Findings = field(init=False)
     measured: pd.DataFrame | None = field(init=False)
     coverage: pd.DataFrame | None = None
-    gates: list[Gate] = field(init=False)
+    utility: pd.DataFrame | None = None
     files: list[dict[str, Any]] = field(init=False)
+    language_models: list[dict[str, Any]] = field(init=False)
+    gates: list[Gate] = field(init=False)
     record: dict[str, Any] = field(init=False)
     outcome: Outcome = field(init=False)
     run_id: str | None = None
     _held: list[DataFrame] = field(default_factory=list, repr=False)
 
     def hold(self, frame: DataFrame, on_disk: bool = False) -> DataFrame:
-        """Persist a frame until :meth:`free`; on disk only where the heap is for searches."""
+        """Persist a frame until :meth:`free`; `on_disk` leaves the heap to searches."""
         from pyspark import StorageLevel
 
         self._held.append(frame.persist(StorageLevel.DISK_ONLY) if on_disk else frame.cache())
@@ -222,12 +232,14 @@ def publish(context: Context, progress: Progress, changed: bool) -> RunResult:
     done = store.manifest(PUBLICATION)
     if done is not None and done.key == key and not changed and store.exists("release"):
         verify_release(store, done.details)
+        store.remove("stages", PROPOSAL)
         progress.done("release", "published before (up to date)", 0.0)
         return _published_before(context)
     publication = Publication(context, progress, key, attack_key, changed)
     try:
         assemble_release(publication)
         attack_release(publication)
+        write_texts(publication)
         check_release(publication)
         record_release(publication)
         seal_ledger(publication)
@@ -250,6 +262,7 @@ def _published_before(context: Context) -> RunResult:
         run.details["seconds"],
         run.details.get("documents_named"),
         run.details.get("coverage"),
+        run.details.get("utility"),
     )
 
 
@@ -264,7 +277,13 @@ def assemble_release(publication: Publication) -> None:
     candidates = store.read_pandas("candidates")
     models = context.models()
     sizes = {name: len(model.weights) for name, model in models.items()}
-    choice = choose_release(candidates, config, sizes)
+    choice = choose_release(
+        candidates,
+        config,
+        sizes,
+        store.read_pandas("scores", ["setting", "population", *SCORED]),
+        {"comparable": comparable_population(finished(store, "chunks").rows)},
+    )
     candidates["chosen"] = choice.marks(candidates)
     publication.candidates, publication.models, publication.choice = candidates, models, choice
 
@@ -283,7 +302,7 @@ def assemble_release(publication: Publication) -> None:
         context.table("mentions"),
         config.releases.must_change,
         shift=config.releases.shift,
-        shifts=shifts(context),
+        shifts=context.shifts(),
     )
     publication.assembled = publication.hold(
         assemble(chunks, documents, replaced, publication.rewritten, context.secret), on_disk=True
@@ -343,6 +362,8 @@ def attack_release(publication: Publication) -> None:
         )
     if context.config.releases.plan == "whole":
         publication.coverage = _coverage(publication)
+    with progress.part("release", "utility", "let the judge read the release and its anchors"):
+        publication.utility = judge_chosen(context, choice, publication.assembled, publication.key)
     with progress.part("release", "measures", "what else the configuration asks for"):
         publication.findings = examine(
             context,
@@ -382,11 +403,27 @@ def _coverage(publication: Publication) -> pd.DataFrame:
     return context.store.read_pandas("coverage")
 
 
+def write_texts(publication: Publication) -> None:
+    """Write the released texts aside: their digests say which release was audited."""
+    from nes_spark.releases.publish_stages import write_release
+
+    store = publication.context.store
+    store.remove(ASIDE)
+    store.make_folder(ASIDE, mode=0o700)
+    with publication.progress.part("release", "texts", "write the released chunks"):
+        publication.files = write_release(
+            publication.assembled, publication.figures["documents"], store.path(ASIDE)
+        )
+    publication.language_models = language_model_results(store, publication.files)
+
+
 def check_release(publication: Publication) -> None:
     """Search for identifiers and ask every gate."""
-    from nes_spark.text.searched_stages import searched_kinds
+    from nes_spark.text.searched_stages import searched_kinds, secrets_accepted
 
     context, choice = publication.context, publication.choice
+    documents, identifiers = context.table("documents"), context.config.identifiers
+    accepted = context.config.gates.accept_identifiers
     with publication.progress.part("release", "gates", "search for identifiers, check the bounds"):
         fit = None
         if choice.swapped:
@@ -399,12 +436,14 @@ def check_release(publication: Publication) -> None:
                 choice,
                 publication.figures["documents"],
                 foreign_documents(context),
-                searched_kinds(context.table("documents"), context.config.identifiers),
+                searched_kinds(documents, identifiers),
                 _leaks(context, publication.assembled, publication.key),
                 _given_away(publication),
                 publication.models[choice.setting],
                 fit,
                 publication.audit,
+                publication.language_models,
+                secrets_accepted(documents, identifiers, accepted),
             )
         )
 
@@ -450,26 +489,18 @@ def _leaks(context: Context, assembled: DataFrame, key: str) -> list[dict[str, A
 
 
 def record_release(publication: Publication) -> None:
-    """Write the texts aside, release.json, the report and the MLflow run.
+    """Write release.json, the report and the MLflow run.
 
     Raises
     ------
     GateRefused
         When a gate does not hold; report and MLflow run say so too.
     """
-    from nes_spark.releases.publish_stages import write_release
     from nes_spark.run.figures_stages import component_figures
 
     context, progress = publication.context, publication.progress
     config, store = context.config, context.store
-    store.remove(ASIDE)
-    store.make_folder(ASIDE, mode=0o700)
-    with progress.part("release", "texts", "write the released chunks"):
-        publication.files = write_release(
-            publication.assembled, publication.figures["documents"], store.path(ASIDE)
-        )
-    language_models = language_model_results(store, publication.files)
-    publication.record = _record(publication, language_models)
+    publication.record = _record(publication, publication.language_models)
     store.write_json(publication.record, ASIDE, "release.json")
     publication.outcome = Outcome(
         publication.figures,
@@ -487,9 +518,10 @@ def record_release(publication: Publication) -> None:
         component_figures(
             context.table("assignments"), publication.assembled, publication.choice.setting
         ),
-        language_models,
+        publication.language_models,
         publication.measured,
         publication.coverage,
+        publication.utility,
     )
     with (
         progress.part("release", "report", "gather, draw, track"),
@@ -507,10 +539,36 @@ def record_release(publication: Publication) -> None:
             )
     store.write_bytes(config.model_dump_json(indent=2).encode(), *CONFIGURATION, mode=0o600)
     if not publication.passed:
-        store.remove(ASIDE)
-        refused = "; ".join(f"{g.name}: {g.detail}" for g in publication.gates if not g.passed)
-        report = store.path("report", "index.html")
-        raise GateRefused(f"release not published: {refused}. Report: {report}")
+        _leave_unpublished(publication)
+
+
+def _leave_unpublished(publication: Publication) -> None:
+    """Say which gates do not hold; where all of them only wait, note what an audit must look at.
+
+    Raises
+    ------
+    GateRefused
+        Always.
+    """
+    store = publication.context.store
+    store.remove(ASIDE)
+    store.remove("stages", PROPOSAL)
+    open_gates = [gate for gate in publication.gates if not gate.passed]
+    said = "; ".join(f"{gate.name}: {gate.detail}" for gate in open_gates)
+    report = store.path("report", "index.html")
+    if not all(gate.waits for gate in open_gates):
+        raise GateRefused(f"release not published: {said}. Report: {report}")
+    details = {
+        "choice": publication.choice.to_dict(),
+        "files": publication.files,
+        "seed_fingerprint": publication.record["seed_fingerprint"],
+        "mlflow_run_id": publication.run_id,
+        "rewrites": finished(store, "rewrites").content,
+    }
+    store.write_artifact(PROPOSAL, publication.key, lambda _: details)
+    raise GateRefused(
+        f"release not published yet: {said}. Here: nes-spark audit {store.root}. Report: {report}"
+    )
 
 
 def _record(publication: Publication, language_models: list[dict[str, Any]]) -> dict[str, Any]:
@@ -529,6 +587,8 @@ def _record(publication: Publication, language_models: list[dict[str, Any]]) -> 
         found["documents_named"] = plain(strongest(publication.measured), missing=True)
     if publication.coverage is not None:
         found["coverage"] = plain(publication.coverage.to_dict("records"))
+    if publication.utility is not None:
+        found["utility"] = utility_record(publication.utility)
     return {
         **found,
         "name": config.name,
@@ -582,16 +642,19 @@ def move_release(publication: Publication, started: float) -> RunResult:
         "gates": record["gates"],
         "mlflow_run_id": publication.run_id,
         "seconds": seconds,
+        "release_seconds": round(time.perf_counter() - started, 3),
         "statuses": publication.statuses,
         "audit": record["audit"],
         "documents_named": record.get("documents_named"),
         "coverage": record.get("coverage"),
+        "utility": record.get("utility"),
         "configuration": record["configuration"],
         "name": config.name,
         "period": config.period,
         "record": record_digest(store),
     }
     store.write_artifact(PUBLICATION, publication.key, lambda _: details)
+    store.remove("stages", PROPOSAL)
     published = publication.figures["chunks"] - publication.statuses.get("dropped", 0)
     publication.progress.done(
         "release",
@@ -610,4 +673,5 @@ def move_release(publication: Publication, started: float) -> RunResult:
         seconds,
         record.get("documents_named"),
         record.get("coverage"),
+        record.get("utility"),
     )

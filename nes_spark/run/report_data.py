@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from nes_spark.audit.adversaries import LINKAGE
 from nes_spark.releases.space import statuses_of
 from nes_spark.run.outcome import Outcome, release_sections
+from nes_spark.run.pipeline import populations
 from nes_spark.schemas import TABLES
 from nes_spark.store import Store
 from nes_spark.versions import code_version
@@ -66,6 +67,7 @@ def report_data(
     from nes_spark.report import ReportData
     from nes_spark.report.data import ComponentRow
     from nes_spark.risk import p_hat_table
+    from nes_spark.risk.tables import stays_unique_table
     from nes_spark.swapping import seed_fingerprint
 
     config, store, choice = context.config, context.store, outcome.choice
@@ -110,7 +112,8 @@ def report_data(
         choice=choice,
         categories=statuses_of(config.entities.categories, choice.combination, config.releases),
         risk_fits=fits,
-        p_hats=p_hat_table(fits, config.risk.population),
+        p_hats=p_hat_table(fits, populations(context)),
+        stays=stays_unique_table(fits, populations(context)),
         components=components,
         statuses=outcome.statuses,
         gates=outcome.gates,
@@ -141,6 +144,7 @@ def report_data(
         choice_line=line,
         measured=outcome.measured,
         coverage=outcome.coverage,
+        utility=outcome.utility,
         exchanged=exchanged,
         examples=examples,
     )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from nes_spark.errors import parameter_error
 from nes_spark.releases.choice import Choice
 from nes_spark.store import Store
 
@@ -39,6 +41,9 @@ class RunResult:
         (:func:`nes_spark.audit.measured.strongest`); None where it was not measured.
     coverage : list of dict or None
         What became of the mentions (table ``coverage``); plan ``whole`` only.
+    utility : dict or None
+        Measure -> its value for the release, standard error, chunks, and ``anchors``; None where
+        the judge is off.
     """
 
     directory: str
@@ -51,16 +56,60 @@ class RunResult:
     seconds: dict[str, float] = field(default_factory=dict)
     documents_named: dict[str, Any] | None = None
     coverage: list[dict[str, Any]] | None = None
+    utility: dict[str, Any] | None = None
 
     def table(self, name: str) -> pd.DataFrame:
         """Read a table of the run into memory, see :data:`nes_spark.schemas.TABLES`."""
         return Store(self.directory).read_pandas(name)
 
+    @property
+    def release(self) -> pd.DataFrame:
+        """The released documents: pseudonym, period, number of chunks, text."""
+        return self.released("documents")
+
+    def released(self, name: str) -> pd.DataFrame:
+        """Read ``documents`` or ``chunks`` of the release into memory.
+
+        Raises
+        ------
+        ValueError
+            For another name.
+        """
+        import pandas as pd
+
+        if name not in ("documents", "chunks"):
+            raise parameter_error("released", "name", "'documents' or 'chunks'", name)
+        store = Store(self.directory)
+        files = sorted(
+            file
+            for entry in store.read_json("release", "release.json")["files"]
+            if (file := entry["file"]).startswith(name) and file.endswith(".parquet")
+        )
+        parts = [
+            pd.read_parquet(io.BytesIO(store.read_bytes("release", file) or b"")) for file in files
+        ]
+        return pd.concat(parts, ignore_index=True)
+
+    def summary(self) -> str:
+        """Return what was released and how it was measured, in lines."""
+        return _summary(self)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the candidates of the chosen setting and population, the frontier marked."""
+        return self.choice.space(self.table("candidates")).reset_index(drop=True)
+
     def __str__(self) -> str:
         return _summary(self)
 
+    def _repr_html_(self) -> str:
+        from nes_spark.showing import table
 
-def _summary(result: RunResult) -> str:
+        head, rows = _rows(self)
+        return table(head, rows, note=f"Report: {self.report}")
+
+
+def _rows(result: RunResult) -> tuple[str, list[tuple[str, str]]]:
+    """What is said of a run: the verdict, and names with their values."""
     figures, choice = result.figures, result.choice
     quarantined = sum(figures["quarantined"].values())
     rows: list[tuple[str, str]] = [
@@ -92,21 +141,19 @@ def _summary(result: RunResult) -> str:
         (f"gate {gate.name}", f"{gate.verdict if gate.passed else 'REFUSED'}: {gate.detail}")
         for gate in result.gates
     ]
-    width = max(len(name) for name, _ in rows)
-    lines = [f"{name:<{width}}  {value}" for name, value in rows]
     head = {
         "published": "release published",
         "unchanged": "nothing to do: everything is up to date",
         "refused": "release NOT published",
     }[result.status]
-    return "\n".join(
-        [
-            head,
-            *lines,
-            f"{'release':<{width}}  {result.directory}/release",
-            f"{'report':<{width}}  {result.report}",
-        ]
-    )
+    rows += [("release", f"{result.directory}/release"), ("report", result.report)]
+    return head, rows
+
+
+def _summary(result: RunResult) -> str:
+    head, rows = _rows(result)
+    width = max(len(name) for name, _ in rows)
+    return "\n".join([head, *(f"{name:<{width}}  {value}" for name, value in rows)])
 
 
 def verdict_on_documents(named: dict[str, Any] | None) -> str:
@@ -134,4 +181,17 @@ def _account(result: RunResult) -> list[tuple[str, str]]:
         total = sum(sums.values())
         told = ", ".join(f"{n:,} {fate}" for fate, n in sorted(sums.items(), key=lambda i: -i[1]))
         rows.append(("names", f"{total:,} mentions: {told}"))
+    rows.append(("utility", verdict_on_utility(result.utility)))
     return rows
+
+
+def verdict_on_utility(utility: dict[str, Any] | None) -> str:
+    """Say in one line what the release cost, with anchors as a scale."""
+    from nes_spark.utility.judge import told
+
+    if utility is None:
+        return "fidelity was not measured (utility.judge is off)"
+    found = utility.get("fidelity", {})
+    rows = [{**found, "subject": "release"}] if "value" in found else []
+    rows += [{**row, "subject": name} for name, row in found.get("anchors", {}).items()]
+    return told([{**row, "measure": "fidelity"} for row in rows])

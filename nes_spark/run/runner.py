@@ -23,7 +23,8 @@ from nes_spark.run.checks import check_config
 # What these bring (pyarrow, pandas, NumPy) is loaded when a run starts: the face of the package
 # imports this module, and the command line must answer before that.
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    import pandas as pd
+    from pyspark.sql import DataFrame, SparkSession
 
     from nes_spark.config import Config
     from nes_spark.run.context import Context
@@ -53,17 +54,26 @@ def describe_plan(config: Config) -> str:
     return "\n".join(lines)
 
 
-def run(config: Config, spark: SparkSession | None = None, force: bool = False) -> RunResult:
+def run(
+    config: Config,
+    spark: SparkSession | None = None,
+    force: bool = False,
+    documents: pd.DataFrame | DataFrame | None = None,
+) -> RunResult:
     """Run the whole pipeline and publish the chosen release.
 
     Parameters
     ----------
     config : Config
-        From :func:`nes_spark.load_config`; ``input.path`` must be set.
+        From :func:`nes_spark.load_config`; ``input.path`` must be set unless documents are given.
     spark : pyspark.sql.SparkSession, optional
         A session to use, or the active one; otherwise one is started, and stopped at the end.
     force : bool, optional
         Run every stage although its output is up to date.
+    documents : pandas.DataFrame or pyspark.sql.DataFrame, optional
+        One row a document, with the columns that ``input.columns`` names; takes the place of
+        ``input.path``. It lies in the run folder, owner only, while the run works. A Spark table
+        brings its session.
 
     Returns
     -------
@@ -74,7 +84,7 @@ def run(config: Config, spark: SparkSession | None = None, force: bool = False) 
     ConfigError
         When a name in the configuration refers to nothing (:mod:`nes_spark.run.checks`).
     InputError
-        When the input cannot be used, or no document was accepted.
+        When the input cannot be used, no document was accepted, or the judge cannot be loaded.
     EstimationError
         When nothing can be swapped or no candidate can be scored.
     GateRefused
@@ -82,15 +92,41 @@ def run(config: Config, spark: SparkSession | None = None, force: bool = False) 
     InfrastructureError
         When Spark, a disk, MLflow or an endpoint failed.
     """
+    if documents is not None:
+        from nes_spark.run.given import given_documents
+
+        check_config(config, planned=True)
+        own = getattr(documents, "sparkSession", None)
+        with given_documents(config, documents) as ready:
+            return run(ready, own if spark is None else spark, force)
     check_config(config)
     from nes_spark.run.context import open_run
+    from nes_spark.run.judging import check_judge
     from nes_spark.run.pipeline import STAGES
     from nes_spark.run.release import publish
 
-    with open_run(config, spark) as context, Progress(len(STAGES) + 1) as progress:
-        _run_stages(context, progress, force)
-        with translated("stage release"):
-            return publish(context, progress, force)
+    check_judge(config)
+    with Progress(len(STAGES) + 1, expected=_last_time(config)) as progress:
+        progress.prepare("starting Spark and looking at the input")
+        with open_run(config, spark) as context:
+            _run_stages(context, progress, force)
+            with translated("stage release"):
+                return publish(context, progress, force)
+
+
+def _last_time(config: Config) -> dict[str, float]:
+    """Stage -> seconds of the last finished run in this folder, in order; empty without one."""
+    from nes_spark.run.context import run_folder
+    from nes_spark.run.pipeline import STAGES
+    from nes_spark.run.published import PUBLICATION
+
+    store = run_folder(config)
+    done = store.manifest(PUBLICATION) if store.is_local else None
+    found = {stage.name: store.manifest(stage.gives[0]) for stage in STAGES} if done else {}
+    if done is None or "release_seconds" not in done.details or None in found.values():
+        return {}
+    times = {name: manifest.seconds for name, manifest in found.items() if manifest is not None}
+    return {**times, "release": float(done.details["release_seconds"])}
 
 
 def run_stage(config: Config, name: str, spark: SparkSession | None = None) -> str:
@@ -125,7 +161,7 @@ def run_stage(config: Config, name: str, spark: SparkSession | None = None) -> s
     if name != "release" and name not in stages:
         raise ConfigError(f"no stage {name!r}; the stages are {[*stages, 'release']}")
     check_config(config)
-    with open_run(config, spark) as context, Progress(1) as progress:
+    with Progress(1) as progress, open_run(config, spark) as context:
         if name == "release":
             return str(publish(context, progress, False))
         stage = stages[name]

@@ -297,7 +297,8 @@ def sample_swaps(
         The swapped categories J, keys of ``entities``.
     others : sequence of str, optional
         Categories outside J; at least one of them must differ in a valid pair. By default all
-        other keys of ``entities``. Without any, no pair is valid.
+        other keys of ``entities`` but those that ``releases`` replaces in every chunk, whose
+        differences the release does not show. Without any, no pair is valid.
     seed : bytes or str or int
         The secret.
     setting, draw : str, int
@@ -364,7 +365,9 @@ def sample_swaps(
     names = list(swap)
     measures = {} if similarity else similarities_for(names, chosen["matching"])
     combination = Combination(names).name
-    outside = [c for c in entities if c not in names] if others is None else list(others)
+    replaced = () if releases is None else tuple(releases.must_change)
+    beside = [c for c in entities if c not in names and c not in replaced]
+    outside = beside if others is None else list(others)
     outsides = units.cells(outside)
     unique = units.uniques(names) if chosen["uniques_first"] else None
     available = {c: list(units.entities[c]) for c in names}

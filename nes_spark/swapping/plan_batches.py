@@ -77,13 +77,12 @@ class DonorGroup(Group):
     """Rows of one group where donors are drawn.
 
     Columns: ``available``, ``own``, ``partner`` (for each category what the partner had, empty
-    without one) and ``left`` (what is left over) as lists of hashes; ``exchanged`` (by category);
-    ``status`` of a unit that a constraint keeps out, else ''.
+    without one) and ``left`` (what is left over) as lists of hashes; ``status`` of a unit that a
+    constraint keeps out, else ''.
     """
 
     flat: ClassVar[tuple[str, ...]] = ("metadata", "status")
     nested: ClassVar[tuple[str, ...]] = ("available", "partner", "left")
-    tables: ClassVar[tuple[tuple[str, Any], ...]] = (("exchanged", np.bool_),)
 
 
 @dataclass(frozen=True)
@@ -158,7 +157,6 @@ def donor_batches(
         setting, _, _, draw = group.key
         ids = pa.chunked_array(group.ids).to_pylist()
         metadata, status = group.column("metadata"), group.column("status")
-        exchanged = group.column("exchanged")
         left = [np.bincount(rows, minlength=group.n) for rows, _ in group.families("left")]
         pairs: list[tuple[Sets, Sets]] = []
         if with_donors:

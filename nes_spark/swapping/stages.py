@@ -29,6 +29,7 @@ from nes_spark.swapping.constraints import (
     SameComponent,
     columns_needed,
     constraints_of,
+    numbers_of,
 )
 from nes_spark.swapping.prefix import GroupKey, Large, prefix_batches, smallest_batches
 from nes_spark.swapping.rows import CHANGED_DDL, must_change_rows, plan_rows, rewrite_rows
@@ -111,7 +112,7 @@ def sample_candidates(
     constraints = constraints_of(releases.constraints)
     base = eligible_rows(
         cells, assignments, combinations_of(releases), constraints, swapping,
-        concentrations, covariates, embeddings, own_names, facts,
+        concentrations, covariates, embeddings, own_names, facts, tuple(releases.must_change),
     ).where("barred = ''")  # fmt: skip
     swaps: DataFrame | None = None
     for round_ in range(1, swapping.rounds + 1):
@@ -188,6 +189,7 @@ def eligible_rows(
     embeddings: DataFrame | None = None,
     own_names: DataFrame | None = None,
     facts: DataFrame | None = None,
+    replaced: Sequence[str] = (),
 ) -> DataFrame:
     """Rows of chunks that have an entity in every category of J, cut down to hashes.
 
@@ -199,6 +201,9 @@ def eligible_rows(
         Each J.
     constraints : sequence of Constraint
     swapping : SwappingConfig
+    replaced : sequence of str, optional
+        Categories that are replaced in every chunk: what differs in them only does not differ in
+        the release, so they do not count as outside J.
 
     Returns
     -------
@@ -213,7 +218,8 @@ def eligible_rows(
         return F.transform(names, lambda name: F.xxhash64(F.lit(category), name))
 
     def outside(combination: tuple[str, ...]) -> Column:
-        rest = F.map_filter("cell", lambda k, _: ~k.isin(list(combination)))
+        without = [*combination, *replaced]
+        rest = F.map_filter("cell", lambda k, _: ~k.isin(without))
         return F.xxhash64(F.array_sort(F.map_entries(rest)))
 
     variants = [
@@ -320,7 +326,7 @@ def constrained(
     from pyspark.sql import functions as F
 
     asked = columns_needed(constraints)
-    numbers = sorted({name for c in constraints for name in c.numbers})
+    numbers = numbers_of(constraints)
     known = {"component", "swaps_before"}
     found = rows
     if "swaps_before" in asked and "swaps_before" not in rows.columns:
@@ -743,6 +749,30 @@ def _with_shifts(chunks: DataFrame, shifts: DataFrame | None) -> tuple[DataFrame
     return texts.drop("document_id"), more
 
 
+def replaced_everywhere(
+    chunks: DataFrame,
+    mentions: DataFrame,
+    must_change: Mapping[str, str],
+    shift: Sequence[str] = (),
+    shifts: DataFrame | None = None,
+) -> DataFrame:
+    """Return the chunks that are altered whatever is swapped, as ``chunk_id, text``.
+
+    Parameters
+    ----------
+    chunks, mentions, must_change, shift, shifts
+        As for :func:`apply_must_change`.
+    """
+    from pyspark.sql import functions as F
+
+    touched = F.col("category").isin([*must_change, *shift])
+    concerned = mentions.where(touched).select("chunk_id")
+    few = chunks.join(concerned.distinct(), "chunk_id", "left_semi")
+    return apply_must_change(few, mentions, must_change, shift=shift, shifts=shifts).select(
+        "chunk_id", "text"
+    )
+
+
 def apply_must_change(
     chunks: DataFrame,
     mentions: DataFrame,
@@ -844,7 +874,7 @@ def chunk_status(
     constraints = constraints_of(releases.constraints)
     rows = eligible_rows(
         cells, mine, [tuple(combination)], constraints, options,
-        concentrations, covariates, embeddings, own_names, facts,
+        concentrations, covariates, embeddings, own_names, facts, tuple(releases.must_change),
     ).withColumn("block", F.lit(0))  # fmt: skip
     parts = []
     if any(c.overrides("eligible") for c in constraints):

@@ -246,24 +246,6 @@ def last_steps(swaps: DataFrame, leftovers: DataFrame) -> DataFrame:
     return treated.join(F.broadcast(ends), ["setting", "draw"])
 
 
-def first_share(swaps: DataFrame, share: float) -> DataFrame:
-    """Return the first share of the swaps of every sequence, rounded up.
-
-    Parameters
-    ----------
-    swaps : pyspark.sql.DataFrame
-        Table SWAPS.
-    share : float
-        From 0 to 1.
-    """
-    from pyspark.sql import functions as F
-
-    key = ["setting", "combination", "draw"]
-    ends = swaps.groupBy(*key).agg(F.max("order").alias("_all"))
-    last = F.ceil(F.round(F.col("_all") * share, 9))
-    return swaps.join(F.broadcast(ends), key).where(F.col("order") <= last).drop("_all")
-
-
 def at_tenths(scores: DataFrame) -> DataFrame:
     """Return the rows of a sequence's prefixes at 10 %, 20 %, .. 100 % of its swaps.
 

@@ -21,8 +21,9 @@ def post_density(
     assignments: DataFrame,
     spec: EmbedderSpec,
     models: Mapping[str, MixtureModel],
+    replaced: DataFrame | None = None,
 ) -> DataFrame:
-    """Evaluate swapped chunks under the component of the chunk before the swap (section 2.5).
+    """Evaluate released chunks under the component of the chunk before the swap (section 2.5).
 
     Parameters
     ----------
@@ -34,15 +35,31 @@ def post_density(
         The embedder that embedded the chunks before.
     models : mapping of str to MixtureModel
         Fitted mixtures by setting.
+    replaced : pyspark.sql.DataFrame, optional
+        ``chunk_id, text`` of chunks that every release changes, swapped or not: those with a name
+        of a category that is replaced everywhere.
 
     Returns
     -------
     pyspark.sql.DataFrame
-        Table ``post_density``.
+        Table ``post_density``; the rows of `replaced` have the combination '' and order 0.
     """
     from pyspark.sql import functions as F
 
-    every = rewrites.withColumn("digest", F.sha2("text", 256))
+    texts = rewrites.select("setting", "combination", "draw", "order", "chunk_id", "text")
+    if replaced is not None:
+        settings = assignments.select("setting").distinct()
+        texts = texts.unionByName(
+            replaced.crossJoin(F.broadcast(settings)).select(
+                "setting",
+                F.lit("").alias("combination"),
+                F.lit(0).alias("draw"),
+                F.lit(0).alias("order"),
+                "chunk_id",
+                "text",
+            )
+        )
+    every = texts.withColumn("digest", F.sha2("text", 256))
     keyed = every.where("text <> ''")
     # Draws and combinations often make the same text; a paid endpoint is asked for it once.
     distinct = keyed.select("digest", "text").dropDuplicates(["digest"])

@@ -43,6 +43,9 @@ class Changed:
     log_f_before : float or None
         Sum over all chunks of the corpus of the log density before.
     texts_before, texts_after : sequence of str, length n, or None
+    weights : ndarray of shape (n,) or None
+        How many changed chunks each stands for, where these are a sample; their sum is the number
+        of changed chunks. One each where there are none.
     """
 
     n_chunks: int
@@ -57,6 +60,7 @@ class Changed:
     log_f_before: float | None = None
     texts_before: Any = None
     texts_after: Any = None
+    weights: Any = None
 
     def __post_init__(self) -> None:
         """Refuse columns of different lengths."""
@@ -65,8 +69,14 @@ class Changed:
             value = getattr(self, name)
             if value is not None and len(value) != n:
                 raise parameter_error("Changed", name, f"of {n} chunks", len(value))
-        if self.n_chunks < n:
-            raise parameter_error("Changed", "n_chunks", f"at least {n}", self.n_chunks)
+        least = self.n_changed
+        if self.n_chunks < least - 1e-6:
+            raise parameter_error("Changed", "n_chunks", f"at least {least:g}", self.n_chunks)
+
+    @property
+    def n_changed(self) -> float:
+        """Chunks that the release changed, whether they are in the sample or not."""
+        return len(self.chunk_ids) if self.weights is None else math.fsum(self.weights)
 
 
 _BY_CHUNK = (
@@ -79,6 +89,7 @@ _BY_CHUNK = (
     "log_density_after",
     "texts_before",
     "texts_after",
+    "weights",
 )
 
 
@@ -181,18 +192,22 @@ def panel(changed: Changed) -> list[dict[str, Any]]:
     return rows
 
 
-def clustered_mean(values: Any, clusters: Any = None) -> tuple[float, float]:
+def clustered_mean(values: Any, clusters: Any = None, weights: Any = None) -> tuple[float, float]:
     """Return a mean and its standard error, values of a cluster being dependent.
 
-    The variance is that of a ratio of cluster totals, linearised: m/(m-1) sum_g e_g^2 / n^2 with
-    e_g the sum of the deviations in cluster g of m (Cochran 1977, section 9A.6). Without clusters
-    each value is one of its own, and this is the usual standard error.
+    The variance is that of a ratio of cluster totals, linearised: m/(m-1) sum_g e_g^2 / W^2 with
+    e_g the weighted sum of the deviations in cluster g of m, and W the sum of the weights (Cochran
+    1977, section 9A.6). Without clusters each value is one of its own; with equal weights too this
+    is the usual standard error. No correction is made for a population that is finite: the figure
+    is meant for texts like these.
 
     Parameters
     ----------
     values : array_like of shape (n,)
     clusters : sequence of length n, optional
         Labels, e.g. documents.
+    weights : array_like of shape (n,), optional
+        How many each value stands for.
 
     Returns
     -------
@@ -202,7 +217,9 @@ def clustered_mean(values: Any, clusters: Any = None) -> tuple[float, float]:
     x = np.asarray(values, dtype=np.float64)
     if not x.size:
         return math.nan, math.nan
-    mean = math.fsum(x) / x.size
+    w = np.ones(x.size) if weights is None else np.asarray(weights, dtype=np.float64)
+    total = math.fsum(w)
+    mean = math.fsum(w * x) / total
     codes = np.arange(x.size)
     if clusters is not None:
         names = np.asarray(clusters, dtype=object).astype(str)
@@ -210,42 +227,50 @@ def clustered_mean(values: Any, clusters: Any = None) -> tuple[float, float]:
     m = int(codes.max()) + 1
     if m < 2:
         return mean, math.nan
-    deviations = np.bincount(codes, weights=x - mean, minlength=m)
-    return mean, math.sqrt(m / (m - 1) * math.fsum(deviations**2)) / x.size
+    deviations = np.bincount(codes, weights=w * (x - mean), minlength=m)
+    return mean, math.sqrt(m / (m - 1) * math.fsum(deviations**2)) / total
 
 
-def _share(values: Array, changed: Changed, unchanged: float) -> Measured:
-    mean, error = clustered_mean(values, changed.documents)
-    n = len(values)
-    corpus = (math.fsum(values) + unchanged * (changed.n_chunks - n)) / max(changed.n_chunks, 1)
+def share(values: Any, changed: Changed, unchanged: float) -> Measured:
+    """Return the mean of a value of each changed chunk; the others have the value ``unchanged``."""
+    mean, error = clustered_mean(values, changed.documents, changed.weights)
+    n = changed.n_changed
+    if not n:
+        return Measured(math.nan, math.nan, unchanged)
+    corpus = (n * mean + unchanged * (changed.n_chunks - n)) / changed.n_chunks
     return Measured(mean, error, corpus)
 
 
 def mixture_utility(changed: Changed) -> Measured:
     """DU of the paper (:func:`nes_spark.utility.measure.data_utility`), over the whole corpus."""
-    gain = math.fsum(changed.log_density_after) - math.fsum(changed.log_density_before)
+    gains = np.asarray(changed.log_density_after, dtype=np.float64) - np.asarray(
+        changed.log_density_before, dtype=np.float64
+    )
     whole = float(changed.log_f_before or 0.0)
-    value = float(data_utility([whole + gain], whole)[0])
-    return Measured(value, corpus=value)
+    mean, error = clustered_mean(gains, changed.documents, changed.weights)
+    n = changed.n_changed
+    value = float(data_utility([whole + (n * mean if n else 0.0)], whole)[0])
+    return Measured(value, n * error / whole, value)
 
 
 def fidelity(changed: Changed) -> Measured:
     """Mean cosine of each changed chunk before and after."""
     before = np.asarray(changed.before, dtype=np.float64)
     after = np.asarray(changed.after, dtype=np.float64)
-    return _share(np.einsum("ij,ij->i", before, after), changed, 1.0)
+    return share(np.einsum("ij,ij->i", before, after), changed, 1.0)
 
 
 def topic_agreement(changed: Changed) -> Measured:
     """Share of changed chunks that keep their component."""
     same = np.asarray(changed.component_before) == np.asarray(changed.component_after)
-    return _share(same.astype(np.float64), changed, 1.0)
+    return share(same.astype(np.float64), changed, 1.0)
 
 
 def propensity_error(changed: Changed) -> Measured:
-    """pMSE of :func:`nes_spark.utility.propensity.propensity`, over the changed chunks."""
+    """pMSE of :func:`nes_spark.utility.propensity.propensity`, over the changed chunks at hand."""
     if not len(changed.chunk_ids):
         return Measured(math.nan)
+    # a sample that is spread evenly over the strata needs no weights here
     return Measured(propensity(changed.before, changed.after).pmse)
 
 

@@ -67,7 +67,7 @@ def score_lines() -> list[tuple[str, float]]:
     )
     before = rng.normal(6, 1, n)
     before[ids] = swapped["pre"]
-    figures = RiskFigures(n, 5000, 20.0, 0.8, ((1e20, 0.01),))
+    figures = RiskFigures(n, 5000, 20.0, 0.8, ((1e20, 0.01, 0.01),))
     prefix = best(lambda: score_sequence(swapped, figures, float(before.sum())))
 
     def anew() -> None:
@@ -77,7 +77,7 @@ def score_lines() -> list[tuple[str, float]]:
             after.sum()
 
     lines = [(f"{swaps} releases, summed anew / prefix sums", best(anew, 1) / prefix)]
-    three = RiskFigures(n, 5000, 20.0, 0.8, tuple((10.0**e, 0.01) for e in (10, 20, 30)))
+    three = RiskFigures(n, 5000, 20.0, 0.8, tuple((10.0**e, 0.01, 0.01) for e in (10, 20, 30)))
     seconds = best(lambda: score_sequence(swapped, three, float(before.sum())))
     lines.append(("three population sizes / one", seconds / prefix))
     return lines

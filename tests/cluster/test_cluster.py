@@ -37,6 +37,7 @@ SETTINGS = {
     **SMALL,
     "mixture.in_memory_rows": "0",
     "audit.linkage": "true",
+    "utility.judge_texts": "60",
     "audit.bootstrap": "100",
     "tracking.enabled": "false",
 }

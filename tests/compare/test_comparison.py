@@ -1,6 +1,15 @@
+from dataclasses import replace
+
 import pytest
 
-from nes_spark.compare.comparison import build_comparison, compare_runs, summary_of, table_of
+from nes_spark.compare.comparison import (
+    build_comparison,
+    compare_runs,
+    differing,
+    summary_of,
+    table_of,
+    told_apart,
+)
 from nes_spark.errors import InputError
 from nes_spark.run.published import PUBLICATION, PublishedRun
 from nes_spark.store import Store
@@ -65,3 +74,52 @@ def test_summary_of_a_publication(tmp_path):
     assert run.categories["Organization"] == pytest.approx(310 / 640)
     assert run.audit == {"linkage": (0.8, 0.4)}
     assert run.combination == data.choice.combination.name
+
+
+def two_of_a_kind():
+    first, _ = summaries()
+    plain = {"releases.plan": "whole", "mixture.n_components": "[10]", "choice.rule": "line"}
+    first = replace(
+        first, parameters=plain, folder="a/2031Q2", frontier=[(0.98, 0.74), (1.0, 1.0)],
+        documents_named={"words": (0.9, 0.8), "names": (0.7, 0.2)},
+    )  # fmt: skip
+    second = replace(
+        first, parameters=plain | {"releases.plan": "pairs"}, folder="b/2031Q2", DR=0.9,
+        frontier=[(0.99, 0.9), (1.0, 1.0)], documents_named={"words": (0.9, 0.9)},
+    )  # fmt: skip
+    return first, second
+
+
+def test_runs_of_one_name_are_told_apart_by_what_differs():
+    first, second = told_apart(two_of_a_kind())
+    assert first.label == "demo 2031Q2, releases.plan=whole"
+    assert second.label == "demo 2031Q2, releases.plan=pairs"
+    assert differing([first, second]) == ["releases.plan"]
+
+
+def test_runs_without_any_difference_are_told_apart_by_their_folders():
+    first, _ = two_of_a_kind()
+    twins = told_apart([first, replace(first, folder="c/2031Q2")])
+    assert [run.label for run in twins] == ["demo 2031Q2 (a/2031Q2)", "demo 2031Q2 (c/2031Q2)"]
+    assert [run.label for run in told_apart(summaries())] == ["demo 2031Q2", "demo 2031Q3"]
+
+
+def test_attackers_settings_and_frontiers_stand_side_by_side(tmp_path):
+    html = build_comparison(two_of_a_kind(), tmp_path).read_text(encoding="utf-8")
+    outline(html)
+    row = html[html.index('<th scope="row">words</th>') :].split("</tr>")[0]
+    assert row.count("→") == 2
+    assert "90.0% → 80.0%" in row
+    assert "90.0% → 90.0%" in row
+    row = html[html.index('<th scope="row">names</th>') :].split("</tr>")[0]
+    assert row.count("→") == 1
+    assert '<th scope="row">releases.plan</th>' in html
+    assert "choice.rule" not in html
+    assert (tmp_path / "figures" / "frontiers.svg").exists()
+    assert "releases, DR from 0.740" in html
+
+
+def test_without_frontiers_and_measures_their_parts_are_left_out(tmp_path):
+    html = build_comparison(summaries(), tmp_path).read_text(encoding="utf-8")
+    assert not (tmp_path / "figures" / "frontiers.svg").exists()
+    assert "Who names how many documents" not in html

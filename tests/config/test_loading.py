@@ -55,6 +55,16 @@ def test_contradictions_are_named(content, fault):
         build_config(content)
 
 
+def test_off_is_read_as_it_is_written(tmp_path):
+    path = tmp_path / "c.yaml"
+    path.write_text("utility: {judge: off}\nidentifiers: {mined_aliases: off}\n")
+    config = nes.load_config(path)
+    assert config.utility.judge == config.identifiers.mined_aliases == "off"
+    path.write_text("utility: {judge: on}\n")
+    with pytest.raises(ConfigError, match=r"utility\.judge"):
+        nes.load_config(path)
+
+
 def test_overrides_reach_into_sections(tmp_path):
     path = tmp_path / "c.yaml"
     path.write_text("chunking:\n  threshold: 50\n")

@@ -29,9 +29,11 @@ def settings(corpus: Path, output: Path, **more):
         "mixture.n_components": 3,
         "mixture.n_init": 2,
         "releases.plan": "pairs",
+        "releases.draws": 1,
         "choice.rule": "line",
         "releases.max_swaps": 6,
         "audit.linkage": False,
+        "utility.judge": "off",
         "report.examples": False,
         "tracking.enabled": False,
     }

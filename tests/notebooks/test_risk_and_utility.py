@@ -50,7 +50,7 @@ def run(tmp_path_factory):
         fits.append(fit_row(combination, sizes) | {"sizes": list(sizes.items())})
         fit = fit_ewens_pitman(sizes)
         figures = RiskFigures(
-            N, fit.s1, fit.theta, fit.alpha, ((POPULATION, float(fit.p_hat(POPULATION))),)
+            N, fit.s1, fit.theta, fit.alpha, ((POPULATION, float(fit.p_hat(POPULATION)), fit.stays_unique(POPULATION).value),)
         )
         scores = []
         for draw in range(2):

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nes_spark.errors import EstimationError
-from nes_spark.releases.decision import Draws, decide, draws_of
+from nes_spark.releases.decision import Draws, Levels, decide, decide_levels, draws_of
 
 
 def draws(risk, utility, n_swaps=None):
@@ -199,3 +199,65 @@ def test_order_of_rows_and_of_draws_does_not_matter(seed):
     order = rng.permutation(m)
     again = decide(Draws(made.names, made.n_swaps, order, risk[order], utility[order]), "line")
     assert (again.chosen, again.draw) == (found.chosen, found.draw)
+
+
+# -- figures with standard errors, not draws ---------------------------------------------------
+
+
+def levels(risk, utility, risk_se=0.0, utility_se=0.0, beside=None):
+    c = len(risk)
+    return Levels(
+        np.arange(c),
+        np.array(risk, dtype=float),
+        np.broadcast_to(np.array(risk_se, dtype=float), c),
+        np.array(utility, dtype=float),
+        np.broadcast_to(np.array(utility_se, dtype=float), c),
+        np.array(risk if beside is None else beside, dtype=float),
+    )
+
+
+def test_what_cannot_be_told_apart_is_decided_for_protection():
+    """Nine in ten documents are named whatever is swapped: luck picks the half-swapped release."""
+    risk = [0.97, 0.95, 0.91, 0.93]
+    dr = [1.0, 0.9, 0.8, 0.7]
+    sure = decide_levels(levels(risk, [1, 0.99, 0.98, 0.97], 0.001, beside=dr))
+    assert (sure.chosen, sure.best, sure.tied.tolist()) == (2, 2, [2])
+    unsure = decide_levels(levels(risk, [1, 0.99, 0.98, 0.97], 0.03, beside=dr))
+    assert (unsure.chosen, unsure.best, unsure.tied.tolist()) == (3, 2, [0, 1, 2, 3])
+    # where the second risk says nothing either, more swaps are made
+    same = decide_levels(levels([0.9] * 4, [1, 0.99, 0.98, 0.97], beside=[1.0] * 4))
+    assert same.chosen == 3
+
+
+def test_bounds_and_rules_of_levels():
+    risk, utility = [1.0, 0.6, 0.3, 0.2], [1.0, 0.95, 0.9, 0.6]
+    found = levels(risk, utility)
+    assert decide_levels(found).chosen == 3
+    assert decide_levels(found, min_utility=0.9).chosen == 2
+    assert decide_levels(found, "max_utility", max_risk=0.65).chosen == 1
+    assert decide_levels(found, "line", slope=1.0).chosen == 2
+    assert decide_levels(found, "line", slope=100.0).chosen == 0
+    assert decide_levels(found, eligible=[True, True, False, False]).chosen == 1
+    assert found.n_swaps.tolist() == [0, 1, 2, 3]
+    with pytest.raises(EstimationError) as caught:
+        decide_levels(found, "max_utility", max_risk=0.1)
+    assert caught.value.reason == "empty_feasible_set"
+    with pytest.raises(ValueError, match="max_risk"):
+        decide_levels(found, "max_utility")
+    with pytest.raises(ValueError, match="rule"):
+        decide_levels(found, "max_rate")
+
+
+def test_a_candidate_that_was_not_measured_is_not_chosen():
+    found = decide_levels(levels([1.0, math.nan, 0.5], [1.0, 0.9, 0.8]))
+    assert found.chosen == 2
+    assert found.frontier.tolist() == [True, False, True]
+    with pytest.raises(EstimationError) as caught:
+        decide_levels(levels([math.nan], [math.nan]))
+    assert caught.value.reason == "no_candidates"
+
+
+def test_utility_above_its_cap_is_no_gain_for_levels():
+    found = decide_levels(levels([1.0, 0.8], [1.0, 1.2]), "max_utility", max_risk=1.0)
+    assert found.chosen == 1  # they tie at the cap, the lower risk decides
+    assert found.frontier.tolist() == [True, True]

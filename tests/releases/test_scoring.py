@@ -28,7 +28,7 @@ SETTINGS = ("pkb-K10-eps0.001", "spcauchy-K10-eps0.001")
 COMBINATIONS = (("Organization", "Person"), ("Organization", "Product"))
 POPULATIONS = [1e6, 1e20]
 DRAWS = 3
-FIGURES = RiskFigures(N, 40, 12.0, 0.7, ((1e6, 0.4), (1e9, 1.7)))
+FIGURES = RiskFigures(N, 40, 12.0, 0.7, ((1e6, 0.4, 0.3), (1e9, 1.7, 0.1)))
 
 # the columns of table swaps that scoring looks at
 SWAPS_USED = (
@@ -251,7 +251,11 @@ def test_candidates_are_means_over_draws(scores):
             ["", 0.0, 1.0, 1.0, 0.0, 0.0]
         ]
         assert nothing["draws"].tolist() == [DRAWS]
-        assert group["on_frontier"].tolist() == pareto_frontier(group["DR"], group["DU"]).tolist()
+        full = group[group["draws"] == DRAWS]
+        expected = pareto_frontier(full["DR"], full["DU"].clip(upper=1)) | (full["n_swaps"] == 0)
+        assert full["on_frontier"].tolist() == expected.tolist()
+        assert not group.loc[group["draws"] < DRAWS, "on_frontier"].any()
+        assert (group["incomplete"] == (group["draws"] < DRAWS)).all()
         for row in group[group["n_swaps"] > 0].itertuples():
             here = mine[(mine["combination"] == row.combination) & (mine["n_swaps"] == row.n_swaps)]
             assert row.draws == len(here)
@@ -369,7 +373,7 @@ def test_the_order_of_rows_leaves_the_bits_of_averages_alone():
     rows = pd.DataFrame(
         [("A", n, 0.1 * n, d, rng.random(), rng.random()) for n in range(1, 4) for d in range(50)],
         columns=["combination", "n_swaps", "r", "draw", "DR", "DU"],
-    )
+    ).assign(uniques_left=3, stays_unique=0.25)
     expected = average(rows)
     for seed in range(5):
         pd.testing.assert_frame_equal(
@@ -392,5 +396,46 @@ def test_du_above_one_is_flagged_among_candidates():
     )
     found = candidates_of("s", 1e10, rows)
     assert found["DU_above_one"].tolist() == [False, True, False]
-    # a release with more utility and less risk than none at all dominates it
-    assert found["on_frontier"].tolist() == [False, True, True]
+    assert found["DU"].tolist() == [1.0, 1.01, 0.9]
+    # texts that became more typical are no gain: on the frontier that counts as 1, and the release
+    # without swaps stays its anchor
+    assert found["on_frontier"].tolist() == [True, True, True]
+    lucky = candidates_of("s", 1e10, rows.assign(DU=[1.01, 1.2], DR=[0.8, 0.9]))
+    assert lucky["on_frontier"].tolist() == [True, True, False]
+
+
+def test_an_average_over_some_draws_only_does_not_compete():
+    rows = pd.DataFrame(
+        {
+            "combination": "A",
+            "n_swaps": [1, 2, 3],
+            "r": [0.1, 0.2, 0.3],
+            "draws": [12, 12, 3],
+            "DR": [0.9, 0.8, 0.1],
+            "DR_se": 0.01,
+            "DU": [0.99, 0.9, 1.0],
+            "DU_se": 0.01,
+        }
+    )
+    found = candidates_of("s", 1e10, rows, draws=12)
+    assert found["incomplete"].tolist() == [False, False, False, True]
+    assert found["on_frontier"].tolist() == [True, True, True, False]
+    # where no draw made them all, the averages that there are must do
+    only = candidates_of("s", 1e10, rows.iloc[[2]], draws=12)
+    assert only["on_frontier"].tolist() == [True, True]
+
+
+def test_names_that_every_release_replaces_are_charged_to_all_alike():
+    rng = np.random.default_rng(4)
+    pre, post = rng.normal(5, 1, 10), rng.normal(4, 1, (1, 10))
+    rows = swapped_rows([(0, 1)], pre, post)
+    before = float(pre.sum()) + 2.0  # replacing names cost the corpus 2 nats
+    found = score_sequence(rows, FIGURES, before, log_f_base=float(pre.sum()))
+    change = float(post[0, :2].sum() - pre[:2].sum())
+    assert found["DU"].iloc[0] == pytest.approx((before - 2.0 + change) / before)
+    nothing = candidates_of("s", 1e6, average(found.assign(combination="A", draw=0)), 1, 0.97)
+    assert nothing["DU"].iloc[0] == 0.97
+    assert found["uniques_left"].tolist() == [39, 39]
+    assert average(found.iloc[:1].assign(combination="A", draw=0))["uniques_expected"].tolist() == [
+        pytest.approx(39 * 0.3)
+    ]

@@ -99,8 +99,8 @@ def test_the_size_is_told_before_work_starts():
     told = describe_space(ReleasesConfig(plan="pairs"), mixture, risk)
     assert "= 180 candidate releases" in told
     assert "24 setting(s) (8 mixture(s) x 3 population size(s)): 4,344 in all" in told
-    assert "48 sequence(s) of swaps" in told
-    assert "at most 2,880 swapped texts" in told
+    assert "480 sequence(s) of swaps (10 draw(s) each)" in told
+    assert "at most 28,800 swapped texts" in told
     assert "must change (C): Event" in told
     seeds = describe_space(ReleasesConfig(plan="pairs", draws=5), mixture, risk, per_draw=True)
     assert "x 5 seeds = 900 candidate releases" in seeds

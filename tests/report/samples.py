@@ -17,7 +17,7 @@ from nes_spark.releases.publishing import Gate
 from nes_spark.report import Example, ExampleSide, ReportData
 from nes_spark.report.data import ComponentRow, Identified
 from nes_spark.risk import p_hat_table
-from nes_spark.risk.tables import fit_row
+from nes_spark.risk.tables import fit_row, stays_unique_table
 
 CATEGORIES = ("Organization", "Person", "Product", "Location")
 
@@ -55,14 +55,14 @@ def _fits() -> tuple[pd.DataFrame, pd.DataFrame]:
             for i, pair in enumerate(combinations(CATEGORIES, 2))
         ]
     )
-    return fits, p_hat_table(fits, [1e20])
+    return fits, p_hat_table(fits, [1e20]), stays_unique_table(fits, [1e20])
 
 
 def report_data(**changes: Any) -> ReportData:
     table = candidates()
     chosen = table[(table["combination"] == "Organization+Person") & (table["n_swaps"] == 20)]
     row = chosen.iloc[0]
-    fits, p_hats = _fits()
+    fits, p_hats, stays = _fits()
     data = ReportData(
         name="demo",
         period="2031Q2",
@@ -111,6 +111,7 @@ def report_data(**changes: Any) -> ReportData:
         },
         risk_fits=fits,
         p_hats=p_hats,
+        stays=stays,
         components=[
             ComponentRow(*row, typical=((f"d0a1#{row[0]:05d}", ""),))
             for row in [

@@ -188,6 +188,34 @@ def test_standard_errors_are_told_where_there_are_some(render):
     assert "± 0.0123" in html
 
 
+def test_a_choice_that_noise_decides_is_called_a_toss(render):
+    choice = replace(report_data().choice, drawn=10, draws=10, tied=4, stability=0.3)
+    html = render(choice=choice)
+    assert "4 candidates could not be told from the best" in html
+    assert "The choice is a coin toss" in html
+    assert "in 70% of the resamples" in html.replace("\u202f", "").replace(" %", "%")
+    sure = render(choice=replace(choice, stability=0.95))
+    assert "coin toss" not in sure
+    assert "the same release is chosen" in sure
+
+
+def test_how_many_chunks_still_stand_alone_comes_with_an_interval(render):
+    choice = replace(report_data().choice, uniques_left=40.0, uniques_expected=4.2)
+    html = render(choice=choice)
+    assert "Chunks that still stand alone" in html
+    assert "4.2 of them are expected to be unique" in html
+    assert "π(N)" in html
+
+
+def test_measured_axes_stand_beside_the_estimated_ones(render):
+    space = report_data().candidates.assign(
+        measured=0.4, measured_low=0.3, measured_high=0.5, fidelity=0.85, fidelity_se=0.01
+    )
+    html = render(candidates=space)
+    assert "Documents named" in html and "0.850 ± 0.010" in html
+    assert "Documents named</th>" not in render()
+
+
 def test_edits_outside_the_text_are_refused():
     with pytest.raises(ValueError, match="disjoint and inside"):
         ExampleSide("short", [(0, 3, "a"), (2, 4, "b")]).pieces()
@@ -299,8 +327,38 @@ def test_what_was_not_measured_is_called_so(render):
     assert "<strong>not measured</strong>" in render(measured=None)
 
 
+UTILITY = pd.DataFrame(
+    [
+        ("unchanged", "fidelity", 1.0, 0.0, 1.0, 0, 0, ""),
+        ("unchanged", "DU", 1.0, 0.0, 1.0, 0, 0, ""),
+        ("release", "fidelity", 0.853, 0.004, 0.94, 471, 719, ""),
+        ("release", "DU", 1.0012, None, 1.0012, 719, 719, ""),
+        ("release", "below_blanking", 0.034, 0.005, 0.015, 265, 719, ""),
+        ("names_blanked", "fidelity", 0.887, 0.005, 0.95, 265, 719, ""),
+        ("names_blanked", "DU", None, None, None, 265, 719, "no component_after"),
+    ],
+    columns=["subject", "measure", "value", "standard_error", "corpus", "chunks", "changed",
+             "reason"],
+)  # fmt: skip
+
+
+def test_what_it_cost_is_told_beside_anchors(render):
+    html = render(utility=UTILITY)
+    assert "They kept a cosine of 0.853" in html
+    assert "that is 0.034 (± 0.010) below" in html
+    assert "0.887 <small>± 0.010</small>" in html
+    assert "half of the words" not in html  # no figure, no row
+    above = UTILITY.assign(value=[-0.01 if m == "below_blanking" else v for m, v in zip(
+        UTILITY["measure"], UTILITY["value"], strict=True)])  # fmt: skip
+    assert "that is 0.010 (± 0.010) above" in render(utility=above)
+    assert "What it cost" not in render(utility=None)
+    # nothing was changed: there is nothing to tell
+    assert "What it cost" not in render(utility=UTILITY[UTILITY["subject"] == "unchanged"])
+
+
 def test_measures_survive_being_stored():
-    data = report_data(measured=MEASURED, coverage=COVERAGE)
+    data = report_data(measured=MEASURED, coverage=COVERAGE, utility=UTILITY)
     again = ReportData.from_json(data.to_json())
     assert again.documents_named == data.documents_named
     pd.testing.assert_frame_equal(again.coverage, COVERAGE)
+    pd.testing.assert_frame_equal(again.utility, UTILITY)

@@ -9,6 +9,7 @@ import json
 import re
 import subprocess
 import sys
+import threading
 import types
 from datetime import datetime
 from pathlib import Path
@@ -245,10 +246,6 @@ def test_a_stage_is_one_line_and_one_json_object():
 
 
 def test_no_bar_is_left_behind_by_a_failure():
-    class Terminal(io.StringIO):
-        def isatty(self):
-            return True
-
     stream = Terminal()
     logs.configure(stream=stream)
     with pytest.raises(RuntimeError), logs.Progress(2, stream) as progress:
@@ -256,6 +253,74 @@ def test_no_bar_is_left_behind_by_a_failure():
         with progress.part("release", "gates", "search"):
             raise RuntimeError
     assert stream.getvalue().endswith("\r\033[K")
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_the_clock_runs_from_the_first_second_and_parts_are_told():
+    stream, time = Terminal(), [0.0]
+    logs.configure(stream=stream)
+    expected = {"documents": 10.0, "chunks": 20.0, "release": 30.0}
+    progress = logs.Progress(3, stream, expected, now=lambda: time[0])
+    progress.prepare("starting Spark")
+    assert "0:00  starting Spark" in progress.line()
+    time[0] = 9.0
+    progress.start("documents", "read")
+    assert "1/3 0:09, about 1:00 left  documents: read" in progress.line()
+    time[0] = 75.0  # longer than the last time: nothing of it is left
+    assert "1:15, about 0:50 left" in progress.line()
+    progress.start("chunks", "cut")
+    progress.inside("table chunks")
+    assert progress.line().endswith("chunks: cut, table chunks")
+    progress.start("release", "publish")
+    assert "table chunks" not in progress.line()
+    time[0] = 80.0
+    assert "about 0:25 left" in progress.line()
+    assert stream.getvalue().count("\r\033[K") >= 4
+
+
+def test_what_is_not_known_is_not_estimated():
+    progress = logs.Progress(3, Terminal())
+    progress.start("documents", "read")
+    assert progress.left() is None
+    assert "left" not in progress.line()
+
+
+def test_the_line_ticks_by_itself_and_warnings_do_not_land_in_it(monkeypatch):
+    stream = Terminal()
+    logs.configure(stream=stream)
+    monkeypatch.setattr(logs, "TICK", 0.005)
+    with logs.Progress(2, stream) as progress:
+        progress.start("attacks", "let them try")
+        written = len(stream.getvalue())
+        for _ in range(400):
+            if len(stream.getvalue()) > written:
+                break
+            threading.Event().wait(0.01)
+        assert len(stream.getvalue()) > written
+        logs.inside("table predictions")
+        logs.LOGGER.warning("a warning")
+    text = stream.getvalue()
+    assert "table predictions" in text
+    assert "\r\033[Ka warning\n" in text
+    assert not logs._CURRENT
+    ended = len(text)
+    threading.Event().wait(0.05)
+    assert len(stream.getvalue()) == ended
+
+
+def test_without_a_terminal_there_is_one_line_a_stage():
+    stream = io.StringIO()
+    logs.configure(stream=stream)
+    with logs.Progress(1, stream) as progress:
+        progress.prepare("starting")
+        progress.start("chunks", "cut")
+        logs.inside("table chunks")
+        progress.done("chunks", "5 chunks", 1.25)
+    assert len(stream.getvalue().splitlines()) == 1
 
 
 def test_cluster_configuration_is_valid():

@@ -37,10 +37,12 @@ def settings(corpus: Path, output: Path, period: str, **more):
         "mixture.warm_start": "previous",
         "swapping.sticky": True,
         "releases.plan": "pairs",
+        "releases.draws": 1,
         "releases.max_swaps": 10,
         "choice.rule": "max_rate",
         "choice.combination": ["Organization", "Product"],
         "audit.linkage": False,
+        "utility.judge": "off",
         "report.examples": False,
         "tracking.uri": f"sqlite:///{output}/mlflow.db",
     }

@@ -194,6 +194,7 @@ def run_of(conf, spark, tmp_path, key, **overrides) -> Run:
             "report.examples": False,
             "audit.bootstrap": 100,
             "audit.swap_aware_draws": 1,
+            "utility.judge_texts": 100,
             **overrides,
         },
     )
@@ -208,6 +209,7 @@ def test_nothing_of_the_sealed_folder_is_elsewhere(spark, tmp_path, keys):
     corpus.write_text("".join(json.dumps(d) + "\n" for d in documents))
     overrides = {"input.path": str(corpus), "mixture.n_components": 3}
     overrides |= {"releases.plan": "pairs", "choice.rule": "line", "releases.max_swaps": 15}
+    overrides |= {"releases.draws": 1}
     run = run_of(config_path(), spark, tmp_path, keys, **overrides)
     print(scan(run, run.result.table("documents")))
 

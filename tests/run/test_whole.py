@@ -1,42 +1,29 @@
 """Plan ``whole`` from the files to the release: accounted for, attacked, undone."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 import nes_spark as nes
+from nes_spark.embedding import contextual
 from nes_spark.entities.quantities import likeness_of
+from nes_spark.errors import GateRefused, InputError
 from nes_spark.run.inverting import invert_release
+from nes_spark.run.language_models import audit_run
+from nes_spark.run.published import configuration_of
+from nes_spark.schemas import TABLES
+from nes_spark.store import Store
+from nes_spark.swapping.stages import apply_must_change
+from nes_spark.utility.judge_stages import collect_histories
+from nes_spark.utility.sampling import keyed_hash, sampling_key
+from tests.audit.server import ModelServer
 from tests.check_run import check
-from tests.run.test_pipeline import SEED, records, settings
+from tests.run.small import WHOLE, settings
 
-WHOLE = {
-    "releases.plan": "whole",
-    "choice.rule": "lowest_risk",
-    # further categories too; what has no donor goes with its chunk, and comes back from the ledger
-    "releases.further": ["Quantity", "Term"],
-    "releases.leftover": ["donor", "drop"],
-    "entities.categories": [
-        "Organization", "Person", "Event", "Product", "Location", "Date", "Quantity", "Term",
-    ],
-    "entities.terms": 15,
-    "ledger.keep_originals": True,
-    "entities.sweep": "off",
-    "audit.recognition": False,
-    "tracking.enabled": False,
-}
-
-
-@pytest.fixture(scope="module")
-def whole(spark, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("whole")
-    corpus = folder / "calls.jsonl"
-    corpus.write_text("".join(json.dumps(d) + "\n" for d in records(10)))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("NES_SPARK_SEED", SEED)
-        yield nes.run(settings(corpus, folder / "out", **WHOLE), spark)
+pytestmark = pytest.mark.usefixtures("seeded")
 
 
 def test_it_is_published_with_all_exchanges(whole):
@@ -85,6 +72,67 @@ def test_quantities_keep_their_likeness_and_dates_their_order(whole):
     assert any(e["category"] == "Term" for e in swaps)
 
 
+def test_the_judge_says_what_it_cost(whole):
+    fidelity, utility = whole.table("fidelity"), whole.table("utility")
+    assert list(fidelity["n_swaps"]) == [0, *whole.table("candidates")["n_swaps"].unique()[1:]]
+    full = fidelity.iloc[-1]
+    # every swap costs, what is read says how many chunks stand behind it
+    assert fidelity["corpus"].is_monotonic_decreasing
+    assert 0.5 < full["fidelity"] < 1 and full["fidelity_se"] > 0
+    assert 20 < full["chunks"] <= full["changed"]
+    values = utility[utility["measure"] == "fidelity"].set_index("subject")["value"]
+    assert 1 == values["unchanged"] > values["names_blanked"] > values["half_deleted"]
+    assert values["half_deleted"] > values["random_other"]
+    assert values["release"] > values["half_deleted"]
+    exact = utility[(utility["subject"] == "release") & (utility["measure"] == "DU")]
+    assert exact["value"].item() == pytest.approx(whole.choice.DU)
+    record = json.loads((Path(whole.directory) / "release" / "release.json").read_text())
+    assert record["utility"] == whole.utility
+    own = record["utility"]["fidelity"]
+    assert own["value"] == values["release"]
+    assert own["anchors"]["names_blanked"]["value"] == values["names_blanked"]
+    assert f"fidelity .{round(own['value'] * 1000)}" in str(whole)
+    page = Path(whole.report).read_text()
+    assert "What it cost" in page and "half of the words deleted" in page
+    read = Store(whole.directory).manifest("fidelity").details
+    assert 0 < read["texts"] <= 90 and read["judge"].startswith("contextual-en")
+
+
+def test_the_judge_reads_the_same_texts_on_any_partitioning(whole, spark):
+    tables = {n: whole.table(n) for n in ("rewrites", "chunks", "mentions", "assignments")}
+    setting = tables["assignments"]["setting"].iloc[0]
+
+    def collected(parts):
+        frames = {
+            name: spark.createDataFrame(
+                [tuple(row) for row in table[kept].itertuples(index=False)],
+                ", ".join(f for f in TABLES[name].ddl.split(", ") if f.split("`")[1] in kept),
+            ).repartition(parts)
+            for name, table in tables.items()
+            for kept in [[c for c in table if c not in ("edits", "cell")]]
+        }
+
+        def replaced(chunks, mentions):
+            return apply_must_change(chunks, mentions, {"Event": "[Event]"})
+
+        return collect_histories(
+            frames["rewrites"], frames["chunks"], frames["mentions"], frames["assignments"],
+            setting, ("Event",), replaced, 1, sampling_key(b"a secret"), 40,
+        )  # fmt: skip
+
+    first, before, reach = collected(1)
+    again, before_again, reach_again = collected(7)
+    assert set(first) == set(again) and len(first) == len(again)
+    assert before == before_again
+    assert reach == reach_again
+    assert reach.n_chunks == len(tables["chunks"]) and reach.n_replaced > 0
+    # neighbours in rank: the smallest hashes of each component
+    key = sampling_key(b"a secret")
+    swapped = [h for h in first if h.combination and h.component == 0]
+    hashes = [keyed_hash(key, h.chunk_id) for h in sorted(swapped, key=lambda h: h.rank)]
+    assert hashes == sorted(hashes)
+
+
 def test_the_ledger_undoes_layers_donors_dates_and_dropped_chunks(whole, tmp_path):
     rows = invert_release(whole.directory, tmp_path / "restored.jsonl")
     restored = pd.read_json(tmp_path / "restored.jsonl", lines=True, dtype=False)
@@ -95,3 +143,68 @@ def test_the_ledger_undoes_layers_donors_dates_and_dropped_chunks(whole, tmp_pat
 
 def test_the_outputs_are_complete(whole):
     check(Path(whole.directory))
+
+
+def test_a_judge_that_cannot_read_stops_the_run(finished, whole, spark, monkeypatch, tmp_path):
+    shutil.copytree(contextual.BUNDLED, tmp_path / "model")
+    (tmp_path / "model" / contextual.TOKENIZER).write_text("{}")
+    contextual._load.cache_clear()
+    monkeypatch.setattr(
+        contextual, "_load", lambda threads: contextual.ContextualEmbedder(tmp_path / "model")
+    )
+    config = settings(
+        Path(finished[0].input.path), Path(whole.directory).parent,
+        **WHOLE | {"utility.judge_texts": 100},
+    )  # fmt: skip
+    with pytest.raises(InputError, match="install the package anew"):
+        nes.run(config, spark)
+
+
+def test_a_release_waits_for_the_audit_that_its_gate_names(
+    finished, whole, spark, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("TEST_MODEL_KEY", "key-of-the-tests")
+    run = tmp_path / "out" / "all"
+    shutil.copytree(whole.directory, run)
+    for folder in ("release", "sealed/ledger", "stages/publication"):
+        shutil.rmtree(run / folder)
+    told = []
+    with ModelServer() as server:
+        model = {"name": "loopback", "model": "m", "base_url": server.base_url}
+        more = {
+            "audit.models": [model | {"api_key_env": "TEST_MODEL_KEY"}],
+            "audit.gate_models": ["loopback"],
+            "gates.max_linkage_accuracy": 0.0,
+            "audit.text": False,
+            "audit.documents": False,
+        }
+        config = settings(Path(finished[0].input.path), tmp_path / "out", **WHOLE, **more)
+        with pytest.raises(GateRefused, match=r"not published yet.* the audit by loopback"):
+            nes.run(config, spark)
+        assert not (run / "release").exists()
+        assert not (run / "sealed" / "ledger").exists()
+        assert not server.requests
+        (found,) = audit_run(run, configuration_of(run), spark, tell=told.append)
+        questions = {
+            r.body["messages"][-1]["content"].partition("\n\n")[2] for r in server.requests
+        }
+    assert "run the same run again" in told[-1]
+    assert found.draws == 1
+    assert not (run / "release").exists()
+    result = nes.run(config, spark)
+    assert result.status == "published"
+    gates = {gate.name: gate for gate in result.gates}
+    assert gates["language models"].detail.startswith("loopback names 0.0%")
+    assert not (run / "stages" / "proposal").exists()
+    record = json.loads((run / "release" / "release.json").read_text())
+    assert [r["model"] for r in record["audit"]["language_models"]] == ["loopback"]
+    before = set(result.table("chunks")["text"])
+    lines = (run / "release" / "chunks.jsonl").read_text().splitlines()
+    after = {json.loads(line)["text"] for line in lines}
+    assert questions <= before | after
+    asked = result.table("language_predictions")
+    rewrites = result.table("rewrites")
+    changed = rewrites[rewrites["draw"] == result.choice.draw]
+    assert set(asked["chunk_id"]) == set(changed["chunk_id"])
+    assert set(changed["text"]) <= questions
+    assert len(questions - before) > 10

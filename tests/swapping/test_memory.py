@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nes_spark.config import ConstraintsConfig
+from nes_spark.config import ConstraintsConfig, ReleasesConfig
 from nes_spark.swapping import Secret, entities_after, sample_swaps
 
 SECTOR = ConstraintsConfig(same_covariates=["sector"])
@@ -73,6 +73,15 @@ def test_a_valid_pair_is_swapped():
 )
 def test_each_rule_forbids(name, change):
     assert swaps_of(**change) == []
+
+
+def test_what_the_release_replaces_everywhere_does_not_tell_two_chunks_apart():
+    """They differ in their events only, and every release shows "[Event]" for those."""
+    entities = {"Date": [["May"], ["May"]], "Event": [["Expo"], []]}
+    assert len(swaps_of(entities=entities)) == 1
+    assert swaps_of(entities=entities, releases=ReleasesConfig()) == []
+    shown = ReleasesConfig(must_change={})
+    assert len(swaps_of(entities=entities, releases=shown)) == 1
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,7 @@ def in_memory(setting, swap, draw, releases=RELEASES, swapping=None, **options):
         [COMPONENT[setting, i] for i in IDS],
         {k: [c["entities"][k] for c in CELLS] for k in NAMES},
         swap,
+        others=[c for c in NAMES if c not in swap and c not in releases.must_change],
         max_swaps=releases.max_swaps,
         seed=SECRET,
         setting=setting,
@@ -434,7 +435,7 @@ def test_rewrites_do_not_depend_on_partitions(spark, swaps, rewrites, partitions
 
 
 def test_texts_of_later_rounds_are_cumulative(data):
-    releases = ReleasesConfig(plan="pairs", max_swaps=60, combinations=[["Organization"]])
+    releases = ReleasesConfig(plan="pairs", draws=1, max_swaps=60, combinations=[["Organization"]])
     swapping = SwappingConfig(rounds=2)
     swaps = stages.sample_candidates(
         data["cells"], data["assignments"], releases, swapping, SECRET
@@ -512,7 +513,7 @@ def test_nothing_must_change_when_nothing_is_configured(data):
 
 def expected_status(setting, swap, taken):
     out = {}
-    outside = [c for c in NAMES if c not in swap]
+    outside = [c for c in NAMES if c not in swap and c not in RELEASES.must_change]
     eligible = [i for i in IDS if all(ENTITIES[i][c] for c in swap)]
     metadata = {c["chunk_id"]: c["metadata"] for c in CELLS}
 
@@ -582,7 +583,7 @@ def test_reasons_of_components_that_cannot_swap(spark):
         [("s", r["chunk_id"], components[r["chunk_id"][0]], 0.0) for r in cells.collect()],
         "setting string, chunk_id string, component int, log_density double",
     )
-    releases = ReleasesConfig(plan="pairs", combinations=[["Organization"]])
+    releases = ReleasesConfig(plan="pairs", draws=1, combinations=[["Organization"]])
 
     def status(releases, **options):
         found = stages.chunk_status(

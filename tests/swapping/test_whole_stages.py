@@ -12,7 +12,6 @@ from nes_spark.swapping.whole_stages import (
     as_swaps,
     at_tenths,
     coverage,
-    first_share,
     last_steps,
     leftovers_by_chunk,
     swaps_by_chunk,
@@ -195,8 +194,6 @@ def test_a_second_plan_goes_on_where_the_first_ends(spark):
     first = spark.createDataFrame(PLAN_ROWS, PLAN.ddl)
     found = appended(first, first).orderBy("order").collect()
     assert [(r["order"], r["layer"]) for r in found] == [(1, 0), (2, 1), (3, 2), (4, 3)]
-    half = first_share(as_swaps(first, J), 0.5)
-    assert [r["order"] for r in half.collect()] == [1]
     alone = appended(first.where("draw = 9"), first).collect()
     assert sorted((r["order"], r["layer"]) for r in alone) == [(1, 0), (2, 1)]
 
