@@ -690,7 +690,7 @@ STAGES: tuple[Stage, ...] = (
             "embedder",
             "mixture",
             "assignments",
-        ),  # fmt: skip
+        ),
         gives=("post_density",),
         sections=("releases", "embedding"),
         run=_post_density,
