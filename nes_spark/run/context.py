@@ -80,19 +80,18 @@ class Context:
             kind = "bundled" if self.config.embedding.model == "contextual" else "same"
         return EmbedderSpec("bundled") if kind == "bundled" else self.spec()
 
+    def shifts(self) -> DataFrame | None:
+        """Return the secret shift of the dates of each document; None where none are shifted."""
+        from nes_spark.swapping.shift_stages import shifts_of
+
+        releases = self.config.releases
+        if not releases.shift:
+            return None
+        return shifts_of(self.table("documents"), self.secret, releases.shift_days)
+
     def models(self) -> dict[str, MixtureModel]:
         """The fitted mixtures by setting."""
         return read_models(self.store)
-
-
-def shifts(context: Context) -> DataFrame | None:
-    """Return the secret shift of each document; None where no dates are shifted."""
-    from nes_spark.swapping.shift_stages import shifts_of
-
-    releases = context.config.releases
-    if not releases.shift:
-        return None
-    return shifts_of(context.table("documents"), context.secret, releases.shift_days)
 
 
 def finished(store: Store, name: str) -> Manifest:

@@ -100,7 +100,6 @@ def fidelity_of_candidates(context: Context) -> pd.DataFrame:
 
 def judge_stage(context: Context) -> dict[str, DataFrame]:
     """Give tables ``judged`` and ``fidelity``."""
-    from nes_spark.run.context import shifts
     from nes_spark.swapping.stages import apply_must_change
     from nes_spark.utility.judge import CANDIDATES_SHARE, judge_candidates
     from nes_spark.utility.judge_stages import collect_histories
@@ -111,15 +110,17 @@ def judge_stage(context: Context) -> dict[str, DataFrame]:
     fidelity: list[dict[str, Any]] = []
     if config.utility.judge != OFF:
         whole = config.releases.plan == "whole"
-        must_change, shift = config.releases.must_change, config.releases.shift
-        moved = shifts(context)
+        must_change = config.releases.must_change
+        moved = context.shifts()
         setting, key = judged_setting(context), sampling_key(context.secret)
         budget = math.floor(CANDIDATES_SHARE * config.utility.judge_texts)
         judge = load_judge()
 
         def replaced(chunks: DataFrame, mentions: DataFrame) -> DataFrame:
             held = mentions.join(chunks.select("chunk_id"), "chunk_id", "left_semi")
-            return apply_must_change(chunks, held, must_change, shift=shift, shifts=moved)
+            return apply_must_change(
+                chunks, held, must_change, shift=config.releases.shift, shifts=moved
+            )
 
         histories, before, reach = collect_histories(
             context.table("rewrites"),
@@ -127,7 +128,7 @@ def judge_stage(context: Context) -> dict[str, DataFrame]:
             context.table("mentions"),
             context.table("assignments"),
             setting,
-            (*must_change, *shift),
+            (*must_change, *config.releases.shift),
             replaced,
             1 if whole else config.releases.draws,
             key,

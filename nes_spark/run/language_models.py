@@ -261,7 +261,6 @@ def _draws(context: Context, choice: Choice, until: ExitStack) -> DataFrame:
     from pyspark.sql import functions as F
 
     from nes_spark.releases.publish_stages import chosen_rewrites
-    from nes_spark.run.context import shifts
     from nes_spark.run.pipeline import sampling_tables
     from nes_spark.swapping.stages import rewrite, sample_candidates
 
@@ -290,8 +289,7 @@ def _draws(context: Context, choice: Choice, until: ExitStack) -> DataFrame:
         releases,
         config.swapping,
         config.entities,
-        None,
-        shifts(context),
+        shifts=context.shifts(),
     )
     final = chosen_rewrites(rewrites, choice.setting, choice.combination.name)
     draw = F.when(F.col("draw") == choice.draw, 0).when(F.col("draw") == 0, choice.draw)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nes_spark.errors import ConfigError
-from nes_spark.run.context import Context, finished, read_models, shifts
+from nes_spark.run.context import Context, finished, read_models
 from nes_spark.schemas import TABLES
 from nes_spark.session import spread
 from nes_spark.store import Manifest, Store, combine
@@ -486,7 +486,7 @@ def _rewrites(context: Context) -> Outputs:
         config.swapping,
         config.entities,
         last,
-        shifts(context),
+        context.shifts(),
     )
     return {"rewrites": rewrites}
 
@@ -506,7 +506,7 @@ def _post_density(context: Context) -> Outputs:
                 context.table("mentions"),
                 context.config.releases.must_change,
                 context.config.releases.shift,
-                shifts(context),
+                context.shifts(),
             ),
         )
     }

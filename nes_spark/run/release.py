@@ -19,7 +19,7 @@ from nes_spark.releases.publishing import Gate
 from nes_spark.releases.space import statuses_of
 from nes_spark.risk.tables import comparable_population
 from nes_spark.run.choice import choose_release
-from nes_spark.run.context import Context, finished, shifts
+from nes_spark.run.context import Context, finished
 from nes_spark.run.findings import (
     Audit,
     Findings,
@@ -302,7 +302,7 @@ def assemble_release(publication: Publication) -> None:
         context.table("mentions"),
         config.releases.must_change,
         shift=config.releases.shift,
-        shifts=shifts(context),
+        shifts=context.shifts(),
     )
     publication.assembled = publication.hold(
         assemble(chunks, documents, replaced, publication.rewritten, context.secret), on_disk=True

@@ -77,13 +77,12 @@ class DonorGroup(Group):
     """Rows of one group where donors are drawn.
 
     Columns: ``available``, ``own``, ``partner`` (for each category what the partner had, empty
-    without one) and ``left`` (what is left over) as lists of hashes; ``exchanged`` (by category);
-    ``status`` of a unit that a constraint keeps out, else ''.
+    without one) and ``left`` (what is left over) as lists of hashes; ``status`` of a unit that a
+    constraint keeps out, else ''.
     """
 
     flat: ClassVar[tuple[str, ...]] = ("metadata", "status")
     nested: ClassVar[tuple[str, ...]] = ("available", "partner", "left")
-    tables: ClassVar[tuple[tuple[str, Any], ...]] = (("exchanged", np.bool_),)
 
 
 @dataclass(frozen=True)

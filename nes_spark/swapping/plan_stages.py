@@ -658,7 +658,7 @@ def _names_of(units: DataFrame, drawing: Drawing) -> DataFrame:
 
 _DONORS = (
     "setting", "component", "stratum", "draw", "chunk_id", "metadata", "available", "own",
-    "partner", "left", "exchanged", "status",
+    "partner", "left", "status",
 )  # fmt: skip
 
 
@@ -784,13 +784,9 @@ def _with_partners(rows: DataFrame, sides: DataFrame, drawing: Drawing, surplus:
             stays = F.concat(stays, F.slice(gives, 1, more))
         return F.when(with_.isNull(), mine).otherwise(stays)
 
-    def exchanged(i: int) -> Column:
-        return F.col("_with")[i].isNotNull()
-
     return found.select(
         *rows.columns,
         F.array(*(partner(i) for i in range(width))).cast(_HASHES).alias("partner"),
         F.array(*(left(i) for i in range(width))).cast(_HASHES).alias("left"),
-        F.array(*(exchanged(i) for i in range(width))).alias("exchanged"),
         F.col("barred").alias("status"),
     )

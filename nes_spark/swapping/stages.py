@@ -734,29 +734,6 @@ def rewrite(
     )
 
 
-def replaced_everywhere(
-    chunks: DataFrame,
-    mentions: DataFrame,
-    must_change: Mapping[str, str],
-    shift: Sequence[str] = (),
-    shifts: DataFrame | None = None,
-) -> DataFrame:
-    """Return the chunks that every release alters, swapped or not, as ``chunk_id, text``.
-
-    Parameters
-    ----------
-    chunks, mentions, must_change, shift, shifts
-        As for :func:`apply_must_change`.
-    """
-    from pyspark.sql import functions as F
-
-    categories = [*must_change, *shift]
-    concerned = mentions.where(F.col("category").isin(categories)).select("chunk_id")
-    few = chunks.join(concerned.distinct(), "chunk_id", "left_semi")
-    changed = apply_must_change(few, mentions, must_change, shift=shift, shifts=shifts)
-    return changed.select("chunk_id", "text")
-
-
 def _shift_of(owner: str, shift: Sequence[str], shifts: DataFrame | None) -> tuple[str, ...]:
     if shift and shifts is None:
         raise parameter_error(owner, "shifts", f"given with releases.shift {list(shift)}", None)
@@ -770,6 +747,30 @@ def _with_shifts(chunks: DataFrame, shifts: DataFrame | None) -> tuple[DataFrame
     more = ["shift_days", "shift_from"]
     texts = chunks.select("chunk_id", "document_id", "text").join(shifts, "document_id")
     return texts.drop("document_id"), more
+
+
+def replaced_everywhere(
+    chunks: DataFrame,
+    mentions: DataFrame,
+    must_change: Mapping[str, str],
+    shift: Sequence[str] = (),
+    shifts: DataFrame | None = None,
+) -> DataFrame:
+    """Return the chunks that are altered whatever is swapped, as ``chunk_id, text``.
+
+    Parameters
+    ----------
+    chunks, mentions, must_change, shift, shifts
+        As for :func:`apply_must_change`.
+    """
+    from pyspark.sql import functions as F
+
+    touched = F.col("category").isin([*must_change, *shift])
+    concerned = mentions.where(touched).select("chunk_id")
+    few = chunks.join(concerned.distinct(), "chunk_id", "left_semi")
+    return apply_must_change(few, mentions, must_change, shift=shift, shifts=shifts).select(
+        "chunk_id", "text"
+    )
 
 
 def apply_must_change(

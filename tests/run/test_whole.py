@@ -56,6 +56,22 @@ def test_the_first_lines_say_who_can_be_named(whole):
     assert record["coverage"] == whole.coverage
 
 
+def test_dropped_chunks_are_not_published_and_counted(whole):
+    status = whole.table("status")["status"].value_counts()
+    published = pd.read_json(Path(whole.directory) / "release" / "chunks.jsonl", lines=True)
+    assert status["dropped"] > 0
+    assert len(published) + status["dropped"] == status.sum() == whole.figures["chunks"]
+    assert (published["text"] != "").all()
+
+
+def test_quantities_keep_their_likeness_and_dates_their_order(whole):
+    swaps = whole.table("swaps").explode("exchanged")["exchanged"]
+    quantities = [e for e in swaps if e["category"] == "Quantity"]
+    assert quantities
+    assert all(likeness_of(e["old"]) == likeness_of(e["new"]) for e in quantities)
+    assert any(e["category"] == "Term" for e in swaps)
+
+
 def test_the_judge_says_what_it_cost(whole):
     fidelity, utility = whole.table("fidelity"), whole.table("utility")
     assert list(fidelity["n_swaps"]) == [0, *whole.table("candidates")["n_swaps"].unique()[1:]]
@@ -115,22 +131,6 @@ def test_the_judge_reads_the_same_texts_on_any_partitioning(whole, spark):
     swapped = [h for h in first if h.combination and h.component == 0]
     hashes = [keyed_hash(key, h.chunk_id) for h in sorted(swapped, key=lambda h: h.rank)]
     assert hashes == sorted(hashes)
-
-
-def test_dropped_chunks_are_not_published_and_counted(whole):
-    status = whole.table("status")["status"].value_counts()
-    published = pd.read_json(Path(whole.directory) / "release" / "chunks.jsonl", lines=True)
-    assert status["dropped"] > 0
-    assert len(published) + status["dropped"] == status.sum() == whole.figures["chunks"]
-    assert (published["text"] != "").all()
-
-
-def test_quantities_keep_their_likeness_and_dates_their_order(whole):
-    swaps = whole.table("swaps").explode("exchanged")["exchanged"]
-    quantities = [e for e in swaps if e["category"] == "Quantity"]
-    assert quantities
-    assert all(likeness_of(e["old"]) == likeness_of(e["new"]) for e in quantities)
-    assert any(e["category"] == "Term" for e in swaps)
 
 
 def test_the_ledger_undoes_layers_donors_dates_and_dropped_chunks(whole, tmp_path):

@@ -408,6 +408,29 @@ def test_quantities_meet_their_like_in_any_component():
         sample_plan(*given_, ["Quantity", "Person"], seed=5, unit="likeness")
 
 
+def test_a_surplus_gets_names_of_its_own_from_donors():
+    chunks = {
+        "a#0": ["Ohio", "Peru", "Chad"], "b#0": ["Oslo"], "c#0": ["Rome", "Bern"], "c#1": ["Riga"],
+    }  # fmt: skip
+    given_ = (
+        list(chunks), ["A", "B", "C", "C"], None,
+        {"Location": list(chunks.values()), "Person": [["x"], ["y"], ["x"], ["z"]]}, ["Location"],
+    )  # fmt: skip
+    most = 0
+    for seed in range(12):
+        plan = sample_plan(*given_, seed=seed)
+        for chunk in chunks:
+            new = [f.replacement for f in plan.fates() if f.chunk_id == chunk and f.partner]
+            assert len(set(new)) == len(new), "no two names become one"
+        left = [x for x in plan.leftovers if x.reason == "surplus"]
+        assert all(x.treatment in ("donor", "placeholder") for x in left)
+        most = max(most, sum(x.treatment == "donor" for x in left))
+    assert most >= 2
+    # without donors the partner's names cover it, so that nothing needs a placeholder for it
+    covered = sample_plan(*given_, seed=3, leftover=["placeholder"])
+    assert not [x for x in covered.leftovers if x.reason == "surplus"]
+
+
 def test_terms_meet_near_ones_of_their_form():
     chunks = {
         "a#0": ["cement", "drilling", "mattresses"],
