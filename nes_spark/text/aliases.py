@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from nes_spark.config import IdentifierKind
 from nes_spark.text.addresses import email_spans, url_spans
@@ -21,7 +21,7 @@ from nes_spark.text.forms import (
 from nes_spark.text.matching import Matcher
 from nes_spark.text.presentation import Turn
 from nes_spark.text.sentences import word_set
-from nes_spark.text.vocabulary import ACRONYMS, COMMON_WORDS, DESCRIPTORS
+from nes_spark.text.vocabulary import ACRONYMS, COMMON_WORDS, DEMONYMS, DESCRIPTORS
 
 _CAP = r"[A-Z0-9À-ÖØ-Þ][\w&’'\-]*(?:\.(?=\w)[\w]+)*"
 _NAME = rf"(?P<name>{_CAP}(?:(?:,? (?:and|&|of|de|the|for|in))? {_CAP}){{0,6}})"
@@ -65,6 +65,7 @@ _FRAMES: tuple[tuple[re.Pattern[str], float, tuple[str, ...]], ...] = (
         1.0,
         _ROLES,
     ),
+    (re.compile(rf"\b{_ROLE} (?:of|for) [\w ,&]{{1,30}}? (?:of|at) (?:the )?{_NAME}"), 1.0, _ROLES),
     (re.compile(_NAME + rf"(?:'s|’s|s')? (?:{_ROLE})\b"), 1.0, _ROLES),
     (re.compile(_NAME + rf"(?:'s|’s|s') (?:\w+ ){{0,2}}?{_PERIOD}"), 1.0, ("'s ", "’s ", "s' ")),
     (
@@ -93,6 +94,45 @@ _FRAMES: tuple[tuple[re.Pattern[str], float, tuple[str, ...]], ...] = (
         re.compile(rf"\b{_NAME},? (?:also )?(?:known|referred to) (?:simply )?as\b"),
         2.0,
         (" known ", " referred "),
+    ),
+    (
+        re.compile(
+            r"\b(?:results|performance|figures|accounts|report|position) of (?:the )?"
+            rf"{_NAME} (?:for|in|during) (?:the )?(?:\w+ ){{0,2}}?{_PERIOD}"
+        ),
+        3.0,
+        ("results of ", "performance of ", "figures of ", "accounts of ", "report of "),
+    ),
+    (
+        # Who owns the speaker's subsidiaries is the company itself, under its full name.
+        re.compile(
+            rf"\bwholly[- ]owned subsidiary of (?:the )?"
+            rf"(?P<name>{_CAP}(?: {_CAP}){{0,4}},? (?i:plc|inc|ltd|limited|corp|llc|ag|nv|sa)\b)"
+        ),
+        3.0,
+        ("owned subsidiary of ",),
+    ),
+)
+
+#: Frames in which subsidiaries and partners stand, too: tried where nothing else names the company.
+_WEAKER: tuple[tuple[re.Pattern[str], float, tuple[str, ...]], ...] = (
+    (
+        re.compile(
+            rf"{_NAME}(?:'s|’s|s') (?:\w+ )?(?:results?|profits?|income|cash flows?|revenues?|"
+            r"turnover|portfolio|strategy|performance|balance sheet|shareholders|employees|"
+            r"management|board)\b"
+        ),
+        1.0,
+        ("'s ", "’s ", "s' "),
+    ),
+    (re.compile(rf"\b[Aa]t {_NAME} we\b"), 1.0, ("t ",)),
+    (
+        re.compile(
+            rf"{_NAME} (?:continues? to|will continue|remains? (?:committed|focused|well)|"
+            r"is (?:committed|pleased|well))\b"
+        ),
+        1.0,
+        (" continue", " remain", " is "),
     ),
 )
 
@@ -158,7 +198,10 @@ _MINED_CHARACTERS = 200_000
 
 
 def mine_aliases(
-    turns: Sequence[Turn], companies: Sequence[str] = (), people: Sequence[str] = ()
+    turns: Sequence[Turn],
+    companies: Sequence[str] = (),
+    people: Sequence[str] = (),
+    symbols: Sequence[str] = (),
 ) -> list[str]:
     """Return names that the document's company goes by and that are not known yet.
 
@@ -170,26 +213,83 @@ def mine_aliases(
         Names known already; forms that these cover are not returned.
     people : sequence of str
         Names of people, which are no companies.
+    symbols : sequence of str
+        Its tickers: a frequent name that is written with their letters is the company's.
 
     Returns
     -------
     list of str
         By falling evidence. A name needs a frame of the opening ("welcome to the X third quarter
         earnings call") or several weaker ones ("we at X", "X's third quarter", "the CEO of X").
-        Then cores of the document's own web addresses, misspelt names, and tickers.
+        Then cores of the document's own web addresses, initials, misspelt names, and tickers.
+    """
+    human = {squeeze(w) for p in people for w in name_words(p)}
+    humans = {squeeze(" ".join(name_words(p))) for p in people}
+
+    def plausible(name: str) -> bool:
+        return _plausible(name, squeeze(name), human, humans)
+
+    scores, spellings = _scored(turns, _FRAMES, plausible)
+    covered = Matcher(
+        [{"kind": "company", "value": c, "placeholder": "[Company Name]"} for c in companies],
+        {"company": IdentifierKind(placeholder="[Company Name]", rule="company")},
+    )
+    whole = " ".join(fluent(t.text) for t in turns)
+
+    def uses(name: str) -> int:
+        return len(re.findall(rf"(?<!\w){re.escape(name)}(?!\w)", whole))
+
+    for name in filter(plausible, _written_with(whole, symbols)):
+        spellings.setdefault(squeeze(name), Counter())[name] += 1
+        scores[squeeze(name)] = scores.get(squeeze(name), 0.0) + 2.0
+    if not companies and max(scores.values(), default=0.0) < 1.0:
+        more, others = _scored(turns, _WEAKER, plausible)
+        for key, score in more.items():
+            scores[key] = scores.get(key, 0.0) + score
+            spellings.setdefault(key, Counter()).update(others[key])
+    found: list[str] = []
+    for key, score in sorted(scores.items(), key=lambda kv: (-kv[1], kv[0])):
+        name = max(spellings[key].items(), key=lambda kv: (kv[1], kv[0]))[0]
+        # KBFG beside KB: one name with more letters behind it.
+        longer = name.isupper() and any(f.isupper() and key.startswith(squeeze(f)) for f in found)
+        strong = score >= 2.0 or (score >= 1.0 and (longer or not (found or companies)))
+        if not strong or (score < 3.0 and uses(name) < 3):
+            continue
+        known = any(m.start == 0 and m.end >= len(name) for m in covered.find(name))
+        # "Bed Bath" of "Bed Bath and Beyond" is no name; "Kuehne" of "Kuehne Nagel" is.
+        piece = any(key in squeeze(c) for c in companies) and not is_distinctive(name.split())
+        if not known and not piece and not any(_inside(name, other) for other in found):
+            found.append(name)
+    further = [
+        *_own_domains(whole, [*companies, *found], covered),
+        *_longer_initials(whole, [*companies, *found]),
+        *_misspelt(whole, [*companies, *found], human),
+        *(_TICKER.findall(whole) if any(word in whole for word in _MARKETS) else ()),
+    ]
+    for name in further:
+        if not any(_inside(name, other) for other in (*companies, *found)):
+            found.append(name)
+    return found
+
+
+def _scored(
+    turns: Sequence[Turn],
+    frames: Sequence[tuple[re.Pattern[str], float, tuple[str, ...]]],
+    plausible: Callable[[str], bool],
+) -> tuple[dict[str, float], dict[str, Counter[str]]]:
+    """Sum the evidence of frames for each name (squeezed), and count how it is spelled.
+
+    Where the call begins evidence counts in full, later frames also name other companies.
     """
     scores: dict[str, float] = {}
     spellings: dict[str, Counter[str]] = {}
-    # Where the call begins evidence counts in full, later frames also name other companies.
-    begun = 0
-    human = {squeeze(w) for p in people for w in name_words(p)}
-    humans = {squeeze(" ".join(name_words(p))) for p in people}
     seen: Counter[tuple[str, int, int]] = Counter()
+    begun = 0
     for n, turn in enumerate(turns):
         if begun > _MINED_CHARACTERS:
             break
-        said = turn.text[:_MINED_CHARACTERS]
-        for number, (frame, weight, needed) in enumerate(_FRAMES):
+        said = fluent(turn.text[:_MINED_CHARACTERS])
+        for number, (frame, weight, needed) in enumerate(frames):
             for word in needed:  # any() takes twice as long
                 if word in said:
                     break
@@ -197,9 +297,9 @@ def mine_aliases(
                 continue
             for match in frame.finditer(said):
                 name = _trim(match["name"])
-                key = squeeze(name)
-                if not _plausible(name, key, human, humans):
+                if not plausible(name):
                     continue
+                key = squeeze(name)
                 spellings.setdefault(key, Counter())[name] += 1
                 # In the opening a frame counts once a turn, later the first few times.
                 early = n < 6 and begun + match.start() < _OPENING_CHARACTERS
@@ -208,35 +308,60 @@ def mine_aliases(
                 if seen[place] <= (1 if early else 6):
                     scores[key] = scores.get(key, 0.0) + (weight if early else 0.25 * weight)
         begun += len(turn.text) + 1
-    covered = Matcher(
-        [{"kind": "company", "value": c, "placeholder": "[Company Name]"} for c in companies],
-        {"company": IdentifierKind(placeholder="[Company Name]", rule="company")},
-    )
-    whole = " ".join(t.text for t in turns)
+    return scores, spellings
 
-    def uses(name: str) -> int:
-        return len(re.findall(rf"(?<!\w){re.escape(name)}(?!\w)", whole))
 
-    found: list[str] = []
-    for key, score in sorted(scores.items(), key=lambda kv: (-kv[1], kv[0])):
-        name = max(spellings[key].items(), key=lambda kv: (kv[1], kv[0]))[0]
-        strong = score >= 2.0 or (score >= 1.0 and not found and not companies)
-        if not strong or (score < 3.0 and uses(name) < 3):
+def _written_with(text: str, symbols: Sequence[str]) -> list[str]:
+    """Capitalised words that a ticker abbreviates: Sappi of SPPJY, Alstom of ALSMY."""
+    stems = []
+    for symbol in symbols:
+        stem = squeeze(symbol.rpartition(":")[2])
+        # Foreign shares end in F or Y over the counter.
+        stems.append(stem[:-1] if len(stem) == 5 and stem[-1] in "fy" else stem)
+    stems = [stem for stem in stems if len(stem) >= 3]
+    if not stems:
+        return []
+    words = Counter(re.findall(r"(?<![\w'’.-])[A-ZÀ-ÖØ-Þ][^\W\d_]{2,}(?![\w-])", text))
+    lower = set(re.findall(r"(?<![\w'’-])[a-zß-öø-ÿ]{4,}", text))
+    kept = []
+    for word, uses in words.items():
+        key = squeeze(word)
+        if uses < 3 or key in lower or key in DEMONYMS or (len(key) < 4 and not word.isupper()):
             continue
-        known = any(m.start == 0 and m.end >= len(name) for m in covered.find(name))
-        # "Bed Bath" of "Bed Bath and Beyond" is no name; "Kuehne" of "Kuehne Nagel" is.
-        piece = any(key in squeeze(c) for c in companies) and not is_distinctive(name.split())
-        if not known and not piece and not any(_inside(name, other) for other in found):
-            found.append(name)
-    others = [
-        *_own_domains(whole, [*companies, *found], covered),
-        *_misspelt(whole, companies, human),
-        *(_TICKER.findall(whole) if any(word in whole for word in _MARKETS) else ()),
+        if any(_abbreviates(stem, key) for stem in stems):
+            kept.append(word)
+    return kept
+
+
+def _abbreviates(stem: str, word: str) -> bool:
+    """Whether a word holds a ticker's first three letters in order, the first one in front."""
+    if word[:1] != stem[:1]:
+        return False
+    rest = iter(word)
+    return all(letter in rest for letter in stem[:3])
+
+
+def _longer_initials(text: str, companies: Sequence[str]) -> list[str]:
+    """Abbreviations that begin with a name's initials: CCI of Coca-Cola."""
+    names = [pair for c in companies for pair in company_names(c)]
+    known = {n for n, rule in names if rule == "capitals" and n.isalpha() and 2 <= len(n) <= 4}
+    uses = Counter(re.findall(r"(?<![\w&'’.-])[A-Z]{3,5}(?![\w&])", text))
+    return [
+        word
+        for word, n in uses.items()
+        if n >= 3
+        and word not in ACRONYMS
+        and any(word.startswith(k) and len(word) == len(k) + 1 for k in known)
     ]
-    for name in others:
-        if not any(_inside(name, other) for other in (*companies, *found)):
-            found.append(name)
-    return found
+
+
+#: What a speaker says between two words, and what stands for words that were not understood.
+_FILLER = re.compile(r",? (?:uh|um|er|ah|mm|hmm),? (?:(?:uh|um|er|ah|mm|hmm),? )*", re.IGNORECASE)
+
+
+def fluent(text: str) -> str:
+    """Return a text in one line, without what a speaker says between two words ("Ann, uh, Roe")."""
+    return _FILLER.sub(" ", re.sub(r"\s+", " ", text))
 
 
 def _inside(name: str, other: str) -> bool:
@@ -278,6 +403,10 @@ _OWN_SITE = re.compile(
     r"section|page)\b|\bvisit\b|\be-?mail\b",
     re.IGNORECASE,
 )
+#: "IR at-sign acme, dot, com" as a speaker says it.
+_SPOKEN = re.compile(
+    r"(?:@ ?|\bat )(?P<core>[A-Za-z][\w-]{2,}),? (?:dot|\.),? ?(?:com|net|org|co|[a-z]{2})\b"
+)
 _MARKETS = ("NYSE", "NASDAQ", "Nasdaq", "AMEX", "LSE", "TSX", "ASX", "OTCQX", "icker", "ymbol")
 _TICKER = re.compile(
     r"\b(?:NYSE|NASDAQ|Nasdaq|AMEX|LSE|TSX|ASX|OTCQX|[Tt]icker(?: symbol)?|[Ss]ymbol)"
@@ -289,6 +418,10 @@ def _own_domains(text: str, companies: Sequence[str], covered: Matcher) -> list[
     """Cores of the web and mail addresses that a text gives as its own (ir.ifeng.com: ifeng)."""
     found: dict[str, None] = {}
     heads = {squeeze(form) for c in companies for form, _ in company_names(c)}
+    for spoken in _SPOKEN.finditer(text):
+        core = squeeze(spoken["core"])
+        if core not in _HOSTS and core not in COMMON_WORDS and not covered.find(f"x {core} x"):
+            found.setdefault(core)
     for start, end in [*url_spans(text), *email_spans(text)]:
         shown = text[start:end].replace(" dot ", ".").replace(" ", "").lower()
         host = re.sub(r"^https?://|^.*@", "", shown).partition("/")[0]
@@ -320,7 +453,7 @@ def _misspelt(text: str, companies: Sequence[str], human: set[str]) -> list[str]
     """Names with a word that the text spells in another way (Pheonix New Media: Phoenix)."""
     seen = set(re.findall(r"\b[A-Z][A-Za-z]{4,}", text))
     # Two words may be heard for one: Ecopetrol, "Eco Patrol".
-    seen |= set(re.findall(r"\b[A-Z][a-z]{2,} [A-Z][a-z]{2,}", text))
+    seen |= set(re.findall(r"\b(?=([A-Z][a-z]{2,} [A-Z][a-z]{2,}))", text))
     found: dict[str, None] = {}
     for company in companies:
         words = company.split()

@@ -401,6 +401,10 @@ def person_forms(owner: int, value: str) -> Iterable[tuple[str, Form]]:
                 Form(owner, case, "part", len(WORD.findall(last)), True, last, first),
             )
     short = squeeze(first)
+    if not rest and fold(value.split()[0].strip(".")) in _TITLES and short in COMMON_WORDS:
+        # "Mr. Park" is known with the title only.
+        yield short, Form(owner, CONTEXT, "part", 1)
+        return
     # Nicolas is Nico, Gabriela Gabri: the beginning of a long first name.
     firsts += [short[:n] for n in range(4, len(short) - 1) if short[:n] not in firsts]
     for name in firsts:

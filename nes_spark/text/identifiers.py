@@ -165,7 +165,8 @@ def known_identifiers(
     proposed: list[str] = []
     companies = [v for k, v in values if k == by_rule.get("company")]
     if config.mined_aliases != "off" and (company := by_rule.get("company")):
-        mined = mine_aliases(turns or [Turn(text)], companies, [*people, *speakers])
+        symbols = [v for k, v in values if config.kinds[k].rule == "ticker"]
+        mined = mine_aliases(turns or [Turn(text)], companies, [*people, *speakers], symbols)
         if config.mined_aliases == "use":
             values.extend((company, alias) for alias in mined)
             companies += mined

@@ -111,7 +111,17 @@ _BRAND = re.compile(
 _FORMER = re.compile(
     r"\b(?:legacy|former|formerly|heritage|historical|standalone|stand-alone)\s$", re.IGNORECASE
 )
+#: What stands between a name and a legal form with dots: "Acme Acciones y Valores S.A."
+_DOTTED_FORM = re.compile(
+    r"(?: (?:(?=[^\W\d_a-zß-öø-ÿ])[\w'’-]+|y|e|de|and|&)){0,4},? "
+    r"(?:S\.A\.(?:B\.)?|S\.p\.A\.|N\.V\.|B\.V\.|A\.G\.|L\.L\.C\.|P\.L\.C\.)(?![^\W_])"
+)
+#: Initials between a title and a name: "Mr. MP [Executive 1]" would tell them.
+_INITIALS_BEFORE = re.compile(
+    r"(?<=\b(?:Mr|Ms|Dr)\. )(?:[A-Z]{1,2}\.? ){1,2}$|(?<=\bMrs\. )[A-Z]{1,2} $"
+)
 _DOUBLE_AFTER = re.compile(r"[-‐‑](?=[^\W\d_a-zß-öø-ÿ])[^\W\d_]{2,}")
+_INNER_CAPITAL = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[^\W\d_a-zß-öø-ÿ])")
 _DOUBLE_BEFORE = re.compile(r"(?<![^\W_])(?=[^\W\d_a-zß-öø-ÿ])[^\W\d_]{2,}[-‐‑]$")
 
 
@@ -337,16 +347,21 @@ class Matcher:
             return
         words = _Words(text)
         beginnings, forms = self.beginnings, self.forms
+        joined = self._joined(words)
         useful = {
             w
             for w in set(words.spelled)
             if (f := fold(w)) in beginnings or (f[-1:] == "s" and f[:-1] in forms)
         }
-        if not useful:
+        if not useful and not joined:
             return
         done = -1
-        for i in [k for k, w in enumerate(words.spelled) if w in useful]:
+        for i in [k for k, w in enumerate(words.spelled) if w in useful or w in joined]:
             if i <= done:
+                continue
+            if (form := joined.get(words.spelled[i])) is not None:
+                item, done = self.items[form.owner], i
+                yield Match(*words[i][1:], item.kind, item.placeholder, item.value, "part")
                 continue
             key = fold(words.spelled[i])
             best: tuple[int, int, Form] | None = None
@@ -379,6 +394,24 @@ class Matcher:
             if start >= 0:
                 done = last
                 yield Match(start, end, item.kind, item.placeholder, item.value, rule)
+
+    def _joined(self, words: _Words) -> dict[str, Form]:
+        """Words that a company's name is joined to, told by the capital inside: MyMTN, AcmePay."""
+        found = {}
+        for word in set(words.spelled):
+            if len(word) < 5 or (cut := _INNER_CAPITAL.search(word)) is None:
+                continue
+            if fold(word) in self.forms:
+                continue
+            for part in (word[: cut.start()], word[cut.start() :]):
+                for form in self.forms.get(fold(part), ()):
+                    company = self.rule_of(self.items[form.owner].kind) == "company"
+                    plain = form.case not in (ANY, UPPER) or (
+                        form.case == UPPER and part != part.upper()
+                    )
+                    if company and len(part) > 2 and not plain and form.rule in ("name", "part"):
+                        found[word] = form
+        return found
 
     def _fits(
         self,
@@ -505,17 +538,22 @@ class Matcher:
 
     @staticmethod
     def _legal_end(text: str, words: _Words, j: int, end: int) -> tuple[int, int]:
-        """Take in " International AG" and the like: descriptors that a legal form ends."""
+        """Take in " International AG" and the like: what a legal form ends, after the name."""
         at, last = j, j
         while at + 1 < len(words) and at - j < 4 and words[j][2] == end:
             word = words.spelled[at + 1]
-            if text[words[at][2] : words[at + 1][1]] not in (" ", ", ") or not is_capital(word):
+            gap = text[words[at][2] : words[at + 1][1]]
+            if gap not in (" ", ", ") or not is_capital(word):
+                break
+            if gap != " " and fold(word) not in legal_words() and fold(word) not in DESCRIPTORS:
                 break
             at += 1
             if fold(word) in legal_words():
                 last = at
-            elif fold(word) not in DESCRIPTORS:
-                break
+        if last == j and (dotted := _DOTTED_FORM.match(text, end)):
+            while last + 1 < len(words) and words[last + 1][2] <= dotted.end():
+                last += 1
+            return dotted.end(), last
         return (words[last][2], last) if last > j else (end, j)
 
     def _extend(
@@ -564,6 +602,8 @@ class Matcher:
                 end = part.end()
                 while j + 1 < len(words) and words[j + 1][2] <= end:
                     j += 1
+            if part := _INITIALS_BEFORE.search(text, max(0, start - 16), start):
+                start = part.start()
             if part := _DOUBLE_BEFORE.search(text, max(0, start - 40), start):
                 start = part.start()
         if text[end - 2 : end] in ("'s", "’s"):

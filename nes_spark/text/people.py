@@ -20,12 +20,12 @@ from nes_spark.text.sentences import word_set
 from nes_spark.text.vocabulary import COMMON_WORDS, DEMONYMS, DESCRIPTORS, NICKNAMES
 
 _CAP = r"[A-ZÀ-ÖØ-Þ](?:\w|['’](?=[A-ZÀ-ÖØ-Þ])|[-‐‑](?=\w)|\.(?=[A-Z]\b))*"
-_LATER = rf"(?:(?:de|di|du|da|la|le|van|von|ter|mac|mc)(?=[A-Z])\w+|{_CAP})"
+_LATER = rf"(?:(?:(?:de|di|du|da|la|le|van|von|ter|mac|mc)|(?:d|dell|dall)['’])(?=[A-Z])\w+|{_CAP})"
 _PART = r"(?:von|van|der|den|de|del|della|di|da|dos|du|la|le|bin|al|el|ter|ten|zu)"
 #: A run of capitalised words, with initials and particles between them.
 _RUN = re.compile(
     rf"(?<![\w'’-])(?:(?:Mr|Ms|Mrs|Dr|"
-    rf"Prof)\. )?{_CAP}(?:(?:(?<=\b[A-Z])\.)? (?:{_PART} ){{0,2}}{_LATER}){{0,5}}"
+    rf"Prof)\. )?{_CAP}(?:(?:(?<=\b[A-Z])\.)? (?:{_PART} ){{0,2}}{_LATER}){{0,8}}"
 )
 _TITLES = word_set("mr ms mrs miss mx dr prof professor sir dame señor mister doctor")
 _ROLE = (
@@ -52,7 +52,7 @@ _IS_OFFICER = re.compile(
 )
 #: A role of somebody else's company: "Jim Smith, CEO of Globex".
 _ELSEWHERE = re.compile(
-    r"(?:[\w ]{0,30}?) (?:of|at|for|from|"
+    r"(?:[\w ]{0,30}?) (?:of|at|from|"
     r"with) (?:the )?(?P<name>[A-Z][\w&’'-]+(?: [A-Z][\w&’'-]+){0,3})"
 )
 #: Before a name: a role.
@@ -97,7 +97,8 @@ _SAID = re.compile(
     r"(?:mentioned|said|noted|described|discussed|outlined|indicated|highlighted|pointed|alluded|"
     r"stated|explained|referenced|touched|talked|walked|covered|shared|summarized|reported|"
     r"reviewed|"
-    r"suggested|commented|detailed|spoke|articulated)\b"
+    r"suggested|commented|detailed|spoke|articulated|reminded|emphasized|emphasised|presented|"
+    r"underlined|told)\b"
 )
 _WILL = re.compile(
     r"(?:,? (?:and|&) [A-Z]\w+(?: [A-Z]\w+)?)?(?: will| would| is going to| are going to| can|"
@@ -118,6 +119,21 @@ _WHO = re.compile(
     r"serves|returns?|returned|came|comes|spent|took|takes|recently|previously|most|currently)\b"
 )
 _AND_I = re.compile(r" and (?:I|myself|me)\b")
+_I_AND = re.compile(r"\b(?:[Mm]yself|with me),? and(?:,? and)? $")
+_WITH_US = re.compile(r",? (?:who is |who's )?(?:here )?with (?:me|us)\b")
+#: Who is missing is one of the speakers, too.
+_ABSENT = re.compile(
+    r" (?:is not|isn['’]t|was not|could not|couldn['’]t|cannot|can['’]t|(?:is|was) unable|will not)"
+    r"(?: be| to)*(?: able to)?(?: be| join)? (?:here|with us|us|available|present|join|attend)\b"
+)
+_MISSED = re.compile(r"\b(?:do not|don['’]t|not) have(?: with us)?(?: here| today)*,? $")
+#: "Ann, thank you", where a sentence begins.
+_ADDRESSED = re.compile(r", (?:thank you|thanks|many thanks|good (?:morning|afternoon|evening))\b")
+_BEGINS = re.compile(r"(?:^|[.?!…>]\s|\b(?:[Oo]kay|[Ss]o|[Aa]nd|[Yy]es|[Yy]eah),? )$")
+#: What follows a name that was thanked.
+_CLOSES = re.compile(r"$|[,.!?]| and (?:good|welcome|hello|hi|thank|everyone)\b")
+#: A last name that was not understood.
+_LOST = re.compile(r" <(?:unk|inaudible|foreign|crosstalk)>")
 #: No name of a person follows one of these.
 _ARTICLE = re.compile(r"\b(?:the|an?|new|this|these|those|its|their) $")
 #: A sentence that says who is there; what it names are people.
@@ -164,7 +180,23 @@ _NO_NAMES = word_set(
     "recent total net gross adjusted income revenue revenues margin cash debt equity interest tax "
     "taxes cost costs expense expenses earnings guidance outlook absolutely right correct exactly "
     "indeed certainly obviously clearly basically actually really very happy glad uh um mister "
-    "doctor army navy biomet energy er ah mm hmm eh"
+    "doctor army navy biomet energy er ah mm hmm eh cf deloitte kpmg pwc pricewaterhousecoopers "
+    "moody moodys moody's fitch gartner nielsen bloomberg reuters touchtone yeah yep yup "
+    "alright"
+)
+
+#: Roles that part the words of a run: "Committee Outside Director Ann Roe".
+_PARTING = word_set(
+    "officer director president chairman chairwoman chairperson manager treasurer counsel "
+    "secretary ceo cfo coo cto cio cmo svp evp vp sevp ir"
+)
+#: First names that are also ordinary words.
+_FIRST_NAMES = word_set(
+    "angel april august carter christian clay cliff cole dale dawn dean drake eve faith felicity "
+    "florence georgia glen grace grant heath holly hope hunter ivy jack jade jasmine joy june "
+    "lance laurel lily mark marina marshall martin mason may mercy miles olive parker pearl "
+    "penny pierce ray raymond reed robin roman rose ruby rusty sage scout sierra stella sterling "
+    "summer tanner victor violet virginia wade warren"
 )
 
 
@@ -219,6 +251,7 @@ def mine_people(
                 framed[clean] += 1
         begun += len(text)
     found = [name for name, n in framed.items() if not _is_thing(name, n, whole)]
+    found += _misheard([*known, *found], texts, own)
     return _without_known(found, known)
 
 
@@ -236,9 +269,8 @@ _WEAK, _FULL, _SINGLE = 0, 1, 2
 
 def _framed(text: str, own: Matcher, begun: int) -> Iterable[tuple[str, int]]:
     """Yield what stands where a person's name stands, and how sure the frame is."""
-    for run in _RUN.finditer(text):
-        start, end = run.span()
-        words = run.group().split()
+    for start, end in _runs(text):
+        words = text[start:end].split()
         titled = False
         while words and (fold(words[0].strip(".")) in _NO_NAMES or opens_sentence(words[0])):
             # "Thanks Tom", "And Mr. Jim Roe": but "Will Grant" keeps its first word.
@@ -254,17 +286,35 @@ def _framed(text: str, own: Matcher, begun: int) -> Iterable[tuple[str, int]]:
             if not rest or " " not in rest:
                 continue
             start, words = end - len(rest), rest.split()
-        strength = _presented(text, start, end, len(words), own)
-        if titled or strength is not None:
-            yield " ".join(words), _SINGLE if titled or strength is None else strength
+        lost = _LOST.match(text, end)
+        last = lost.end() if lost else end
+        strength = _presented(text, start, last, len(words) + bool(lost), own)
+        if titled:
+            # The title tells that an ordinary word is a name: "Mr. Park".
+            yield " ".join(["Mr.", *words]), _SINGLE
+        elif strength is not None:
+            yield " ".join(words), _SINGLE if lost and strength == _FULL else strength
         elif (
-            len(words) > 1
+            (len(words) > 1 or lost)
             and begun + start < _OPENING
             and not _ARTICLE.search(text, max(0, start - 6), start)
         ):
             sentence = max(text.rfind(". ", 0, start), text.rfind("? ", 0, start)) + 1
             if _PRESENT.search(text, max(sentence, start - 900), end + 80):
-                yield " ".join(words), _WEAK
+                yield " ".join(words), _WEAK if len(words) > 1 else _SINGLE
+
+
+def _runs(text: str) -> Iterable[tuple[int, int]]:
+    """Yield where runs of capitalised words stand, parted behind the roles inside them."""
+    for run in _RUN.finditer(text):
+        start = run.start()
+        words = list(re.finditer(r"\S+", run.group()))
+        for n, word in enumerate(words):
+            if n + 1 < len(words) and fold(word.group()) in _PARTING:
+                if n and run.start() + words[n - 1].end() > start:
+                    yield start, run.start() + words[n - 1].end()
+                start = run.start() + words[n + 1].start()
+        yield start, run.end()
 
 
 #: The last word before a name in one of the frames that end there.
@@ -277,6 +327,7 @@ _LAST_WORDS = word_set(
     "hired hire introduce introducing invite thank colleagues founder successor predecessor "
     "replace replacing also then like that what officer executive president chairman chairwoman "
     "chair chairperson director head relations ir manager counsel treasurer controller cofounder "
+    "have here me today "
     "co-founder secretary ceo cfo coo cto cio cmo cso cro cco chro iro vp svp evp staff finance "
     "operations marketing sales development affairs strategy communications technology"
 )
@@ -297,11 +348,15 @@ def _presented(text: str, start: int, end: int, n_words: int, own: Matcher) -> i
     if after in (",", " ") and (role := _IS_OFFICER.match(text, end)):
         other = _ELSEWHERE.match(role["rest"])
         if n_words == 1:
-            own_role = role["own"] or " the company" in role.group()[:40]
+            own_role = role["own"] or re.search(" the (?:company|group)", role.group()[:40])
             return _SINGLE if own_role else None
         if role["own"] or not other or _is_part(other["name"], own):
             return _FULL
     if after in (",", " ", "."):
+        if _WITH_US.match(text, end) or _ABSENT.match(text, end):
+            return _SINGLE
+        if _ADDRESSED.match(text, end) and _BEGINS.search(text, max(0, start - 8), start):
+            return _SINGLE
         if _SPEAKS.match(text, end) or _SAID.match(text, end) or _AND_I.match(text, end):
             return _SINGLE
         if n_words > 1 and _WHO.match(text, end):
@@ -311,21 +366,26 @@ def _presented(text: str, start: int, end: int, n_words: int, own: Matcher) -> i
         if _WILL.match(text, end):
             return _WEAK
     before = text[max(0, start - 100) : start]
+    if _I_AND.search(before):
+        return _FULL
     last = before.rstrip(" ,").rpartition(" ")[2].lower()
     if last not in _LAST_WORDS:
         return None
     if _HANDED.search(before) or _SELF.search(before):
         return _SINGLE
-    if after in (",", ".", "!", "?", "") and _THANKED.search(before):
+    if _CLOSES.match(text, end) and _THANKED.search(before):
         return _SINGLE
     if role := _OFFICER.search(before):
         return _SINGLE if role["own"] and not role["of"] else _FULL
-    return _FULL if _NAMED.search(before) else None
+    return _FULL if _NAMED.search(before) or _MISSED.search(before) else None
 
 
 def _person(name: str, strength: int, own: Matcher, lowered: Callable[[str], int]) -> str:
     """A captured name cut down to a person's; empty where it is none."""
+    titled = name.startswith("Mr. ")
     words = name_words(name)
+    while titled and len(words) > 1 and words[0].isupper() and len(words[0]) < 3:
+        words = words[1:]  # "Mr. FM Roe"
     while words and (fold(words[0]) in _NO_NAMES or opens_sentence(words[0])):
         # "Thanks Tom", "And Jim": but "Will Grant" keeps its first word.
         if fold(words[0]) in NICKNAMES and fold(words[0]) not in _NO_NAMES and len(words) > 1:
@@ -348,15 +408,14 @@ def _person(name: str, strength: int, own: Matcher, lowered: Callable[[str], int
     folded = [fold(w) for w in kept]
     given = folded[0] in NICKNAMES
     shown = " ".join(kept)
-    if squeeze(shown) in place_names() or any(w in DEMONYMS for w in folded):
+    if squeeze(shown) in place_names() or any(w in DEMONYMS or w[:-1] in DEMONYMS for w in folded):
         return ""
     if own.find(f"x {shown} x"):
         return ""
     letters = [w for w in kept if w.isupper() and len(w) > 1]
     # J.J. and TJ are first names, other capitals abbreviations.
-    if (
-        any("J" not in w or len(squeeze(w)) > 2 or w != kept[0] for w in letters)
-        or set(folded[1:]) & _THINGS
+    if any("J" not in w or len(squeeze(w)) > 2 or w != kept[0] for w in letters) or (
+        set(folded[1:]) & _THINGS and not titled
     ):
         return ""
     if (folded[0] in place_names() and strength == _WEAK) or re.search(
@@ -367,6 +426,9 @@ def _person(name: str, strength: int, own: Matcher, lowered: Callable[[str], int
     if len(kept) == 1:
         if strength < _SINGLE and not given:
             return ""
+        given |= folded[0] in _FIRST_NAMES
+        if titled and folded[0] in COMMON_WORDS and folded[0] not in DESCRIPTORS:
+            return f"Mr. {shown}"  # with the title only
         if len(folded[0]) < 2 or (folded[0] in COMMON_WORDS and not given):
             return ""
         if (
@@ -380,11 +442,47 @@ def _person(name: str, strength: int, own: Matcher, lowered: Callable[[str], int
     common = [
         w for w in folded if w in COMMON_WORDS or w in DESCRIPTORS or (len(w) > 3 and lowered(w))
     ]
-    if not given and len(common) >= (1 if strength == _WEAK else len(folded)):
+    if not (given or titled) and len(common) >= (1 if strength == _WEAK else len(folded)):
         return ""
     if folded[-1] in DESCRIPTORS and not given:
         return ""
     return shown
+
+
+def _misheard(names: Iterable[str], texts: Sequence[str], own: Matcher) -> Iterable[str]:
+    """Yield words that spell one of the names' words with a letter more, less or another."""
+    known = {form for name in names for form in _single_forms(name) if len(form) > 2}
+    spelled = Counter(w for text in texts for w in re.findall(r"(?<![\w'’-])[^\W\d_]{3,}", text))
+    # Beside another word with a capital letter it is a part of some other name.
+    parts = {
+        word
+        for text in texts
+        for pair in re.finditer(rf"(?<![.?!,] )(?<!^)({_CAP}) (?=({_CAP}))", text)
+        for word in pair.groups()
+        if not opens_sentence(pair[1])
+    }
+    for word, uses in spelled.items():
+        key = fold(word)
+        if not word[:1].isupper() or word.isupper() or key in known or uses > 8 or word in parts:
+            continue
+        if key in COMMON_WORDS or key in _NO_NAMES or key in place_names() or spelled[key]:
+            continue
+        if key in DEMONYMS or key in DESCRIPTORS or opens_sentence(word) or own.find(f"x {word} x"):
+            continue
+        if any(_one_letter(key, other) for other in known):
+            yield word
+
+
+def _one_letter(a: str, b: str) -> bool:
+    """Whether two words differ by one letter that is doubled, or by any one in a longer word."""
+    if a[0] != b[0] or abs(len(a) - len(b)) > 1 or a == b:
+        return False
+    if re.sub(r"(.)\1", r"\1", a) == re.sub(r"(.)\1", r"\1", b):
+        return True
+    if min(len(a), len(b)) < 5:
+        return False
+    n = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+    return a[n + 1 :] == b[n + 1 :] or a[n:] == b[n + 1 :] or a[n + 1 :] == b[n:]
 
 
 def _without_known(found: Sequence[str], known: Sequence[str]) -> list[str]:

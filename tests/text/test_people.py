@@ -3,6 +3,7 @@ import pytest
 from nes_spark.config import IdentifiersConfig
 from nes_spark.text import Turn, known_identifiers, suppress
 from nes_spark.text.aliases import mine_aliases
+from nes_spark.text.matching import Identifier
 from nes_spark.text.people import mine_people
 
 
@@ -117,3 +118,119 @@ def test_aliases_from_addresses_spellings_and_tickers(text, company, aliases):
 )
 def test_frames_of_real_calls(text, names):
     assert mined(text) == names
+
+
+@pytest.mark.parametrize(
+    "text, names",
+    [
+        ("With the board are Ann Roew, Vice President for Development, and us.", ["Ann Roew"]),
+        ("We do not have here Bo Leen, but we answer for him.", ["Bo Leen"]),
+        ("Bo Leen could not join us today.", ["Bo Leen"]),
+        ("Kasia, with me today, will go through the figures.", ["Kasia"]),
+        ("Okay. Kasia, thank you. We begin.", ["Kasia"]),
+        ("as Kasia reminded us", ["Kasia"]),
+        ("Thank you Kasia and good morning.", ["Kasia"]),
+        ("Then spoke myself and Matto Walkow there.", ["Matto Walkow"]),
+        ("Our CEO, Migel Stilwow d'Andradow, is here.", ["Migel Stilwow d'Andradow"]),
+        ("from the Review Committee Outside Director Pavlo Broughow.", ["Pavlo Broughow"]),
+        # A last name that was not understood is one all the same.
+        ("Joining us is Kasia <inaudible>, chair of the board.", ["Kasia"]),
+        # A title tells that an ordinary word is a name, initials before a name are none.
+        ("We are joined by Mr. Chunyow Park from sales.", ["Chunyow Park"]),
+        ("and Ms. FM Venusow as director", ["Venusow"]),
+        ("Thank you, Mark. Good morning.", ["Mark"]),
+        ("Yeah, thank you. Alright, thanks.", []),
+        ("That is below what Deloitte said. Thank you, Americans.", []),
+        ("Most visitors are Americans and I like that.", []),
+    ],
+)
+def test_more_frames_of_presented_people(text, names):
+    assert mined(text) == names
+
+
+def test_a_name_heard_in_another_way_is_the_same_person():
+    text = "I hand over to Helinda. Thank you Helinda. Then Halinda left, and Helanda's team grew."
+    assert mined(text) == ["Helinda", "Halinda", "Helanda"]
+    assert mined("Over to Anna. Thank you, Anna. We heard Ana speak.") == ["Anna", "Ana"]
+    # A word of another name, or one that the text also writes small, is none.
+    assert mined("Over to Pavel. Thank you, Pavel. The Expert Panel met.") == ["Pavel"]
+    assert mined("Over to Marino. Thank you, Marino. Marine life; all marine life.") == ["Marino"]
+
+
+def test_ordinary_words_are_names_behind_a_title_only():
+    names, _ = known_identifiers(
+        (text := "As Mr. Park said, the new Park opened; Mr. Park left. Dr. MP Roew spoke."),
+        {},
+        IdentifiersConfig.model_validate({}),
+        turns=[Turn(text)],
+    )
+    assert suppress(text, names)[0] == (
+        "As Mr. [Executive 1] said, the new Park opened; Mr. [Executive 1] left. "
+        "Dr. [Executive 2] spoke."
+    )
+
+
+@pytest.mark.parametrize(
+    "text, companies, symbols, aliases",
+    [
+        ("We show the results of Rostow for the third quarter.", [], [], ["Rostow"]),
+        # Where nothing else names the company, what it owns does.
+        (
+            "Quux's net result rose. Quux's portfolio grew and Quux continues to lead.",
+            [],
+            [],
+            ["Quux"],
+        ),
+        (
+            "Quux's net result rose. Quux's portfolio grew and Quux continues to lead.",
+            ["Acme"],
+            [],
+            [],
+        ),
+        ("At Frobozz it went well; Frobozz grew, and for Frobozz more is to come.", [], [], []),
+        # A ticker abbreviates the name.
+        (
+            "It is not new to Frobozz. Frobozz grew. Within Frobozz, we work.",
+            [],
+            ["FRBZY"],
+            ["Frobozz"],
+        ),
+        ("It is not new to Frobozz. Frobozz grew. Within Frobozz, we work.", [], ["QXBZY"], []),
+        ("Foo led. We like a foo. Foo and foo.", [], ["FOOF"], []),
+        # One letter more than the initials.
+        ("CCI grew. The CCI family is large. With CCI we lead.", ["Coca-Cola"], [], ["CCI"]),
+        ("CRI grew. The CRI family is large. With CRI we lead.", ["Coca-Cola"], [], []),
+        # As it was heard of a name that was mined itself.
+        (
+            "Welcome to the Ecopetrov third quarter call. Then Eco Patrov grew.",
+            [],
+            [],
+            ["Ecopetrov", "Eco Patrov"],
+        ),
+        # An address as it is spoken, and a parent under its full name.
+        ("Write to us by chat, @quuxly, dot, uh, com.", [], [], ["quuxly"]),
+        ("Acme Pay is a wholly owned subsidiary of Scanfoo PLC.", [], [], ["Scanfoo PLC"]),
+    ],
+)
+def test_more_frames_of_the_companys_own_names(text, companies, symbols, aliases):
+    assert mine_aliases([Turn("Hello."), Turn(text)], companies, (), symbols) == aliases
+
+
+@pytest.mark.parametrize(
+    "text, released",
+    [
+        ("Our MyAcme app and AcmePay grew.", "Our [Company Name] app and [Company Name] grew."),
+        ("The Acmeist and macmeX stay.", "The Acmeist and macmeX stay."),
+        ("At Acme Quantum Works Inc. it is so.", "At [Company Name]. it is so."),
+        ("Acme Acciones y Valores S.A. is listed.", "[Company Name] is listed."),
+        ("Acme, Globex Partners Inc. met.", "[Company Name], Globex Partners Inc. met."),
+        ("Acme met Globex Inc. there.", "[Company Name] met Globex Inc. there."),
+        ("Mr. MP Vijow Roe, our CFO.", "Mr. [Executive 1], our CFO."),
+    ],
+)
+def test_what_is_joined_to_a_name_goes_with_it(text, released):
+    known = [
+        Identifier("company", "Acme", "[Company Name]"),
+        Identifier("person", "Vijow Roe", "[Executive 1]"),
+    ]
+    assert suppress(text, known)[0] == released
