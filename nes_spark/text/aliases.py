@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from nes_spark.config import IdentifierKind
 from nes_spark.text.addresses import email_spans, url_spans
@@ -21,7 +21,13 @@ from nes_spark.text.forms import (
 from nes_spark.text.matching import Matcher
 from nes_spark.text.presentation import Turn
 from nes_spark.text.sentences import word_set
-from nes_spark.text.vocabulary import ACRONYMS, COMMON_WORDS, DEMONYMS, DESCRIPTORS
+from nes_spark.text.vocabulary import (
+    ACRONYMS,
+    COMMON_WORDS,
+    DEMONYMS,
+    DESCRIPTORS,
+    LEADING_DESCRIPTORS,
+)
 
 _CAP = r"[A-Z0-9À-ÖØ-Þ][\w&’'\-]*(?:\.(?=\w)[\w]+)*"
 _NAME = rf"(?P<name>{_CAP}(?:(?:,? (?:and|&|of|de|the|for|in))? {_CAP}){{0,6}})"
@@ -226,15 +232,17 @@ def mine_aliases(
     human = {squeeze(w) for p in people for w in name_words(p)}
     humans = {squeeze(" ".join(name_words(p))) for p in people}
 
+    whole = " ".join(fluent(t.text) for t in turns)
+    proper = _always_capital(whole)
+
     def plausible(name: str) -> bool:
-        return _plausible(name, squeeze(name), human, humans)
+        return _plausible(name, squeeze(name), human, humans, proper)
 
     scores, spellings = _scored(turns, _FRAMES, plausible)
     covered = Matcher(
         [{"kind": "company", "value": c, "placeholder": "[Company Name]"} for c in companies],
         {"company": IdentifierKind(placeholder="[Company Name]", rule="company")},
     )
-    whole = " ".join(fluent(t.text) for t in turns)
 
     def uses(name: str) -> int:
         return len(re.findall(rf"(?<!\w){re.escape(name)}(?!\w)", whole))
@@ -326,10 +334,16 @@ def _written_with(text: str, symbols: Sequence[str]) -> list[str]:
     kept = []
     for word, uses in words.items():
         key = squeeze(word)
-        if uses < 3 or key in lower or key in DEMONYMS or (len(key) < 4 and not word.isupper()):
+        if uses < 3 or key in lower or key in DEMONYMS or key in DESCRIPTORS:
             continue
-        if any(_abbreviates(stem, key) for stem in stems):
-            kept.append(word)
+        if len(key) < 4 and not word.isupper():
+            continue
+        if not any(_abbreviates(stem, key) for stem in stems):
+            continue
+        # Cementos Argos, Grupo Aval: the next word belongs to it.
+        leads = key in LEADING_DESCRIPTORS
+        more = re.findall(rf"\b{word} [A-ZÀ-ÖØ-Þ][^\W\d_]{{2,}}", text) if leads else [word]
+        kept += sorted(set(more))
     return kept
 
 
@@ -370,7 +384,16 @@ def _inside(name: str, other: str) -> bool:
     )
 
 
-def _plausible(name: str, key: str, human: set[str], humans: set[str]) -> bool:
+def _always_capital(text: str) -> set[str]:
+    """Words that stand five times inside a sentence, and never without a capital letter."""
+    inside = Counter(re.findall(r"(?<=[a-z,] )[A-Z][a-z]{3,}(?=[a-z,.]|\W)", text))
+    lower = set(re.findall(r"(?<![\w'’])[a-z]{4,}", text))
+    return {squeeze(w) for w, n in inside.items() if n >= 5} - lower
+
+
+def _plausible(
+    name: str, key: str, human: set[str], humans: set[str], proper: Collection[str] = ()
+) -> bool:
     words = name.split()
     if len(key) < 2 or not words or not re.search(r"[A-Za-zÀ-ÿ]", name):
         return False
@@ -382,7 +405,9 @@ def _plausible(name: str, key: str, human: set[str], humans: set[str]) -> bool:
     if key in place_names():
         return False
     if len(words) == 1:
-        if key in COMMON_WORDS or key in _STOP or name.upper() in ACRONYMS:
+        if (key in COMMON_WORDS and key not in proper) or key in _STOP:
+            return False
+        if name.upper() in ACRONYMS:
             return False
         if len(key) == 2 and not name.isupper():
             return False

@@ -215,12 +215,24 @@ def company_names(value: str) -> tuple[tuple[str, str], ...]:
     for name in [n for n, rule in names.items() if rule in ("name", HEAD)]:
         for letters, rule in _initials(name):
             add(letters, rule)
+    spelled_out = [_SPELLED_OUT.get(fold(w.strip(".")), w) for w in value.split()]
+    if spelled_out != value.split():
+        # Chr. Hansen is Christian Hansen.
+        for name, rule in company_names(" ".join(spelled_out)):
+            add(name, rule)
     start = core.split()
     while len(start) > 1 and squeeze(start[0]) in LEADING_DESCRIPTORS:
         start.pop(0)
         if is_distinctive(start):
             add(" ".join(start), "part")
     return tuple(names.items())
+
+
+#: Abbreviations in companies' names that are spoken in full.
+_SPELLED_OUT = {
+    "chr": "Christian", "wm": "William", "geo": "George", "chas": "Charles", "thos": "Thomas",
+    "jas": "James", "st": "Saint", "mt": "Mount", "bros": "Brothers", "intl": "International",
+}  # fmt: skip
 
 
 @lru_cache(maxsize=1)
@@ -276,6 +288,10 @@ def _codes() -> frozenset[str]:
 
 def _initials(name: str) -> Iterable[tuple[str, str]]:
     """Yield the initials of a name of two to six words, and how they must stand in a text."""
+    # MakeMyTrip has three words.
+    humps = re.findall(r"[A-Z][a-z]+", name)
+    if len(humps) > 2 and "".join(humps) == name:
+        name = " ".join(humps)
     words = [w for w in re.split(r"[\s\-‐‑/]+", name) if w == "&" or squeeze(w)]
     joined = [w for w in words if w == "&" or squeeze(w) not in SMALL_WORDS or squeeze(w) == "and"]
     own = [w for w in joined if w != "&" and squeeze(w) != "and"]

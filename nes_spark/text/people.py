@@ -46,7 +46,7 @@ _ROLE = (
 _IS_OFFICER = re.compile(
     r"(?:,|\s\(|\sis|,? who is|,? who serves as|,? as|,? (?:has been|was|is being) "
     r"(?:named|appointed|promoted)(?: to| as)?)?,?(?: also| currently| now)?"
-    r"(?P<own> (?:our|my)(?: [a-z-]+){0,2})?"
+    r"(?P<own> (?:our|my)(?: [a-z'’-]+){0,2})?"
     r"(?: the(?: company['’]s| group['’]s)?| its| an?| [A-Z]\w+['’]s?)?"
     rf"(?: new| own)? (?:{_ROLE})(?P<rest>[^.;\n]{{0,60}})"
 )
@@ -118,6 +118,12 @@ _WHO = re.compile(
     r",? who (?:has|have|had|is|was|will|would|joins?|joined|leads?|led|brings?|brought|served?|"
     r"serves|returns?|returned|came|comes|spent|took|takes|recently|previously|most|currently)\b"
 )
+#: "Ann and her team": the team of a person.
+_TEAM = re.compile(r",? and (?:(?:his|her) (?:whole |entire )?teams?|team)\b")
+_THE_TEAM = re.compile(r",? and the (?:whole |entire )?teams?\b")
+_PRAISED = re.compile(r"\b(?:by|done|congratulations(?: to)?|acknowledge|thank|thanks to),? $")
+#: The second one of several who are thanked: "Thank you, Ann, Bo, and good morning".
+_THANKED_TOO = re.compile(rf"\b[Tt]hank(?:s| you),? {_CAP},? (?:and )?$")
 _AND_I = re.compile(r" and (?:I|myself|me)\b")
 _I_AND = re.compile(r"\b(?:[Mm]yself|with me),? and(?:,? and)? $")
 _WITH_US = re.compile(r",? (?:who is |who's )?(?:here )?with (?:me|us)\b")
@@ -181,7 +187,10 @@ _NO_NAMES = word_set(
     "taxes cost costs expense expenses earnings guidance outlook absolutely right correct exactly "
     "indeed certainly obviously clearly basically actually really very happy glad uh um mister "
     "doctor army navy biomet energy er ah mm hmm eh cf deloitte kpmg pwc pricewaterhousecoopers "
-    "moody moodys moody's fitch gartner nielsen bloomberg reuters touchtone yeah yep yup "
+    "moody moodys moody's fitch gartner nielsen bloomberg reuters touchtone euro "
+    "euros dollar dollars rand yen peso pesos zloty reais lira "
+    "pounds one two three four five six seven eight nine ten twenty thirty forty fifty sixty "
+    "seventy eighty ninety hundred thousand yeah yep yup "
     "alright"
 )
 
@@ -327,7 +336,7 @@ _LAST_WORDS = word_set(
     "hired hire introduce introducing invite thank colleagues founder successor predecessor "
     "replace replacing also then like that what officer executive president chairman chairwoman "
     "chair chairperson director head relations ir manager counsel treasurer controller cofounder "
-    "have here me today "
+    "have here me today done congratulations acknowledge "
     "co-founder secretary ceo cfo coo cto cio cmo cso cro cco chro iro vp svp evp staff finance "
     "operations marketing sales development affairs strategy communications technology"
 )
@@ -353,7 +362,7 @@ def _presented(text: str, start: int, end: int, n_words: int, own: Matcher) -> i
         if role["own"] or not other or _is_part(other["name"], own):
             return _FULL
     if after in (",", " ", "."):
-        if _WITH_US.match(text, end) or _ABSENT.match(text, end):
+        if _WITH_US.match(text, end) or _ABSENT.match(text, end) or _TEAM.match(text, end):
             return _SINGLE
         if _ADDRESSED.match(text, end) and _BEGINS.search(text, max(0, start - 8), start):
             return _SINGLE
@@ -366,12 +375,16 @@ def _presented(text: str, start: int, end: int, n_words: int, own: Matcher) -> i
         if _WILL.match(text, end):
             return _WEAK
     before = text[max(0, start - 100) : start]
+    if _CLOSES.match(text, end) and _THANKED_TOO.search(before):
+        return _SINGLE
     if _I_AND.search(before):
         return _FULL
     last = before.rstrip(" ,").rpartition(" ")[2].lower()
     if last not in _LAST_WORDS:
         return None
     if _HANDED.search(before) or _SELF.search(before):
+        return _SINGLE
+    if _THE_TEAM.match(text, end) and _PRAISED.search(before):
         return _SINGLE
     if _CLOSES.match(text, end) and _THANKED.search(before):
         return _SINGLE

@@ -234,3 +234,31 @@ def test_what_is_joined_to_a_name_goes_with_it(text, released):
         Identifier("person", "Vijow Roe", "[Executive 1]"),
     ]
     assert suppress(text, known)[0] == released
+
+
+@pytest.mark.parametrize(
+    "text, names",
+    [
+        ("Hosted by Deep Kalrow, our company's Founder and Chairman.", ["Deep Kalrow"]),
+        ("Well done Kasia and team.", ["Kasia"]),
+        ("It was done by Kasia and the team.", ["Kasia"]),
+        ("Then Kasia and her team left.", ["Kasia"]),
+        ("Thank you Kasia, Bonnow, and good morning.", ["Kasia", "Bonnow"]),
+        ("We give Euro, thank you. As Ninety One said, it is so.", []),
+    ],
+)
+def test_whose_team_it_is(text, names):
+    assert mined(text) == names
+
+
+def test_a_company_that_is_an_ordinary_word_is_mined_where_it_is_never_written_small():
+    text = "Welcome to the Aspen third quarter call. " + "We grew at Aspen, and Aspen grew. " * 3
+    assert mine_aliases([Turn("Hello."), Turn(text)]) == ["Aspen"]
+    assert mine_aliases([Turn("Hello."), Turn(text + "An aspen stands there.")]) == []
+
+
+def test_abbreviated_words_of_a_companys_name_are_spoken_in_full():
+    known = [Identifier("company", "Chr. Hansow Holding Inc", "[Company Name]")]
+    assert suppress("So Christian Hansow grew.", known)[0] == "So [Company Name] grew."
+    known = [Identifier("company", "MakeOurQuux Ltd", "[Company Name]")]
+    assert suppress("So MOQ grew.", known)[0] == "So [Company Name] grew."
