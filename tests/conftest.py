@@ -2,7 +2,24 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
+
+# As in Spark's workers, and set before NumPy is imported: two halves of the tests run side by side,
+# and threads that wait for each other take the time of both.
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
+
+#: Tests are many short jobs over few rows. Without these, much of Java's time goes into compiling
+#: code that runs too rarely to make up for it, into clearing it away, and into collecting garbage.
+JAVA = (
+    "-XX:TieredStopAtLevel=1",
+    "-XX:ReservedCodeCacheSize=512m",
+    "-XX:-UseCodeCacheFlushing",
+    "-XX:+UseSerialGC",
+)
+QUICK = {"spark.driver.extraJavaOptions": " ".join(JAVA)}
 
 
 def pytest_collection_modifyitems(items):
@@ -17,9 +34,10 @@ def spark():
     from nes_spark.config import SparkConfig
     from nes_spark.session import get_session
 
-    session = get_session(
-        SparkConfig(master="local[2]", shuffle_partitions=3, driver_memory="2g"), "nes_spark tests"
+    config = SparkConfig(
+        master="local[2]", shuffle_partitions=3, driver_memory="2g", settings=QUICK
     )
+    session = get_session(config, "nes_spark tests")
     yield session
     session.stop()
 

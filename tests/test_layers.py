@@ -10,8 +10,8 @@ from tests.layering import by_room, circles, graph, imports, module_name
 ROOT = Path(nes_spark.__file__).parent
 #: Rooms from the ground up; a room imports from rooms of earlier lines, or of its own line's left.
 ORDER = (
-    "errors", "lazy", "plain", "showing", "versions", "logs", "scratch", "schemas", "tracking", "session",
-    "failures",
+    "errors", "lazy", "plain", "showing", "versions", "logs", "scratch", "schemas", "tracking",
+    "session", "failures",
     "store", "patterns", "config",
     "embedding", "text", "entities", "mixture", "swapping", "risk", "utility", "releases", "audit",
     "demo", "report", "building", "run", "compare",

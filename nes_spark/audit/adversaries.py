@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from nes_spark.config import AuditConfig
+    from nes_spark.swapping.constraints import Constraint
 
 LINKAGE = "linkage"
 STYLE = "style"
@@ -52,7 +53,11 @@ class View:
         ``cells``, ``chunks`` and ``mentions`` of another corpus that is known instead of this one;
         empty when it is this one.
     components : pyspark.sql.DataFrame or None
-        ``chunk_id, component``.
+        ``chunk_id, component``, and what `constraints` compare: ``stratum, numbers, vector`` as
+        :func:`nes_spark.swapping.stages.constrained` and ``with_vectors`` give them.
+    constraints : tuple of Constraint
+        The optional constraints that valid swaps met, and those that always hold; empty when there
+        are no optional ones.
     until : contextlib.ExitStack or None
         Frees the disk that intermediate tables take, after the results were written.
     """
@@ -65,6 +70,7 @@ class View:
     hidden: tuple[str, ...] = ()
     knowledge: Mapping[str, DataFrame] = field(default_factory=dict)
     components: DataFrame | None = None
+    constraints: tuple[Constraint, ...] = ()
     until: ExitStack | None = None
 
 
@@ -191,7 +197,7 @@ def check_names(config: AuditConfig) -> None:
     ------
     ConfigError
         When a language model has the name of an adversary, or the gate is to bind one that there is
-        not, or that names no source.
+        not, or that names no source. It may bind language models.
     """
     reserved = sorted({model.name for model in config.models} & set(ADVERSARIES))
     if reserved:
@@ -200,6 +206,7 @@ def check_names(config: AuditConfig) -> None:
             "the models other names"
         )
     allowed = [name for name, adversary in ADVERSARIES.items() if adversary.gate]
+    allowed += [model.name for model in config.models]
     unknown = [name for name in config.gate_models if name not in allowed]
     if unknown:
         raise ConfigError(f"audit.gate_models: {unknown} cannot be bound; allowed: {allowed}")

@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from nes_spark.config import LanguageModelConfig
+from nes_spark.config import AuditConfig, LanguageModelConfig
 from nes_spark.errors import InfrastructureError
 
 
@@ -51,6 +51,13 @@ def question_key(model: LanguageModelConfig, prompt: str, digest: str) -> str:
         "prompt": prompt,
         "text": digest,
     }
+    content = json.dumps(identity, sort_keys=True, ensure_ascii=True)
+    return hashlib.blake2b(content.encode(), digest_size=24).hexdigest()
+
+
+def settings_digest(config: AuditConfig, model: LanguageModelConfig) -> str:
+    """Return a digest of all that decides what an audit by a model says of given texts."""
+    identity = [question_key(model, config.prompt, ""), config.labels, config.answer, config.draws]
     content = json.dumps(identity, sort_keys=True, ensure_ascii=True)
     return hashlib.blake2b(content.encode(), digest_size=24).hexdigest()
 

@@ -76,4 +76,5 @@ def swap_aware(view: View, config: AuditConfig) -> DataFrame:
         view.components,
         view.hidden,
         view.until,
+        view.constraints,
     )

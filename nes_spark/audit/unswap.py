@@ -24,7 +24,7 @@ import numpy as np
 from scipy import sparse
 
 from nes_spark.audit.ranking import GRID, on_grid, stable_hash, tie_keys
-from nes_spark.swapping.constraints import Constraint
+from nes_spark.swapping.constraints import Constraint, constraints_of, numbers_of
 from nes_spark.swapping.population import Population, sets_of
 
 #: A chunk takes part in the matching with its best candidates only, so that memory stays linear.
@@ -58,6 +58,10 @@ class Suspect:
         Entities of other categories, and the score of this chunk's entities with each.
     partner : str or None
         The true partner; None when the chunk was not swapped.
+    vector : ndarray, shape (d,), or None
+        Its unit vector; only constraints that compare vectors need it.
+    numbers : sequence of float
+        The columns that the constraints compare, in the order of their names.
     """
 
     chunk_id: str
@@ -70,6 +74,8 @@ class Suspect:
     fit: tuple[np.ndarray, np.ndarray]
     context: tuple[np.ndarray, np.ndarray]
     partner: str | None
+    vector: np.ndarray | None = None
+    numbers: Sequence[float] = ()
 
 
 @dataclass(frozen=True)
@@ -209,7 +215,8 @@ def score_suspects(
         Rows scored at a time; has no influence on the result. By default so many that a table of
         scores has :data:`_CELLS` cells.
     constraints : sequence of Constraint, optional
-        What the adversary knows about valid pairs; by default what always holds.
+        What the adversary knows about valid pairs; by default what always holds. Those that form
+        groups or keep chunks out were applied before: the suspects are chunks of one group.
 
     Returns
     -------
@@ -225,11 +232,17 @@ def score_suspects(
     position = {chunk_id: i for i, chunk_id in enumerate(ids)}
     id_hashes = np.array([stable_hash(i) for i in ids], dtype=np.uint64)
     documents, owner = np.unique([s.document for s in ordered], return_inverse=True)
+    rules = constraints_of() if constraints is None else constraints
+    compared = np.array([s.numbers for s in ordered], dtype=np.float64)
     population = Population(
         [s.metadata for s in ordered],
         [s.outside_code for s in ordered],
         [sets_of([s.entities.get(c) or () for s in ordered]) for c in swapped_categories],
-        constraints=constraints,
+        constraints=rules,
+        vectors=np.array([s.vector for s in ordered])
+        if any(rule.needs_vectors for rule in rules)
+        else None,
+        numbers={name: compared[:, k] for k, name in enumerate(numbers_of(rules))},
     )
     fit = _matrix([s.fit[0] for s in ordered], [s.fit[1] for s in ordered], documents)
     fit_by_column = fit.tocsc()

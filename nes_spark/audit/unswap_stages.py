@@ -16,6 +16,7 @@ from nes_spark.audit.mapping_stages import STRINGS, ddl_of, hold, map_rows
 from nes_spark.audit.stages import add_features, known_of, unchanged, with_knowledge
 from nes_spark.config import AuditConfig
 from nes_spark.schemas import PARTNER_GUESSES
+from nes_spark.swapping.constraints import Constraint
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,6 +31,7 @@ def swap_aware_attack(
     components: DataFrame | None = None,
     hidden: Sequence[str] = (),
     until: ExitStack | None = None,
+    constraints: Sequence[Constraint] = (),
 ) -> DataFrame:
     """Guess which chunks exchanged their entities; see :mod:`nes_spark.audit.unswap`.
 
@@ -45,12 +47,16 @@ def swap_aware_attack(
         ``swap_aware_draws``, ``swap_aware_max_chunks``, ``context_weight``, ``smoothing``.
     components : pyspark.sql.DataFrame, optional
         ``chunk_id, component``: what the adversary works out by clustering the released texts.
-        Without it any two chunks are candidates.
+        Without it any two chunks are candidates. With `constraints` also ``stratum, numbers,
+        vector``, without the chunks that they keep out.
     hidden : sequence of str
         Categories that the release replaces by placeholders.
     until : contextlib.ExitStack, optional
         Frees the disk that intermediate tables take when it closes, which must be after the result
         is written; without it the session frees it.
+    constraints : sequence of Constraint
+        All that valid pairs met, when that is more than what always holds. Vectors are those before
+        swapping: what an adversary gets from the released texts comes close to them.
 
     Returns
     -------
@@ -108,14 +114,16 @@ def swap_aware_attack(
         .withColumn("target_id", F.col("chunk_id")),
         until,
     )
+    everyone = F.lit(0).cast("bigint")
     if components is None:
-        placed = shown.withColumn("component", F.lit(0))
+        placed = shown.withColumn("component", F.lit(0)).withColumn("stratum", everyone)
     else:
-        placed = shown.join(components.select("chunk_id", "component"), "chunk_id")
+        stratum = F.col("stratum") if constraints else everyone
+        placed = shown.join(
+            components.select("chunk_id", "component", stratum.alias("stratum")), "chunk_id"
+        )
     # The lottery comes before a task holds what is known about the suspects of a component.
-    chance = Window.partitionBy("draw", "component").orderBy(
-        F.col("partner_id").isNull(), "turn", "chunk_id"
-    )
+    chance = Window.partitionBy(*_GROUP).orderBy(F.col("partner_id").isNull(), "turn", "chunk_id")
     limit = config.swap_aware_max_chunks
     suspected = (
         placed.where("eligible")
@@ -124,7 +132,7 @@ def swap_aware_attack(
     )
     smoothing = config.smoothing
     payload = [name for name, _ in fields[2:]] + [name for name, _ in around_fields]
-    payload += ["component", "features"]
+    payload += ["component", "stratum", "features"]
 
     def score(row: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
         values = linkage.scores(
@@ -152,6 +160,7 @@ def swap_aware_attack(
         *fields,
         *around_fields,
         ("component", pa.int32()),
+        ("stratum", pa.int64()),
         ("features", STRINGS),
         ("fit_labels", pa.list_(pa.int32())),
         ("fit_values", pa.list_(pa.float64())),
@@ -166,7 +175,15 @@ def swap_aware_attack(
         ),
         until,
     )
-    judged = hold(_judge(suspects, swapped_categories, config.context_weight), until)
+    if components is not None and constraints:
+        compared = suspects.join(components.select("chunk_id", "numbers", "vector"), "chunk_id")
+    else:
+        none = F.lit(None)
+        compared = suspects.withColumn("numbers", none.cast("array<double>"))
+        compared = compared.withColumn("vector", none.cast("array<float>"))
+    judged = hold(
+        _judge(compared, swapped_categories, config.context_weight, tuple(constraints)), until
+    )
     # The rate tells how many pairs to undo: the most suspicious ones of the whole release.
     rate = rewrites.groupBy("draw").agg(F.expr("count(*) div 2").alias("swaps"))
     undone = (
@@ -198,55 +215,68 @@ def swap_aware_attack(
 _PAIRS_A_TASK = 50_000_000
 
 
-def _shares(counts: Mapping[tuple[int, int], int]) -> list[tuple[int, int, int, int, int]]:
-    """Divide the pairs of all components among tasks of about the same work.
+#: Suspects of one draw that are compared with each other: constraints may cut a component up.
+_GROUP = ("draw", "component", "stratum")
+
+
+def _shares(
+    counts: Mapping[tuple[int, int, int], int],
+) -> list[tuple[int, int, int, int, int, int]]:
+    """Divide the pairs of all groups among tasks of about the same work.
 
     Parameters
     ----------
-    counts : mapping of (int, int) to int
-        Draw and component to the number of suspects.
+    counts : mapping of (int, int, int) to int
+        Draw, component and stratum to the number of suspects.
 
     Returns
     -------
     list of tuple of int
-        Draw, component, part, parts, task: every component cut into parts of at most
+        Draw, component, stratum, part, parts, task: every group cut into parts of at most
         :data:`_PAIRS_A_TASK` pairs, the parts laid to the task that has the least, largest first.
     """
     shares = []
-    for (draw, component), n in sorted(counts.items()):
+    for group, n in sorted(counts.items()):
         parts = -(-n * n // _PAIRS_A_TASK)
-        shares += [(n * n / parts, draw, component, part, parts) for part in range(parts)]
+        shares += [(n * n / parts, *group, part, parts) for part in range(parts)]
     tasks = [(0.0, task) for task in range(math.ceil(sum(s[0] for s in shares) / _PAIRS_A_TASK))]
     found = []
-    for work, draw, component, part, parts in sorted(shares, key=lambda s: (-s[0], *s[1:])):
+    for work, draw, component, stratum, part, parts in sorted(
+        shares, key=lambda s: (-s[0], *s[1:])
+    ):
         load, task = heapq.heappop(tasks)
         heapq.heappush(tasks, (load + work, task))
-        found.append((draw, component, part, parts, task))
+        found.append((draw, component, stratum, part, parts, task))
     return found
 
 
-def _judge(suspects: DataFrame, swapped_categories: tuple[str, ...], beta: float) -> DataFrame:
-    """Score and match the suspects of each draw and component; columns as in ``_JUDGED``.
+def _judge(
+    suspects: DataFrame,
+    swapped_categories: tuple[str, ...],
+    beta: float,
+    constraints: tuple[Constraint, ...],
+) -> DataFrame:
+    """Score and match the suspects of each group; columns as in ``_JUDGED``.
 
-    The pairs of a component are scored in as many tasks as they are worth, and matched in one:
+    The pairs of a group are scored in as many tasks as they are worth, and matched in one:
     that takes the best few candidates of each chunk only.
     """
     from pyspark.sql import functions as F
 
     counts = {
-        (row["draw"], row["component"]): row["count"]
-        for row in suspects.groupBy("draw", "component").count().collect()
+        (row["draw"], row["component"], row["stratum"]): row["count"]
+        for row in suspects.groupBy(*_GROUP).count().collect()
     }
     shares = _shares(counts)
     plan = suspects.sparkSession.createDataFrame(
-        shares, "draw int, component int, part int, parts int, task int"
+        shares, "draw int, component int, stratum bigint, part int, parts int, task int"
     )
 
     def score(frame: pd.DataFrame) -> pd.DataFrame:
         import pandas as pd
 
-        draw, component, part, parts = (
-            int(frame[name].iloc[0]) for name in ("draw", "component", "part", "parts")
+        draw, component, stratum, part, parts = (
+            int(frame[name].iloc[0]) for name in (*_GROUP, "part", "parts")
         )
         columns: list[Any] = [frame[name].tolist() for name in _SUSPECTS]
         rows = [
@@ -261,6 +291,8 @@ def _judge(suspects: DataFrame, swapped_categories: tuple[str, ...], beta: float
                 (fit_labels, fit_values),
                 (context_labels, context_values),
                 partner,
+                vector,
+                numbers if numbers is not None else (),
             )
             for (
                 chunk_id,
@@ -274,6 +306,8 @@ def _judge(suspects: DataFrame, swapped_categories: tuple[str, ...], beta: float
                 context_labels,
                 context_values,
                 partner,
+                vector,
+                numbers,
             ) in zip(*columns, strict=True)
         ]
         partners = {s.chunk_id: s.partner for s in rows}
@@ -282,6 +316,7 @@ def _judge(suspects: DataFrame, swapped_categories: tuple[str, ...], beta: float
                 (
                     draw,
                     component,
+                    stratum,
                     s.chunk_id,
                     partners[s.chunk_id],
                     s.candidates,
@@ -289,7 +324,9 @@ def _judge(suspects: DataFrame, swapped_categories: tuple[str, ...], beta: float
                     [name for name, _ in s.best],
                     [value for _, value in s.best],
                 )
-                for s in unswap.score_suspects(rows, swapped_categories, beta, part, parts)
+                for s in unswap.score_suspects(
+                    rows, swapped_categories, beta, part, parts, constraints=constraints or None
+                )
             ],
             columns=[*_SCORED],
         ).astype({"rank": "Int32", "candidates": "int32", "draw": "int32", "component": "int32"})
@@ -298,7 +335,7 @@ def _judge(suspects: DataFrame, swapped_categories: tuple[str, ...], beta: float
         import pandas as pd
 
         draw = int(frame["draw"].iloc[0])
-        columns: list[Any] = [frame[name].tolist() for name in [*_SCORED][2:]]
+        columns: list[Any] = [frame[name].tolist() for name in [*_SCORED][len(_GROUP) :]]
         scored, partners = [], {}
         for chunk_id, partner, candidates, rank, names, values in zip(*columns, strict=True):
             best = tuple(zip(names, map(int, values), strict=True))
@@ -327,12 +364,12 @@ def _judge(suspects: DataFrame, swapped_categories: tuple[str, ...], beta: float
 
     tasks = 1 + max((share[-1] for share in shares), default=0)
     return (
-        suspects.join(F.broadcast(plan), ["draw", "component"])
+        suspects.join(F.broadcast(plan), [*_GROUP])
         # More partitions than tasks, so that few of them share one by chance of their hash.
         .repartition(4 * tasks, "task")
-        .groupBy("task", "draw", "component", "part")
+        .groupBy("task", *_GROUP, "part")
         .applyInPandas(score, ddl_of(_SCORED))
-        .groupBy("draw", "component")
+        .groupBy(*_GROUP)
         .applyInPandas(match, ddl_of(_JUDGED))
     )
 
@@ -380,10 +417,13 @@ _SUSPECTS = (
     "context_labels",
     "context_values",
     "partner_id",
+    "vector",
+    "numbers",
 )
 _SCORED = {
     "draw": "int",
     "component": "int",
+    "stratum": "bigint",
     "chunk_id": "string",
     "partner_id": "string",
     "candidates": "int",

@@ -39,17 +39,22 @@ class Gate:
         One line for a person; quotes no text.
     warned : bool
         Whether it let the release go although something is not as it should be; `detail` says what.
+    waits : bool
+        Whether it cannot say yet: the release stays unpublished until what `detail` names is there.
     """
 
     name: str
     passed: bool
     detail: str
     warned: bool = False
+    waits: bool = False
 
     @property
     def verdict(self) -> str:
-        """``passed``, ``warning`` or ``refused``."""
-        return "refused" if not self.passed else "warning" if self.warned else "passed"
+        """``passed``, ``warning``, ``waiting`` or ``refused``."""
+        if self.passed:
+            return "warning" if self.warned else "passed"
+        return "waiting" if self.waits else "refused"
 
 
 def pseudonym(secret: bytes, document_id: str) -> str:

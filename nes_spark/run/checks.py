@@ -19,6 +19,8 @@ LEAK_RULES = (
     "name", "part", "ticker", "url", "email", "phone", "literal", "pattern",
     "other_document", "swapped_in",
 )  # fmt: skip
+#: Those by which the value that must stay secret may be found.
+SECRET_RULES = ("name", "part", "literal")
 #: Finds faults of a configuration: one line each, with what is allowed.
 Check = Callable[["Config"], Iterator[str]]
 
@@ -78,10 +80,24 @@ def _identifiers(config: Config) -> Iterator[str]:
 
 
 def _accepted(config: Config) -> Iterator[str]:
+    from nes_spark.text.kinds import kinds_of_secret
+
+    covering = kinds_of_secret(config.input.columns)
     known = [*config.identifiers.kinds, *LEAK_RULES]
+    rules = {config.identifiers.kinds[k].rule for k in covering if k in config.identifiers.kinds}
+    finding = {*SECRET_RULES, *(rules & {"ticker"})}
+    allowed = [name for name in known if name not in finding.union(covering)]
     for name in config.gates.accept_identifiers:
         if name not in known:
             yield unknown("gates.accept_identifiers", "kind or rule", name, known)
+        elif name not in allowed:
+            what = "is a kind of" if name in covering else "is a rule that finds"
+            yield (
+                f"gates.accept_identifiers: {name!r} {what} the value that must stay secret "
+                f"(input.columns.metadata: {config.input.columns.metadata}), which a release never "
+                f"holds; allowed are {', '.join(allowed)}: take it out, or list the forms that are "
+                "ordinary words under identifiers.allow"
+            )
 
 
 def _consistency(config: Config) -> Iterator[str]:
@@ -98,6 +114,19 @@ def _families(config: Config) -> Iterator[str]:
         check_families(config.mixture.family)
     except ConfigError as error:
         yield str(error)
+
+
+def _leftover(config: Config) -> Iterator[str]:
+    from nes_spark.swapping.treatments import check_order
+
+    releases = config.releases
+    if releases.plan == "whole":
+        try:
+            check_order(releases.leftover, "the configuration")
+        except ValueError as error:
+            yield f"releases.leftover: {error}"
+        if "recode" in releases.leftover and not config.entities.recoding:
+            yield "releases.leftover: recode needs classes; give entities.recoding"
 
 
 def _choice(config: Config) -> Iterator[str]:
@@ -120,6 +149,13 @@ def _adversaries(config: Config) -> Iterator[str]:
         check_names(config.audit)
     except ConfigError as error:
         yield str(error)
+    models = {model.name for model in config.audit.models}
+    bound = [name for name in config.audit.gate_models if name in models]
+    if bound and config.gates.max_linkage_accuracy is None:
+        yield (
+            f"audit.gate_models: {', '.join(bound)} is bound by gates.max_linkage_accuracy, which "
+            "is not set; set it to a share from 0 to 1, or take the language model out"
+        )
 
 
 def _tasks(config: Config) -> Iterator[str]:
@@ -139,6 +175,7 @@ def _tasks(config: Config) -> Iterator[str]:
 
 #: All checks, in the order in which their faults are listed.
 CHECKS: list[Check] = [
-    _input, _covariates, _identifiers, _accepted, _consistency, _families, _choice, _adversaries,
+    _input, _covariates, _identifiers, _accepted, _consistency, _families, _leftover, _choice,
+    _adversaries,
     _tasks,
 ]  # fmt: skip

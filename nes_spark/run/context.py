@@ -80,6 +80,15 @@ class Context:
             kind = "bundled" if self.config.embedding.model == "contextual" else "same"
         return EmbedderSpec("bundled") if kind == "bundled" else self.spec()
 
+    def shifts(self) -> DataFrame | None:
+        """Return the secret shift of the dates of each document; None where none are shifted."""
+        from nes_spark.swapping.shift_stages import shifts_of
+
+        releases = self.config.releases
+        if not releases.shift:
+            return None
+        return shifts_of(self.table("documents"), self.secret, releases.shift_days)
+
     def models(self) -> dict[str, MixtureModel]:
         """The fitted mixtures by setting."""
         return read_models(self.store)

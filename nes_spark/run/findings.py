@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from nes_spark.audit.summary import AdversaryResult, PartnerResult
     from nes_spark.run.context import Context
+    from nes_spark.swapping.constraints import Constraint
 
 #: File of a run that holds what language models answered (:mod:`nes_spark.run.language_models`).
 LANGUAGE_MODELS = ("audit", "language_models.json")
@@ -210,7 +211,7 @@ class Findings:
 def audit_release(context: Context, choice: Choice, key: str, again: bool = False) -> Audit:
     """Let the adversaries that need no network attack the chosen release.
 
-    Guesses that stand from a run that was killed or refused later on are used again.
+    Guesses of an earlier run that was killed or refused after its attacks are used again.
 
     Parameters
     ----------
@@ -227,8 +228,6 @@ def audit_release(context: Context, choice: Choice, key: str, again: bool = Fals
     -------
     Audit
     """
-    from pyspark.sql import functions as F
-
     from nes_spark.audit.attack_stages import attack
     from nes_spark.audit.stages import summarize_audit, summarize_partner_guesses
     from nes_spark.audit.summary import gate_accuracy
@@ -244,7 +243,7 @@ def audit_release(context: Context, choice: Choice, key: str, again: bool = Fals
     attacked = chosen_rewrites(
         context.table("rewrites"), choice.setting, choice.combination.name, choice.n_swaps
     ).cache()
-    components = context.table("assignments").where(F.col("setting") == choice.setting)
+    components, constraints = _comparable(context, choice)
     for table in tables:
         if not again and store.is_current(table, key):
             continue
@@ -257,7 +256,8 @@ def audit_release(context: Context, choice: Choice, key: str, again: bool = Fals
                 tuple(choice.combination),
                 tuple(config.releases.must_change),
                 _reference(context),
-                components.select("chunk_id", "component"),
+                components,
+                constraints,
                 until,
             )
             store.write_table(table, attack(view, config.audit, table), key)
@@ -267,6 +267,33 @@ def audit_release(context: Context, choice: Choice, key: str, again: bool = Fals
     results = summarize_audit(context.table("predictions"), config.audit, attacked)
     attacked.unpersist()
     return Audit(results, partners, gate_accuracy(results, config.audit.gate_models))
+
+
+def _comparable(context: Context, choice: Choice) -> tuple[DataFrame, tuple[Constraint, ...]]:
+    """Return the component of each chunk and, where the run has optional constraints, all of them.
+
+    Then the table has what they compare too, and none of the chunks that they keep out: the
+    adversary who knows about swapping looks for partners where the sampler did.
+    """
+    from pyspark.sql import functions as F
+
+    from nes_spark.config import SwappingConfig
+    from nes_spark.swapping.constraints import constraints_of
+    from nes_spark.swapping.stages import constrained, with_vectors
+
+    rows = context.table("assignments").where(F.col("setting") == choice.setting)
+    constraints = constraints_of(context.config.releases.constraints)
+    if all(rule.field is None for rule in constraints):
+        return rows.select("chunk_id", "component"), ()
+    known = sampling_tables(context)
+    rows = rows.select("setting", "chunk_id", "component").join(
+        context.table("chunks").select("chunk_id", "document_id"), "chunk_id"
+    )
+    found = constrained(
+        rows, constraints, known["concentrations"], known["covariates"], known["facts"]
+    ).where("barred = ''")
+    found = with_vectors(found, constraints, SwappingConfig(), known["embeddings"])
+    return found.select("chunk_id", "component", "stratum", "numbers", "vector"), constraints
 
 
 def _reference(context: Context) -> dict[str, DataFrame]:
@@ -333,8 +360,10 @@ def examine(
                 config.releases.must_change,
             )
         )
-        # Names that the sweep found are those that recognition does not find.
-        agreement = agreement[agreement["category"] != NAME].reset_index(drop=True)
+        # Names that the sweep found are those that recognition does not find; further categories
+        # have rules of their own.
+        unseen = agreement["category"].isin([NAME, *config.releases.further])
+        agreement = agreement[~unseen].reset_index(drop=True)
     if swapped and config.utility.total_variation:
         # A must-change category has no values left: nothing to compare.
         variation = by_category(

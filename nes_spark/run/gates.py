@@ -10,11 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from nes_spark.audit.answer_store import settings_digest
 from nes_spark.releases.choice import RISKLESS_RULES, Choice
 from nes_spark.releases.publishing import Gate
 
 if TYPE_CHECKING:
-    from nes_spark.config import Config
+    from nes_spark.config import Config, LanguageModelConfig
     from nes_spark.mixture import MixtureModel
     from nes_spark.run.findings import Audit
 
@@ -49,6 +50,10 @@ class Evidence:
         Row of table ``risk_fits`` of its combination; None where nothing is swapped.
     audit : Audit
         What the adversaries reached.
+    language_models : sequence of mapping
+        What language models answered about this very release; empty until they were asked.
+    secret_accepted : int
+        Documents whose secret only accepted kinds of identifiers find.
     """
 
     config: Config
@@ -61,6 +66,8 @@ class Evidence:
     model: MixtureModel
     risk_fit: Mapping[str, Any] | None
     audit: Audit
+    language_models: Sequence[Mapping[str, Any]] = ()
+    secret_accepted: int = 0
 
 
 def expected_kinds(config: Config) -> list[str]:
@@ -93,6 +100,15 @@ def identifiers_gate(evidence: Evidence) -> Gate:
     nothing = ", ".join(
         f"{kind} for {n:,} of {evidence.documents:,} documents" for kind, n in missing.items() if n
     )
+    if evidence.secret_accepted:
+        kinds = ", ".join(sorted(accepted & set(evidence.config.identifiers.kinds)))
+        return Gate(
+            "direct identifiers",
+            False,
+            f"in {evidence.secret_accepted:,} of {evidence.documents:,} documents the value that "
+            f"must stay secret is found as {kinds} only, which is accepted; take that out of "
+            "gates.accept_identifiers",
+        )
     if open_leaks:
         return Gate("direct identifiers", False, f"still found: {listed}; where: table leaks")
     if not forms:
@@ -190,7 +206,10 @@ def linkage_gate(evidence: Evidence) -> Gate | None:
     bound = evidence.config.gates.max_linkage_accuracy
     if bound is None:
         return None
-    wanted = evidence.config.audit.gate_models
+    models = _bound_models(evidence.config)
+    wanted = [name for name in evidence.config.audit.gate_models if name not in models]
+    if models and not wanted:
+        return None
     absent = sorted(set(wanted) - {result.model for result in evidence.audit.results})
     if absent or not wanted:
         said = f"did not run: {', '.join(absent)}" if absent else "no adversary is bound"
@@ -205,6 +224,46 @@ def linkage_gate(evidence: Evidence) -> Gate | None:
     )
 
 
+def _bound_models(config: Config) -> dict[str, LanguageModelConfig]:
+    """Return the language models that the configuration binds, by name."""
+    bound = config.audit.gate_models
+    return {model.name: model for model in config.audit.models if model.name in bound}
+
+
+def language_models_gate(evidence: Evidence) -> Gate | None:
+    """Every language model that the configuration binds was asked, and names few enough chunks.
+
+    A run asks none: until ``nes-spark audit`` has, the release waits.
+    """
+    bound, config = evidence.config.gates.max_linkage_accuracy, evidence.config.audit
+    models = _bound_models(evidence.config)
+    if bound is None or not models:
+        return None
+    if not evidence.choice.swapped:
+        return Gate("language models", False, "nothing was swapped: there is nothing to ask about")
+    found = {
+        result["model"]: result["post"]["mean"]
+        for result in evidence.language_models
+        if result["model"] in models
+        and result["settings"] == settings_digest(config, models[result["model"]])
+    }
+    absent = sorted(models.keys() - found.keys())
+    if absent:
+        return Gate(
+            "language models",
+            False,
+            f"the release waits for the audit by {', '.join(absent)}: "
+            "'nes-spark audit RUN_DIR', then the same run again",
+            waits=True,
+        )
+    worst = max(found, key=lambda name: found[name])
+    return Gate(
+        "language models",
+        all(share <= bound for share in found.values()),
+        f"{worst} names {found[worst]:.1%} of swapped chunks after, bound {bound:.1%}",
+    )
+
+
 #: All gates, in the order of report and record. A further one is a function and a place here.
 GATES: list[Callable[[Evidence], Gate | None]] = [
     identifiers_gate,
@@ -214,6 +273,7 @@ GATES: list[Callable[[Evidence], Gate | None]] = [
     risk_fit_gate,
     swaps_gate,
     linkage_gate,
+    language_models_gate,
 ]
 
 

@@ -111,13 +111,16 @@ def judge_stage(context: Context) -> dict[str, DataFrame]:
     if config.utility.judge != OFF:
         whole = config.releases.plan == "whole"
         must_change = config.releases.must_change
+        moved = context.shifts()
         setting, key = judged_setting(context), sampling_key(context.secret)
         budget = math.floor(CANDIDATES_SHARE * config.utility.judge_texts)
         judge = load_judge()
 
         def replaced(chunks: DataFrame, mentions: DataFrame) -> DataFrame:
             held = mentions.join(chunks.select("chunk_id"), "chunk_id", "left_semi")
-            return apply_must_change(chunks, held, must_change)
+            return apply_must_change(
+                chunks, held, must_change, shift=config.releases.shift, shifts=moved
+            )
 
         histories, before, reach = collect_histories(
             context.table("rewrites"),
@@ -125,7 +128,7 @@ def judge_stage(context: Context) -> dict[str, DataFrame]:
             context.table("mentions"),
             context.table("assignments"),
             setting,
-            tuple(must_change),
+            (*must_change, *config.releases.shift),
             replaced,
             1 if whole else config.releases.draws,
             key,

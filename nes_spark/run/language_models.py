@@ -1,30 +1,111 @@
-"""The audit of a finished run by language models: M draws of the chosen release (section 3.2.2)."""
+"""The audit of a run by language models (section 3.2.2 of the paper).
+
+It looks at a published release, or at one that waits for this audit (``audit.gate_models``): of
+that one the run has kept the choice and the digests of its files.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from nes_spark.audit.adversaries import check_names
+from nes_spark.audit.answer_store import settings_digest
 from nes_spark.config import Config
 from nes_spark.errors import ConfigError, InputError
 from nes_spark.failures import translated
+from nes_spark.releases.choice import Choice
 from nes_spark.report.terminal import text_table
+from nes_spark.run.context import finished
 from nes_spark.run.findings import LANGUAGE_MODELS
-from nes_spark.run.published import PublishedRun
+from nes_spark.run.published import PROPOSAL, PUBLICATION, PublishedRun
 from nes_spark.run.verifying import replace_record, verify_release
-from nes_spark.store import combine
+from nes_spark.store import Store, combine
 from nes_spark.versions import code_version
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from nes_spark.audit.summary import AdversaryResult
     from nes_spark.run.context import Context
+
+
+@dataclass(frozen=True)
+class Audited:
+    """The release that is asked about.
+
+    Attributes
+    ----------
+    store : Store
+        Its run folder.
+    key : str
+        Digest of all that it depends on.
+    choice : Choice
+        The release.
+    files : list of dict
+        ``file, rows, sha256`` of each of its files.
+    seed_fingerprint : str
+        Of the seed that it was drawn with.
+    mlflow_run_id : str or None
+        The MLflow run; None where tracking was off.
+    published : PublishedRun or None
+        None where it waits for the audit.
+    """
+
+    store: Store
+    key: str
+    choice: Choice
+    files: list[dict[str, Any]]
+    seed_fingerprint: str
+    mlflow_run_id: str | None
+    published: PublishedRun | None
+
+
+def release_to_audit(run_dir: str | Path) -> Audited:
+    """Return the release of a run folder that waits for an audit, else the published one.
+
+    Raises
+    ------
+    InputError
+        When there is neither, or the tables are no longer those that the waiting one is made of.
+    InfrastructureError, LedgerError
+        When release or ledger are no longer what was published.
+    """
+    store = Store(run_dir)
+    waiting, done = store.manifest(PROPOSAL), store.manifest(PUBLICATION)
+    if waiting is None or (done is not None and done.key == waiting.key):
+        published = PublishedRun(store)
+        verify_release(store, published.details)
+        record = published.record
+        return Audited(
+            store,
+            published.key,
+            published.choice,
+            record["files"],
+            record["seed_fingerprint"],
+            published.mlflow_run_id,
+            published,
+        )
+    details = waiting.details
+    if finished(store, "rewrites").content != details["rewrites"]:
+        raise InputError(
+            f"{run_dir}: its tables have changed since the release was put together; "
+            "run it again first"
+        )
+    return Audited(
+        store,
+        waiting.key,
+        Choice.from_dict(details["choice"]),
+        details["files"],
+        details["seed_fingerprint"],
+        details["mlflow_run_id"],
+        None,
+    )
 
 
 def audit_run(
@@ -37,9 +118,10 @@ def audit_run(
 ) -> list[AdversaryResult]:
     """Let the configured language models name the source of swapped chunks, before and after.
 
-    The chosen release is drawn ``audit.draws`` times with the run's own seed; the first draw is the
-    published one. Answers are kept in ``audit.answers`` (by default ``sealed/answers``), so that
-    nothing is paid for twice.
+    With plan ``pairs`` the chosen release is drawn ``audit.draws`` times with the run's own seed;
+    the first draw is the published one. With plan ``whole`` that one alone is asked about. Answers
+    are kept in ``audit.answers`` (by default ``sealed/answers``), so that nothing is paid for
+    twice.
 
     Parameters
     ----------
@@ -64,7 +146,7 @@ def audit_run(
     Raises
     ------
     InputError
-        When nothing was published, or the release holds no swap.
+        When no release is published or waits, or it holds no swap.
     InfrastructureError, LedgerError
         When release or ledger are no longer what was published.
     ConfigError
@@ -77,19 +159,18 @@ def audit_run(
     from nes_spark.session import run_session
     from nes_spark.swapping import secret_of_release
 
-    published = PublishedRun(run_dir)
-    store, choice = published.store, published.choice
-    if not choice.swapped:
-        raise InputError(f"{run_dir}: holds no published release with swaps")
+    release = release_to_audit(run_dir)
+    store = release.store
+    if not release.choice.swapped:
+        raise InputError(f"{run_dir}: holds no release with swaps")
     if not config.audit.models:
         raise ConfigError("audit.models: is empty; name a model in the section audit (--conf FILE)")
     check_names(config.audit)
     if not dry_run:
         for model in config.audit.models:
             read_key(model)
-    verify_release(store, published.details)
     sealed = store.local_path("sealed") if store.is_local else None
-    secret = secret_of_release(config.seed, sealed, published.record.get("seed_fingerprint"))
+    secret = secret_of_release(config.seed, sealed, release.seed_fingerprint)
     log = store.local_path(*SPARK_LOG) if store.is_local else None
     with (
         translated("audit"),
@@ -98,30 +179,96 @@ def audit_run(
         run_session(config.spark, work, log, spark) as session,
     ):
         context = Context(session, config, store, secret, "")
-        return _ask(context, published, dry_run, wait, tell)
+        results = _ask(context, release, dry_run, wait, tell)
+    if results and release.published is None:
+        tell("the release waits: run the same run again to publish it if its gates hold")
+    return results
 
 
 def _ask(
     context: Context,
-    published: PublishedRun,
+    release: Audited,
     dry_run: bool,
     wait: bool,
     tell: Callable[[str], None],
 ) -> list[AdversaryResult]:
-    """Draw the release again, put the questions, record the answers."""
-    from pyspark.sql import functions as F
-
+    """Put the questions, record the answers."""
     from nes_spark.audit.llm_stages import run_language_model_audit
     from nes_spark.audit.stages import summarize_audit
+
+    config, store = context.config, context.store
+    whole = config.releases.plan == "whole"
+    asked = config.audit.model_copy(update={"draws": 1}) if whole else config.audit
+    answers = config.audit.answers or store.path("sealed", "answers")
+
+    def on_estimate(estimate: Any) -> None:
+        for line in estimate.lines():
+            tell(line)
+
+    with ExitStack() as until:
+        if whole:
+            final = _published_draw(context, release.choice)
+        else:
+            final = _draws(context, release.choice, until)
+        final = final.cache()
+        until.callback(final.unpersist)
+        outcome = run_language_model_audit(
+            context.table("documents"),
+            context.table("chunks"),
+            final,
+            asked,
+            answers,
+            dry_run=dry_run,
+            wait=wait,
+            on_estimate=on_estimate,
+        )
+        if outcome.predictions is None:
+            return []
+        key = combine(code_version(), config.fingerprint("audit"), release.key)
+        store.write_table("language_predictions", outcome.predictions, key)
+        results = summarize_audit(context.table("language_predictions"), asked, final)
+    settings = {model.name: settings_digest(config.audit, model) for model in config.audit.models}
+    record: dict[str, Any] = {
+        "choice": release.choice.to_dict(),
+        "draws": asked.draws,
+        "models": [r.to_dict() | {"settings": settings[r.model]} for r in results],
+        "files": release.files,
+    }
+    store.write_json(record, *LANGUAGE_MODELS)
+    page = _add_to_report(store, record["models"])
+    if release.published is not None:
+        published = release.published.record
+        published["audit"]["language_models"] = record["models"]
+        replace_record(store, release.published.details, published)
+    _track(release, config, results, record, page)
+    return results
+
+
+def _published_draw(context: Context, choice: Choice) -> DataFrame:
+    """Return the swapped chunks as the release has them, from the tables of the run."""
+    from pyspark.sql import functions as F
+
+    from nes_spark.releases.publish_stages import chosen_rewrites
+
+    rewrites, combination = context.table("rewrites"), choice.combination.name
+    mine = chosen_rewrites(rewrites, choice.setting, combination, choice.n_swaps, choice.draw)
+    # Nobody is asked about what is not published.
+    return mine.where("text <> ''").withColumn("draw", F.lit(0))
+
+
+def _draws(context: Context, choice: Choice, until: ExitStack) -> DataFrame:
+    """Draw the release ``audit.draws`` times; draw 0 is the published one."""
+    from pyspark.sql import functions as F
+
     from nes_spark.releases.publish_stages import chosen_rewrites
     from nes_spark.run.pipeline import sampling_tables
     from nes_spark.swapping.stages import rewrite, sample_candidates
 
-    config, store, choice = context.config, context.store, published.choice
+    config = context.config
     releases = config.releases.model_copy(
         update={
             "combinations": [list(choice.combination)],
-            "draws": config.audit.draws,
+            "draws": max(config.audit.draws, choice.draw + 1),
             "max_swaps": choice.n_swaps,
         }
     )
@@ -134,54 +281,26 @@ def _ask(
         context.secret,
         **sampling_tables(context),
     ).cache()
-    chunks = context.table("chunks")
+    until.callback(swaps.unpersist)
     rewrites = rewrite(
-        swaps, chunks, context.table("mentions"), releases, config.swapping, config.entities
+        swaps,
+        context.table("chunks"),
+        context.table("mentions"),
+        releases,
+        config.swapping,
+        config.entities,
+        shifts=context.shifts(),
     )
-    final = chosen_rewrites(rewrites, choice.setting, choice.combination.name).cache()
-    answers = config.audit.answers or store.path("sealed", "answers")
-
-    def on_estimate(estimate: Any) -> None:
-        for line in estimate.lines():
-            tell(line)
-
-    try:
-        outcome = run_language_model_audit(
-            context.table("documents"),
-            chunks,
-            final,
-            config.audit,
-            answers,
-            dry_run=dry_run,
-            wait=wait,
-            on_estimate=on_estimate,
-        )
-        if outcome.predictions is None:
-            return []
-        key = combine(code_version(), config.fingerprint("audit"), published.key)
-        store.write_table("language_predictions", outcome.predictions, key)
-        results = summarize_audit(context.table("language_predictions"), config.audit, final)
-    finally:
-        final.unpersist()
-        swaps.unpersist()
-    record = {
-        "choice": choice.to_dict(),
-        "draws": config.audit.draws,
-        "models": [r.to_dict() for r in results],
-        "files": published.record["files"],
-    }
-    store.write_json(record, *LANGUAGE_MODELS)
-    report = _add_to_release(published, record["models"])
-    _track(published, config, results, record, report)
-    return results
+    final = chosen_rewrites(rewrites, choice.setting, choice.combination.name)
+    draw = F.when(F.col("draw") == choice.draw, 0).when(F.col("draw") == 0, choice.draw)
+    return final.withColumn("draw", F.coalesce(draw, "draw"))
 
 
-def _add_to_release(published: PublishedRun, results: list[dict[str, Any]]) -> bytes:
-    """Put the answers into release.json and the report; return the report's page."""
+def _add_to_report(store: Store, results: list[dict[str, Any]]) -> bytes:
+    """Put the answers into the report; return its page."""
     from nes_spark.report import ReportData
     from nes_spark.run.report_data import REPORT_DATA, write_report
 
-    store, record = published.store, published.record
     content = store.read_bytes(*REPORT_DATA)
     if content is None:
         raise InputError(f"{store.root}: its report cannot be completed; run it again first")
@@ -191,16 +310,13 @@ def _add_to_release(published: PublishedRun, results: list[dict[str, Any]]) -> b
         raise InputError(f"{store.root}: {error}; run it again first") from None
     models = {result["model"] for result in results}
     others = [result for result in data.audit if result["model"] not in models]
-    record["audit"]["language_models"] = results
     with TemporaryDirectory(prefix="nes-spark-") as folder:
         write_report(store, replace(data, audit=[*others, *results]), Path(folder) / "report")
-        page = (Path(folder) / "report" / "index.html").read_bytes()
-    replace_record(store, published.details, record)
-    return page
+        return (Path(folder) / "report" / "index.html").read_bytes()
 
 
 def _track(
-    published: PublishedRun,
+    release: Audited,
     config: Config,
     results: list[AdversaryResult],
     record: dict[str, Any],
@@ -212,10 +328,9 @@ def _track(
 
     if not config.tracking.enabled:
         return
-    tracker = tracker_of(config, published.store)
+    tracker = tracker_of(config, release.store)
     tags = {"period": config.period or "all", "kind": "audit"}
-    parent = published.mlflow_run_id
-    with tracker.run(f"{config.name} audit", tags, parent=parent) as tracked:
+    with tracker.run(f"{config.name} audit", tags, parent=release.mlflow_run_id) as tracked:
         tracked.metrics(audit_metrics(results))
         with TemporaryDirectory(prefix="nes-spark-") as folder:
             path = Path(folder) / "language_models.json"

@@ -22,6 +22,13 @@ if TYPE_CHECKING:
     from nes_spark.tracking import TrackedRun, Tracker
 
 
+#: Our types of single values in MLflow's words.
+_MLFLOW = {
+    "string": "string", "int": "integer", "bigint": "long", "double": "double",
+    "boolean": "boolean",
+}  # fmt: skip
+
+
 def tracker_of(config: Config, store: Store) -> Tracker:
     """Open the tracking store of a run: by default one for all outputs of a project."""
     from nes_spark.tracking import Tracker, store_folder
@@ -59,7 +66,7 @@ def _description(outcome: Outcome) -> str:
         from nes_spark.audit.measured import strongest
 
         named = strongest(outcome.measured)
-    refused = [gate.name for gate in outcome.gates if not gate.passed]
+    failed = [f"{gate.name} ({gate.verdict})" for gate in outcome.gates if not gate.passed]
     return "\n\n".join(
         [
             f"{figures['documents']:,} documents, {figures['chunks']:,} chunks, "
@@ -67,7 +74,7 @@ def _description(outcome: Outcome) -> str:
             f"Released: {choice.combination.name or 'no swaps'}, {choice.n_swaps:,} swaps, "
             f"DR = {choice.DR:.4f}, DU = {choice.DU:.4f}.",
             f"Documents named: {verdict_on_documents(named)}.",
-            f"Refused by: {', '.join(refused)}." if refused else "All gates passed.",
+            f"Not published: {', '.join(failed)}." if failed else "All gates passed.",
         ]
     )
 
@@ -92,8 +99,9 @@ def track(context: Context, outcome: Outcome, report: Path, record: bytes | None
     figures, candidates, choice = outcome.figures, outcome.candidates, outcome.choice
     model = outcome.model
     tracker = tracker_of(config, store)
-    passed = all(gate.passed for gate in outcome.gates)
-    # One process at a time works in a folder: what is still open there was killed.
+    verdicts = {gate.verdict for gate in outcome.gates if not gate.passed}
+    verdict = "refused" if "refused" in verdicts else "waiting" if verdicts else "passed"
+    # Only one process works in a folder at a time, so a run that is still open was killed.
     folder = folder_tag(store)
     tracker.close_abandoned("folder", folder)
     tags = {
@@ -104,7 +112,7 @@ def track(context: Context, outcome: Outcome, report: Path, record: bytes | None
         "code": code_version(),
         "combination": choice.combination.name or "none",
         "setting": choice.setting,
-        "gates": "passed" if passed else "refused",
+        "gates": verdict,
         "changed": ", ".join(config.changed) or "nothing",
         "mlflow.note.content": _description(outcome),
     }
@@ -115,7 +123,7 @@ def track(context: Context, outcome: Outcome, report: Path, record: bytes | None
         tracked.dataset(
             f"{config.name} {config.period or 'all'}",
             context.input_fingerprint,
-            dict.fromkeys(DOCUMENTS.names, "string"),
+            {c.name: _MLFLOW[c.type] for c in DOCUMENTS.columns if c.type in _MLFLOW},
             {
                 "documents": figures["documents"],
                 "quarantined": sum(figures["quarantined"].values()),
@@ -165,7 +173,8 @@ def track(context: Context, outcome: Outcome, report: Path, record: bytes | None
             if (found := getattr(outcome.findings, name)) is not None:
                 tracked.table(found, f"tables/{name}.json")
         tracked.folder(report, "report")
-        with warnings.catch_warnings():  # MLflow asks for an example of the input: it would be data
+        # MLflow asks for an example of the input; it would be data of the corpus.
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             log_model(model, "mixture")
         _track_grid(context, tracker, tracked, candidates, fits)

@@ -1,4 +1,4 @@
-"""The last step of a run: choose, assemble, attack, check, record, seal, move.
+"""The last step of a run: choose, assemble, attack, write aside, check, record, seal, move.
 
 Order matters. The ledger is sealed before the release goes out, so that no release exists that its
 owner cannot undo; the release is moved to its place last, after the record of it was written.
@@ -18,7 +18,7 @@ from nes_spark.releases.choice import Choice
 from nes_spark.releases.publishing import Gate
 from nes_spark.releases.space import statuses_of
 from nes_spark.risk.tables import comparable_population
-from nes_spark.run.choice import choose_release
+from nes_spark.run.choice import choose_release, with_measures
 from nes_spark.run.context import Context, finished
 from nes_spark.run.findings import (
     Audit,
@@ -29,11 +29,11 @@ from nes_spark.run.findings import (
     measure_release,
 )
 from nes_spark.run.gates import Evidence, check_gates
-from nes_spark.run.judging import judge_chosen, utility_record
+from nes_spark.run.judging import fidelity_of_candidates, judge_chosen, utility_record
 from nes_spark.run.mlflow_run import track
 from nes_spark.run.outcome import Outcome, release_sections
 from nes_spark.run.pipeline import STAGES, sampling_tables
-from nes_spark.run.published import CONFIGURATION, PUBLICATION, PublishedRun
+from nes_spark.run.published import CONFIGURATION, PROPOSAL, PUBLICATION, PublishedRun
 from nes_spark.run.report_data import (
     REPORT_DATA,
     language_model_results,
@@ -56,11 +56,11 @@ if TYPE_CHECKING:
 
 #: Sections that decide what is published although no table depends on them.
 SECTIONS = ("choice", "gates", "ledger", "audit", "utility", "report", "tracking")
-#: The same for what the adversaries find: another gate lets their guesses stand.
+#: Sections that decide what the adversaries find. A change of gates alone repeats no attack.
 ATTACKED = ("choice", "releases", "audit")
 #: Columns of table ``scores`` that a choice looks at.
 SCORED = ("combination", "n_swaps", "draw", "DR", "DU")
-#: Adversaries are looked up by name, so that no import leads to what they are made of.
+#: The registry names attacks as strings. No import leads to their code, so it is named here.
 ATTACKS = "nes_spark.audit.attack_stages"
 
 
@@ -146,10 +146,12 @@ class Publication:
         Table ``coverage`` of plan ``whole``.
     utility : pandas.DataFrame or None
         Table ``utility``: what the release cost, beside anchors; None where the judge is off.
-    gates : list of Gate
-        What was checked.
     files : list of dict
         ``file, rows, sha256`` of every file of the release.
+    language_models : list of dict
+        What language models answered about a release with these very files.
+    gates : list of Gate
+        What was checked.
     record : dict
         What release.json says.
     outcome : Outcome
@@ -175,15 +177,16 @@ class Publication:
     measured: pd.DataFrame | None = field(init=False)
     coverage: pd.DataFrame | None = None
     utility: pd.DataFrame | None = None
-    gates: list[Gate] = field(init=False)
     files: list[dict[str, Any]] = field(init=False)
+    language_models: list[dict[str, Any]] = field(init=False)
+    gates: list[Gate] = field(init=False)
     record: dict[str, Any] = field(init=False)
     outcome: Outcome = field(init=False)
     run_id: str | None = None
     _held: list[DataFrame] = field(default_factory=list, repr=False)
 
     def hold(self, frame: DataFrame, on_disk: bool = False) -> DataFrame:
-        """Persist a frame until :meth:`free`; on disk only where the heap is for searches."""
+        """Persist a frame until :meth:`free`; `on_disk` leaves the heap to searches."""
         from pyspark import StorageLevel
 
         self._held.append(frame.persist(StorageLevel.DISK_ONLY) if on_disk else frame.cache())
@@ -229,12 +232,14 @@ def publish(context: Context, progress: Progress, changed: bool) -> RunResult:
     done = store.manifest(PUBLICATION)
     if done is not None and done.key == key and not changed and store.exists("release"):
         verify_release(store, done.details)
+        store.remove("stages", PROPOSAL)
         progress.done("release", "published before (up to date)", 0.0)
         return _published_before(context)
     publication = Publication(context, progress, key, attack_key, changed)
     try:
         assemble_release(publication)
         attack_release(publication)
+        write_texts(publication)
         check_release(publication)
         record_release(publication)
         seal_ledger(publication)
@@ -269,7 +274,7 @@ def assemble_release(publication: Publication) -> None:
 
     context, progress = publication.context, publication.progress
     config, store = context.config, context.store
-    candidates = store.read_pandas("candidates")
+    candidates = with_measures(store.read_pandas("candidates"), fidelity_of_candidates(context))
     models = context.models()
     sizes = {name: len(model.weights) for name, model in models.items()}
     choice = choose_release(
@@ -292,7 +297,13 @@ def assemble_release(publication: Publication) -> None:
             choice.draw,
         )
     )
-    replaced = apply_must_change(chunks, context.table("mentions"), config.releases.must_change)
+    replaced = apply_must_change(
+        chunks,
+        context.table("mentions"),
+        config.releases.must_change,
+        shift=config.releases.shift,
+        shifts=context.shifts(),
+    )
     publication.assembled = publication.hold(
         assemble(chunks, documents, replaced, publication.rewritten, context.secret), on_disk=True
     )
@@ -301,6 +312,8 @@ def assemble_release(publication: Publication) -> None:
             status = _status(
                 context, choice.setting, choice.combination, _chosen_swaps(context, choice)
             )
+            if "drop" in config.releases.leftover:
+                status = _with_dropped(status, publication.assembled)
             store.write_table("status", status, publication.key)
             publication.statuses = status_figures(context.table("status"))
         else:
@@ -312,6 +325,16 @@ def assemble_release(publication: Publication) -> None:
     none = {"mentions": 0, "entities": 0, "chunks": 0}
     figures["categories"] = {c: found.get(c, none) for c in config.entities.categories}
     publication.figures = figures
+
+
+def _with_dropped(status: DataFrame, assembled: DataFrame) -> DataFrame:
+    """Give chunks that are not published a status of their own."""
+    from pyspark.sql import functions as F
+
+    gone = assembled.where("text = ''").select("chunk_id", F.lit("dropped").alias("_dropped"))
+    return status.join(gone, "chunk_id", "left").select(
+        "chunk_id", F.coalesce("_dropped", "status").alias("status")
+    )
 
 
 def _chosen_swaps(context: Context, choice: Choice) -> DataFrame:
@@ -371,18 +394,36 @@ def _coverage(publication: Publication) -> pd.DataFrame:
         mentions,
         swaps,
         left if last else left.withColumn("treatment", F.lit("kept")),
-        choice.combination,
+        (*choice.combination, *context.config.releases.further),
         tuple(context.config.releases.must_change),
+        tuple(context.config.releases.shift),
+        publication.assembled,
     )
     context.store.write_table("coverage", found, publication.key)
     return context.store.read_pandas("coverage")
 
 
+def write_texts(publication: Publication) -> None:
+    """Write the released texts aside: their digests say which release was audited."""
+    from nes_spark.releases.publish_stages import write_release
+
+    store = publication.context.store
+    store.remove(ASIDE)
+    store.make_folder(ASIDE, mode=0o700)
+    with publication.progress.part("release", "texts", "write the released chunks"):
+        publication.files = write_release(
+            publication.assembled, publication.figures["documents"], store.path(ASIDE)
+        )
+    publication.language_models = language_model_results(store, publication.files)
+
+
 def check_release(publication: Publication) -> None:
     """Search for identifiers and ask every gate."""
-    from nes_spark.text.searched_stages import searched_kinds
+    from nes_spark.text.searched_stages import searched_kinds, secrets_accepted
 
     context, choice = publication.context, publication.choice
+    documents, identifiers = context.table("documents"), context.config.identifiers
+    accepted = context.config.gates.accept_identifiers
     with publication.progress.part("release", "gates", "search for identifiers, check the bounds"):
         fit = None
         if choice.swapped:
@@ -395,12 +436,14 @@ def check_release(publication: Publication) -> None:
                 choice,
                 publication.figures["documents"],
                 foreign_documents(context),
-                searched_kinds(context.table("documents"), context.config.identifiers),
+                searched_kinds(documents, identifiers),
                 _leaks(context, publication.assembled, publication.key),
                 _given_away(publication),
                 publication.models[choice.setting],
                 fit,
                 publication.audit,
+                publication.language_models,
+                secrets_accepted(documents, identifiers, accepted),
             )
         )
 
@@ -446,26 +489,18 @@ def _leaks(context: Context, assembled: DataFrame, key: str) -> list[dict[str, A
 
 
 def record_release(publication: Publication) -> None:
-    """Write the texts aside, release.json, the report and the MLflow run.
+    """Write release.json, the report and the MLflow run.
 
     Raises
     ------
     GateRefused
         When a gate does not hold; report and MLflow run say so too.
     """
-    from nes_spark.releases.publish_stages import write_release
     from nes_spark.run.figures_stages import component_figures
 
     context, progress = publication.context, publication.progress
     config, store = context.config, context.store
-    store.remove(ASIDE)
-    store.make_folder(ASIDE, mode=0o700)
-    with progress.part("release", "texts", "write the released chunks"):
-        publication.files = write_release(
-            publication.assembled, publication.figures["documents"], store.path(ASIDE)
-        )
-    language_models = language_model_results(store, publication.files)
-    publication.record = _record(publication, language_models)
+    publication.record = _record(publication, publication.language_models)
     store.write_json(publication.record, ASIDE, "release.json")
     publication.outcome = Outcome(
         publication.figures,
@@ -483,7 +518,7 @@ def record_release(publication: Publication) -> None:
         component_figures(
             context.table("assignments"), publication.assembled, publication.choice.setting
         ),
-        language_models,
+        publication.language_models,
         publication.measured,
         publication.coverage,
         publication.utility,
@@ -504,10 +539,36 @@ def record_release(publication: Publication) -> None:
             )
     store.write_bytes(config.model_dump_json(indent=2).encode(), *CONFIGURATION, mode=0o600)
     if not publication.passed:
-        store.remove(ASIDE)
-        refused = "; ".join(f"{g.name}: {g.detail}" for g in publication.gates if not g.passed)
-        report = store.path("report", "index.html")
-        raise GateRefused(f"release not published: {refused}. Report: {report}")
+        _leave_unpublished(publication)
+
+
+def _leave_unpublished(publication: Publication) -> None:
+    """Say which gates do not hold; where all of them only wait, note what an audit must look at.
+
+    Raises
+    ------
+    GateRefused
+        Always.
+    """
+    store = publication.context.store
+    store.remove(ASIDE)
+    store.remove("stages", PROPOSAL)
+    open_gates = [gate for gate in publication.gates if not gate.passed]
+    said = "; ".join(f"{gate.name}: {gate.detail}" for gate in open_gates)
+    report = store.path("report", "index.html")
+    if not all(gate.waits for gate in open_gates):
+        raise GateRefused(f"release not published: {said}. Report: {report}")
+    details = {
+        "choice": publication.choice.to_dict(),
+        "files": publication.files,
+        "seed_fingerprint": publication.record["seed_fingerprint"],
+        "mlflow_run_id": publication.run_id,
+        "rewrites": finished(store, "rewrites").content,
+    }
+    store.write_artifact(PROPOSAL, publication.key, lambda _: details)
+    raise GateRefused(
+        f"release not published yet: {said}. Here: nes-spark audit {store.root}. Report: {report}"
+    )
 
 
 def _record(publication: Publication, language_models: list[dict[str, Any]]) -> dict[str, Any]:
@@ -556,7 +617,9 @@ def seal_ledger(publication: Publication) -> None:
 
     context = publication.context
     with publication.progress.part("release", "ledger", "seal the key"):
-        rows = ledger_rows(publication.assembled, context.table("chunks"))
+        rows = ledger_rows(
+            publication.assembled, context.table("chunks"), context.config.ledger.keep_originals
+        )
         write_ledger(
             context.store,
             rows,
@@ -591,9 +654,11 @@ def move_release(publication: Publication, started: float) -> RunResult:
         "record": record_digest(store),
     }
     store.write_artifact(PUBLICATION, publication.key, lambda _: details)
+    store.remove("stages", PROPOSAL)
+    published = publication.figures["chunks"] - publication.statuses.get("dropped", 0)
     publication.progress.done(
         "release",
-        f"{publication.figures['chunks']:,} chunks in {len(publication.files)} files, "
+        f"{published:,} chunks in {len(publication.files)} files, "
         f"{len(publication.gates)} gates passed",
         time.perf_counter() - started,
     )

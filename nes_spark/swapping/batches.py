@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from nes_spark.schemas import STATUS, arrow_schema
 from nes_spark.swapping.codes import Ints, Mask
-from nes_spark.swapping.constraints import Constraint, admitted
+from nes_spark.swapping.constraints import Constraint, admitted, numbers_of
 from nes_spark.swapping.memory import component_stream
 from nes_spark.swapping.population import Population, Sets, make_sets
 from nes_spark.swapping.sampler import sample_component
@@ -79,7 +79,7 @@ class Task:
     @property
     def numbers(self) -> list[str]:
         """Columns that pairs are compared by; the order of the values in ``numbers``."""
-        return sorted({name for c in self.constraints for name in c.numbers})
+        return numbers_of(self.constraints)
 
 
 @dataclass

@@ -202,6 +202,11 @@ def columns_needed(constraints: Sequence[Constraint]) -> list[str]:
     return list(dict.fromkeys(name for c in constraints for name in (*c.columns, *c.numbers)))
 
 
+def numbers_of(constraints: Sequence[Constraint]) -> list[str]:
+    """Return the columns that pairs are compared by, each once, by name."""
+    return sorted({name for c in constraints for name in c.numbers})
+
+
 def admitted(facts: Facts, n: int, constraints: Sequence[Constraint]) -> tuple[Mask, list[str]]:
     """Tell which chunks take part.
 

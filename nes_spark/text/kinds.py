@@ -45,6 +45,11 @@ def check_kinds(columns: ColumnsConfig, identifiers: IdentifiersConfig) -> None:
         raise ConfigError("\n".join(lines))
 
 
+def kinds_of_secret(columns: ColumnsConfig) -> list[str]:
+    """Return the kinds whose columns hold the value that must stay secret."""
+    return [kind for kind, held in columns.identifiers.items() if columns.metadata in held]
+
+
 def title_placeholder(column: str) -> str:
     """Return a placeholder made of a column's name.
 
@@ -60,4 +65,10 @@ def title_placeholder(column: str) -> str:
     return f"[{name}]" if name[:1].isalpha() else "[Name]"
 
 
-__all__ = ["METADATA_KIND", "check_kinds", "title_placeholder", "undeclared_kinds"]
+__all__ = [
+    "METADATA_KIND",
+    "check_kinds",
+    "kinds_of_secret",
+    "title_placeholder",
+    "undeclared_kinds",
+]

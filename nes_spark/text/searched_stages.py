@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import pandas as pd
 from pyspark.sql import functions as F
 
 from nes_spark.config import IdentifiersConfig
-from nes_spark.text.searching import forms_of_kinds
+from nes_spark.text.searching import finds_secret, forms_of_kinds
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -64,6 +64,36 @@ def searched_kinds(
         row["kind"]: (int(row["forms"]), int(row["documents"]))
         for row in counted.orderBy("kind").collect()
     }
+
+
+def secrets_accepted(
+    documents: DataFrame, identifiers: IdentifiersConfig, accepted: Collection[str]
+) -> int:
+    """Count documents whose secret is found by identifiers of accepted kinds only.
+
+    Parameters
+    ----------
+    documents : pyspark.sql.DataFrame
+        ``metadata`` and ``identifiers``, as in table DOCUMENTS.
+    identifiers : IdentifiersConfig
+        Kinds, and forms that are never identifiers.
+    accepted : collection of str
+        What ``gates.accept_identifiers`` names.
+    """
+    kinds = set(accepted) & set(identifiers.kinds)
+    if not kinds:
+        return 0
+
+    def look(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        for batch in batches:
+            rows = [
+                (finds_secret(value, [] if items is None else list(items), identifiers, kinds),)
+                for value, items in zip(batch["metadata"], batch["identifiers"], strict=True)
+            ]
+            yield pd.DataFrame(rows, columns=["found"])
+
+    found = documents.select("metadata", "identifiers").mapInPandas(look, "found boolean")
+    return found.where("NOT found").count()
 
 
 def set_aside(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from nes_spark.config import IdentifiersConfig
+from nes_spark.config.sections import METADATA_KIND
 from nes_spark.text.matching import Matcher
 
 
@@ -39,3 +40,38 @@ def forms_of_kinds(identifiers: Iterable[Any], config: IdentifiersConfig) -> dic
     for item, _ in matcher.literals:
         counts[item.kind] += 1
     return dict(sorted(counts.items()))
+
+
+def finds_secret(
+    value: str,
+    identifiers: Iterable[Any],
+    config: IdentifiersConfig,
+    without: Collection[str] = (),
+) -> bool:
+    """Tell whether a document's secret is searched for, some kinds of identifiers left out.
+
+    Parameters
+    ----------
+    value : str
+        The value that must stay secret.
+    identifiers : iterable of Identifier (or rows and mappings with the same fields)
+        Of its document.
+    config : IdentifiersConfig
+        Kinds, and forms that are never identifiers.
+    without : collection of str
+        Kinds that do not count.
+
+    Examples
+    --------
+    >>> from nes_spark.text.identifiers import Identifier
+    >>> known = [Identifier("company", "Acme Corp.", "[Company Name]")]
+    >>> finds_secret("Acme Corp.", known, IdentifiersConfig())
+    True
+    >>> finds_secret("Acme Corp.", known, IdentifiersConfig(), without=["company"])
+    False
+    """
+    items = Matcher.of(list(identifiers), config).items
+    rest = [item for item in items if item.kind not in without]
+    if any(item.kind == METADATA_KIND for item in rest):
+        return True
+    return Matcher.of(rest, config).covers(value)

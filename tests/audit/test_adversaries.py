@@ -61,7 +61,9 @@ def test_an_adversary_of_ones_own_is_run_with_the_others(spark, registry):
     view = View(tables["cells"], tables["chunks"], tables["mentions"], final, tuple("ab"))
     config = AuditConfig(text=False, gate_models=["stubborn"])
     check_names(config)
-    results = {r.model: r for r in summarize_audit(attack(view, config, "predictions"), config)}
+    predictions = attack(view, config, "predictions").cache()
+    results = {r.model: r for r in summarize_audit(predictions, config)}
+    predictions.unpersist()
     assert set(results) == {"linkage", "linkage-self", "stubborn"}
     owners = {c["chunk_id"]: c["metadata"] for c in corpus.chunks}
     swapped = [r["chunk_id"] for r in final.collect()]

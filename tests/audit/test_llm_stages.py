@@ -109,7 +109,7 @@ def test_audit_completes_at_thirty_percent_faults(tables, tmp_path, caplog):
             (expected["prompt_tokens"] * 2.5 + expected["completion_tokens"] * 10) / 1e6
         )
         assert audit.bill.total <= audit.estimate.price * 1.5
-        predictions = audit.predictions
+        predictions = audit.predictions.cache()
         assert predictions.columns == PREDICTIONS.names
         rows = predictions.collect()
         assert len(rows) == tables["rows"]

@@ -22,10 +22,11 @@ from nes_spark.audit.statistics import coupled_drop
 from nes_spark.audit.text_stages import text_attack
 from nes_spark.audit.unswap import turn_of
 from nes_spark.audit.unswap_stages import swap_aware_attack
-from nes_spark.config import AuditConfig
+from nes_spark.config import AuditConfig, ConstraintsConfig
 from nes_spark.errors import InputError
 from nes_spark.releases.publish_stages import chosen_rewrites
-from nes_spark.schemas import ATTACKS, PARTNER_GUESSES, PREDICTIONS
+from nes_spark.schemas import ATTACKS, PARTNER_GUESSES, PREDICTIONS, REWRITES
+from nes_spark.swapping.constraints import constraints_of
 from tests.audit.corpus import frames, make
 
 CONFIG = AuditConfig()
@@ -86,6 +87,26 @@ def oracle(corpus, leave_out, config=CONFIG, hidden=()):
     return expected
 
 
+@pytest.fixture(scope="module")
+def linked(spark, corpus):
+    """The rewrites of all draws, and what the linkage adversary says of them: rows that stay."""
+    tables = frames(spark, corpus, 2)
+    final = chosen_rewrites(tables["rewrites"], *RELEASE)
+    found = linkage_attack(tables["cells"], final, CONFIG)
+    assert found.columns == PREDICTIONS.names
+    return final.collect(), found.collect()
+
+
+@pytest.fixture(scope="module")
+def suspected(spark, corpus):
+    """What the adversary who knows about swapping says, once: rows that stay."""
+    tables = frames(spark, corpus, 2)
+    final = chosen_rewrites(tables["rewrites"], *RELEASE)
+    guesses = swap_aware_attack(tables["cells"], final, J, CONFIG, tables["components"])
+    assert guesses.columns == PARTNER_GUESSES.names
+    return rows(guesses, 2)
+
+
 def test_linkage_agrees_with_its_definition(spark, corpus, partitions):
     tables = frames(spark, corpus, partitions)
     final = chosen_rewrites(tables["rewrites"], *RELEASE)
@@ -119,27 +140,23 @@ def test_an_entity_of_too_many_candidates_is_no_evidence(spark, corpus):
     assert mine == oracle(corpus, True, config) != oracle(corpus, True)
 
 
-def test_intervals_allow_for_the_documents_that_swaps_couple(spark, corpus, partitions):
-    tables = frames(spark, corpus, partitions)
-    final = chosen_rewrites(tables["rewrites"], *RELEASE)
-    found = linkage_attack(tables["cells"], final, CONFIG)
+def test_intervals_allow_for_the_documents_that_swaps_couple(spark, corpus, linked, partitions):
+    final = spark.createDataFrame(linked[0], REWRITES.ddl).repartition(partitions)
+    found = spark.createDataFrame(linked[1], PREDICTIONS.ddl).repartition(partitions)
     alone = {r.model: r for r in summarize_audit(found, CONFIG)}["linkage"]
     coupled = {r.model: r for r in summarize_audit(found, CONFIG, final)}["linkage"]
     assert coupled.drop.drop == alone.drop.drop
     assert coupled.documents == alone.documents
     partner = {(r["draw"], r["chunk_id"]): r["partner_id"].split("#")[0] for r in corpus.rewrites}
     lost = Counter()
-    for r in found.where("model = 'linkage'").collect():
+    for r in (r for r in linked[1] if r["model"] == "linkage"):
         lost[r["draw"], r["chunk_id"]] += r["correct"] * (1 if r["side"] == "pre" else -1)
     rows = [(c.split("#")[0], partner[d, c], 1, n) for (d, c), n in sorted(lost.items())]
     assert coupled.drop == coupled_drop(*zip(*rows, strict=True))
 
 
-def test_swapping_hides_the_document_from_the_linkage_adversary(spark, corpus):
-    tables = frames(spark, corpus)
-    predictions = linkage_attack(
-        tables["cells"], chosen_rewrites(tables["rewrites"], *RELEASE), CONFIG
-    )
+def test_swapping_hides_the_document_from_the_linkage_adversary(spark, linked):
+    predictions = spark.createDataFrame(linked[1], PREDICTIONS.ddl)
     results = {r.model: r for r in summarize_audit(predictions, CONFIG)}
     one = results["linkage"]
     assert one.pre.mean == 1.0
@@ -194,6 +211,7 @@ def test_text_attack_does_not_depend_on_partitions(spark, corpus, partitions):
     assert found.columns == PREDICTIONS.names
     collected = rows(found, 5)
     assert len(collected) == 3 * 2 * 2 * 12
+    assert guesses_of(collected) == text_oracle(corpus, final.collect(), 1000)
     if not hasattr(test_text_attack_does_not_depend_on_partitions, "first"):
         test_text_attack_does_not_depend_on_partitions.first = collected
     assert collected == test_text_attack_does_not_depend_on_partitions.first
@@ -207,6 +225,17 @@ def test_text_attack_does_not_depend_on_partitions(spark, corpus, partitions):
     assert all(len(answers) == 1 for answers in style.values())
     # Every document has its own adjective, so style gives all of them away.
     assert all(r[column["correct"]] for r in collected if r[column["model"]] == "style")
+
+
+def guesses_of(found):
+    """Draw, chunk, side and adversary to answer and rank, of rows in the order of the table."""
+    names = PREDICTIONS.names
+    named = [dict(zip(names, row, strict=True)) for row in found]
+    got = {
+        (r["draw"], r["chunk_id"], r["side"], r["model"]): (r["answer"], r["rank"]) for r in named
+    }
+    assert len(got) == len(named)
+    return got
 
 
 def text_oracle(corpus, final, most):
@@ -269,33 +298,20 @@ def text_oracle(corpus, final, most):
     return {k: v for k, v in found.items() if k[3] != "style-self"}
 
 
-@pytest.mark.parametrize("most", [2, 1000])
-def test_text_attack_agrees_with_its_definition(spark, corpus, monkeypatch, most):
+def test_text_attack_in_blocks_with_few_candidates_a_word(spark, corpus, monkeypatch):
     monkeypatch.setattr(text_stages, "_CENTROID_WORDS", 60)
     monkeypatch.setattr(text_stages, "_SIGHTED_WORDS", 150)
-    config = CONFIG.model_copy(update={"max_candidates_per_entity": most})
+    config = CONFIG.model_copy(update={"max_candidates_per_entity": 2})
     tables = frames(spark, corpus)
     final = chosen_rewrites(tables["rewrites"], *RELEASE)
     found = text_attack(tables["chunks"], tables["mentions"], final, config).collect()
-    expected = text_oracle(corpus, final.collect(), most)
-    got = {
-        (r["draw"], r["chunk_id"], r["side"], r["model"]): (r["answer"], r["rank"]) for r in found
-    }
-    assert len(got) == len(found)
-    assert got == expected
+    assert guesses_of(found) == text_oracle(corpus, final.collect(), 2)
     owner = {c["chunk_id"]: c["metadata"] for c in corpus.chunks}
     assert all(r["correct"] == (r["answer"] == owner[r["chunk_id"]]) for r in found)
 
 
-def test_swap_aware_attack(spark, corpus, partitions):
-    tables = frames(spark, corpus, partitions)
-    final = chosen_rewrites(tables["rewrites"], *RELEASE)
-    guesses = swap_aware_attack(tables["cells"], final, J, CONFIG, tables["components"])
-    assert guesses.columns == PARTNER_GUESSES.names
-    collected = rows(guesses, 2)
-    if not hasattr(test_swap_aware_attack, "first"):
-        test_swap_aware_attack.first = collected
-    assert collected == test_swap_aware_attack.first
+def test_swap_aware_attack(corpus, suspected):
+    collected = suspected
     partner = {(r["draw"], r["chunk_id"]): r["partner_id"] for r in corpus.rewrites}
     component = {r["chunk_id"]: r["component"] for r in corpus.components}
     for r in collected:
@@ -308,28 +324,29 @@ def test_swap_aware_attack(spark, corpus, partitions):
     assert undone == {0: 12, 1: 12}
 
 
-def test_swap_aware_attack_does_not_depend_on_its_tasks(spark, corpus, monkeypatch):
-    tables = frames(spark, corpus, 2)
+@pytest.mark.parametrize(("partitions", "pairs"), [(1, 50_000_000), (7, 200)])
+def test_swap_aware_attack_does_not_depend_on_partitions_and_tasks(
+    spark, corpus, suspected, monkeypatch, partitions, pairs
+):
+    tables = frames(spark, corpus, partitions)
     final = chosen_rewrites(tables["rewrites"], *RELEASE)
-
-    def attack():
-        return rows(swap_aware_attack(tables["cells"], final, J, CONFIG, tables["components"]), 2)
-
-    whole = attack()
-    monkeypatch.setattr(unswap_stages, "_PAIRS_A_TASK", 20)
-    assert attack() == whole
+    monkeypatch.setattr(unswap_stages, "_PAIRS_A_TASK", pairs)  # 24 x 24 in a component
+    found = swap_aware_attack(tables["cells"], final, J, CONFIG, tables["components"])
+    assert rows(found, 2) == suspected
 
 
 @given(
-    st.dictionaries(st.tuples(st.integers(0, 2), st.integers(0, 9)), st.integers(1, 40_000)),
+    st.dictionaries(
+        st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(-2, 2)), st.integers(1, 40_000)
+    ),
 )
 def test_shares_are_of_about_the_same_work(counts):
     shares = unswap_stages._shares(counts)
     work = Counter()
-    for draw, component, part, parts, task in shares:
+    for *group, part, parts, task in shares:
         assert 0 <= part < parts
-        work[task] += counts[draw, component] ** 2 / parts
-    assert sorted(s[:4] for s in shares) == [
+        work[task] += counts[tuple(group)] ** 2 / parts
+    assert sorted(s[:5] for s in shares) == [
         (*key, part, parts)
         for key in sorted(counts)
         for parts in [-(-(counts[key] ** 2) // unswap_stages._PAIRS_A_TASK)]
@@ -340,31 +357,45 @@ def test_shares_are_of_about_the_same_work(counts):
     assert set(work) == set(range(len(work)))
 
 
-def test_what_attacks_keep_on_disk_is_freed(spark, corpus):
-    tables = frames(spark, corpus)
-    final = chosen_rewrites(tables["rewrites"], *RELEASE, draws=1)
+def test_what_attacks_keep_on_disk_is_freed(spark):
+    tables = frames(spark, make(documents=3, chunks=4, swaps=2, draws=1))
+    final = chosen_rewrites(tables["rewrites"], *RELEASE)
 
     def kept():
         return set(spark.sparkContext._jsc.getPersistentRDDs().keySet())
 
     before = kept()
     with ExitStack() as until:
-        for attack in (
-            text_attack(tables["chunks"], tables["mentions"], final, CONFIG, until=until),
-            swap_aware_attack(tables["cells"], final, J, CONFIG, until=until),
-            attack_candidates(tables["cells"], tables["rewrites"], CONFIG, until=until),
-        ):
-            attack.collect()
+        text_attack(tables["chunks"], tables["mentions"], final, CONFIG, until=until).collect()
+        guesses = swap_aware_attack(tables["cells"], final, J, CONFIG, until=until).collect()
+        attack_candidates(tables["cells"], tables["rewrites"], CONFIG, until=until).collect()
         assert len(kept() - before) >= 6
     assert kept() <= before
-
-
-def test_without_components_any_two_chunks_are_candidates(spark):
-    tables = frames(spark, make(documents=3, chunks=4, swaps=2, draws=1))
-    final = chosen_rewrites(tables["rewrites"], *RELEASE)
-    guesses = swap_aware_attack(tables["cells"], final, J, CONFIG).collect()
-    # All chunks of the two other documents, but those that share an entity or all the rest.
+    # Without components any two chunks are candidates: all of the two other documents, but those
+    # that share an entity or all the rest.
     assert max(r["candidates"] for r in guesses) > 4
+
+
+def test_partners_are_looked_for_where_constraints_allow_them(spark, corpus):
+    tables = frames(spark, corpus)
+    final = chosen_rewrites(tables["rewrites"], *RELEASE, draws=1)
+    ids = sorted(c["chunk_id"] for c in corpus.chunks)
+    sector = {c: int(c[3]) % 2 for c in ids}  # of the document
+    angle = {c: 0.1 * i for i, c in enumerate(ids)}
+    component = {r["chunk_id"]: r["component"] for r in corpus.components}
+    known = spark.createDataFrame(
+        [(c, component[c], sector[c], None, [math.cos(angle[c]), math.sin(angle[c])]) for c in ids],
+        "chunk_id string, component int, stratum bigint, numbers array<double>, "
+        "vector array<float>",
+    )
+    rules = constraints_of(ConstraintsConfig(same_covariates=["sector"], min_cosine=0.5))
+    guesses = swap_aware_attack(tables["cells"], final, J, CONFIG, known, constraints=rules)
+    found = [r for r in guesses.collect() if r["answer"] is not None]
+    assert len(found) > 10
+    for r in found:
+        a, b = r["chunk_id"], r["answer"]
+        assert (sector[a], component[a]) == (sector[b], component[b])
+        assert math.cos(angle[a] - angle[b]) >= 0.5 - 1e-6
 
 
 @pytest.mark.slow
@@ -389,11 +420,9 @@ def test_of_a_large_component_the_swapped_and_a_lot_take_part(spark, corpus):
         assert {c for c in drawn if place[c] == component} - swapped == set(rest[:free])
 
 
-def test_swap_aware_summary(spark, corpus):
-    tables = frames(spark, corpus)
-    final = chosen_rewrites(tables["rewrites"], *RELEASE)
-    config = CONFIG.model_copy(update={"swap_aware_draws": 1})
-    guesses = swap_aware_attack(tables["cells"], final, J, config, tables["components"]).cache()
+def test_swap_aware_summary(spark, suspected):
+    first = [row for row in suspected if row[0] == 0]
+    guesses = spark.createDataFrame(first, PARTNER_GUESSES.ddl)
     result = summarize_partner_guesses(guesses)
     found = guesses.toPandas()
     swapped = found[found["swapped"]]

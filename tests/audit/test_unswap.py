@@ -14,6 +14,8 @@ from nes_spark.audit.unswap import (
     score_suspects,
     suspect_pairs,
 )
+from nes_spark.config import ConstraintsConfig
+from nes_spark.swapping.constraints import Constraint, constraints_of
 
 
 def number(name):
@@ -149,6 +151,51 @@ def test_undoes_an_obvious_swap():
     assert (second.answer, second.rank, second.match) == ("a", 1, "a")
     assert third.match is None
     assert first.score == pytest.approx(6.0)
+
+
+def cosine(a, b):
+    return float(np.einsum("i,i->", a.vector.astype(float), b.vector.astype(float)))
+
+
+def test_only_pairs_that_the_optional_constraints_allow_are_candidates():
+    generator = np.random.default_rng(5)
+    vectors = generator.standard_normal((40, 3)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    suspects = [replace(s, vector=v, partner=None) for s, v in zip(made(4), vectors, strict=True)]
+    rules = constraints_of(ConstraintsConfig(min_cosine=0.2, max_count_difference=0))
+    shuffled = random.Random(3).sample(suspects, len(suspects))
+    found = score_suspects(shuffled, ["Org"], constraints=rules)
+    free = score_suspects(shuffled, ["Org"])
+    allowed = [
+        {
+            b.chunk_id
+            for b in suspects
+            if valid(a, b)
+            and cosine(a, b) >= 0.2
+            and len(a.entities["Org"]) == len(b.entities["Org"])
+        }
+        for a in suspects
+    ]
+    assert [s.candidates for s in found] == [len(names) for names in allowed]
+    assert sum(s.candidates for s in found) < sum(s.candidates for s in free) / 2
+    for one, names in zip(found, allowed, strict=True):
+        assert {name for name, _ in one.best} <= names
+
+
+def test_columns_that_a_constraint_compares_reach_it():
+    class Near(Constraint):
+        name = "near"
+        numbers = ("position",)
+
+        def pairs(self, chunks, a, b):
+            return np.abs(chunks.numbers["position"][a] - chunks.numbers["position"][b]) <= 3
+
+    suspects = [replace(s, numbers=[i], partner=None) for i, s in enumerate(made(4))]
+    found = score_suspects(suspects, ["Org"], constraints=[*constraints_of(), Near()])
+    assert [s.candidates for s in found] == [
+        sum(valid(a, b) and abs(i - j) <= 3 for j, b in enumerate(suspects))
+        for i, a in enumerate(suspects)
+    ]
 
 
 def test_ties_by_lot():

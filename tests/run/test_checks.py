@@ -10,6 +10,8 @@ GOOD = {
     "input": {"path": "calls.jsonl", "columns": {"text": "text", "covariates": {"sector": "s"}}}
 }
 
+GPT = {"name": "gpt", "model": "gpt-x"}
+
 
 def merged(content, changes):
     """Sections of both, those of the second winning key by key."""
@@ -30,6 +32,28 @@ def merged(content, changes):
             "input.columns.identifiers.court: no such kind of direct identifier; declared are",
         ),
         ({"gates": {"accept_identifiers": ["other_documents"]}}, "unknown kind or rule"),
+        (
+            {
+                "input": {"columns": {"metadata": "co", "identifiers": {"company": ["co"]}}},
+                "gates": {"accept_identifiers": ["company"]},
+            },
+            "gates.accept_identifiers: 'company' is a kind of the value that must stay secret "
+            "(input.columns.metadata: co), which a release never holds; allowed are ticker, person",
+        ),
+        ({"gates": {"accept_identifiers": ["name"]}}, "'name' is a rule that finds the value"),
+        (
+            {
+                "input": {"columns": {"metadata": "t", "identifiers": {"symbol": ["t"]}}},
+                "identifiers": {"kinds": {"symbol": {"placeholder": "[S]", "rule": "ticker"}}},
+                "gates": {"accept_identifiers": ["ticker"]},
+            },
+            "'ticker' is a rule that finds the value",
+        ),
+        ({"gates": {"accept_identifiers": ["metadata"]}}, "unknown kind or rule 'metadata'"),
+        (
+            {"audit": {"gate_models": ["linkage", "gpt"], "models": [GPT]}},
+            "audit.gate_models: gpt is bound by gates.max_linkage_accuracy, which is not set",
+        ),
         ({"gates": {"require": ["judge"]}}, "gates.require: unknown kind 'judge'"),
         ({"entities": {"consistent_categories": ["Persons"]}}, "unknown category 'Persons'"),
         ({"choice": {"setting": "pkb-K9-eps0"}}, "there are spcauchy-K10-eps0.001"),
@@ -50,6 +74,9 @@ def test_a_name_that_refers_to_nothing(changes, said):
 
 def test_what_there_is_passes():
     check_config(build_config(GOOD))
+    check_config(build_config(merged(GOOD, {"gates": {"accept_identifiers": ["ticker", "url"]}})))
+    bound = {"audit": {"gate_models": ["gpt"], "models": [GPT]}}
+    check_config(build_config(merged(GOOD, bound | {"gates": {"max_linkage_accuracy": 0.1}})))
     check_config(build_config(merged(GOOD, {"input": {"path": None}})), planned=True)
 
 

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from nes_spark.audit.answer_store import settings_digest
 from nes_spark.config import build_config
 from nes_spark.entities.combination import Combination
 from nes_spark.releases.publishing import Gate
@@ -84,6 +85,54 @@ def test_a_bound_adversary_that_did_not_run_refuses():
     assert "did not run: words-self" in gate.detail
     none = bound | {"audit": {"gate_models": []}}
     assert not passed(evidence(settings=none))["linkage adversary"]
+
+
+GPT = {"name": "gpt", "model": "gpt-x"}
+
+
+def asked(settings, mean):
+    """What an audit with these settings wrote down."""
+    audit = build_config({"input": INPUT} | settings).audit
+    (model,) = audit.models
+    return [{"model": "gpt", "post": {"mean": mean}, "settings": settings_digest(audit, model)}]
+
+
+def test_a_language_model_that_was_not_asked_keeps_the_release_waiting():
+    settings = {
+        "gates": {"max_linkage_accuracy": 0.25},
+        "audit": {"models": [GPT], "gate_models": ["linkage", "gpt"]},
+    }
+
+    def gate(**changes):
+        found = check_gates(evidence(settings=settings, **changes))
+        assert passed(evidence(settings=settings, **changes))["linkage adversary"]
+        (found,) = [g for g in found if g.name == "language models"]
+        return found
+
+    waiting = gate()
+    assert (waiting.passed, waiting.verdict) == (False, "waiting")
+    assert "waits for the audit by gpt: 'nes-spark audit RUN_DIR'" in waiting.detail
+    answers = asked(settings, 0.25)
+    assert gate(language_models=answers).verdict == "passed"
+    assert gate(language_models=asked(settings, 0.26)).verdict == "refused"
+    assert gate(language_models=asked(settings, float("nan"))).verdict == "refused"
+    for other in ({"prompt": "Whose? {text}"}, {"draws": 3}, {"models": [GPT | {"model": "y"}]}):
+        of_others = asked({"audit": settings["audit"] | other}, 0.0)
+        assert gate(language_models=of_others).verdict == "waiting"
+    none = replace(CHOICE, combination=Combination(), n_swaps=0)
+    alone = settings | {"audit": {"models": [GPT], "gate_models": ["gpt"]}}
+    found = passed(evidence(settings=alone, choice=none, risk_fit=None, language_models=answers))
+    assert not found["language models"]
+    assert "linkage adversary" not in found
+
+
+def test_a_secret_that_only_accepted_kinds_find_refuses():
+    accepting = {"gates": {"accept_identifiers": ["person"]}}
+    assert passed(evidence(settings=accepting))["direct identifiers"]
+    (first, *_) = check_gates(evidence(settings=accepting, secret_accepted=2))
+    assert not first.passed
+    assert "in 2 of 43 documents" in first.detail
+    assert "found as person only" in first.detail
 
 
 @pytest.mark.parametrize(

@@ -5,17 +5,17 @@ from __future__ import annotations
 import io
 import json
 import os
-import random
 import shutil
 import stat
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import nes_spark as nes
 from nes_spark import logs
-from nes_spark.demo import calls, config_path
+from nes_spark.demo import config_path
 from nes_spark.errors import ConfigError, EstimationError, GateRefused, InputError
 from nes_spark.report import ReportData
 from nes_spark.run.choosing import choose_again
@@ -23,71 +23,17 @@ from nes_spark.run.pipeline import STAGES
 from nes_spark.schemas import TABLES
 from nes_spark.store import Store
 from tests.check_run import check
-from tests.jobs import seed_named
+from tests.run.small import (
+    BAD_LINES,
+    DOCUMENTS,
+    SEED,
+    records,
+    release_bytes,
+    settings,
+    write_corpus,
+)
 
-SEED = seed_named("pipeline tests")
-DOCUMENTS = 16
-BAD_LINES = ["{not json", json.dumps({"document_id": "no-metadata", "turns": []})]
-
-
-def records(n=DOCUMENTS):
-    return [document for document, _ in calls(n, periods=("2031Q2",))]
-
-
-def write_corpus(path: Path, shuffle: int | None = None, n: int = DOCUMENTS) -> Path:
-    lines = [json.dumps(record) for record in records(n)] + BAD_LINES
-    if shuffle is not None:
-        random.Random(shuffle).shuffle(lines)
-    path.write_text("\n".join(lines) + "\n")
-    return path
-
-
-def settings(corpus: Path, output: Path, **more):
-    overrides = {
-        "input.path": str(corpus),
-        "output.directory": str(output),
-        "mixture.n_components": 3,
-        "mixture.n_init": 2,
-        "releases.plan": "pairs",
-        "releases.draws": 2,
-        "choice.rule": "line",
-        "releases.max_swaps": 6,
-        "report.examples": False,
-        "audit.swap_aware_draws": 1,
-        "utility.judge": "off",
-        "audit.bootstrap": 100,
-        "tracking.uri": f"sqlite:///{output}/mlflow.db",
-    }
-    return nes.load_config(config_path(), overrides | more)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def seeded():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("NES_SPARK_SEED", SEED)
-        patch.setenv("MLFLOW_DISABLE_TELEMETRY", "true")
-        yield
-
-
-@pytest.fixture(scope="module")
-def log():
-    stream = io.StringIO()
-    logs.configure(stream=stream)
-    return stream
-
-
-@pytest.fixture(scope="module")
-def finished(spark, tmp_path_factory, log):
-    folder = tmp_path_factory.mktemp("run")
-    output = folder / "out"
-    output.mkdir()
-    config = settings(write_corpus(folder / "calls.jsonl"), output)
-    return config, nes.run(config, spark)
-
-
-def release_bytes(directory: str) -> dict[str, bytes]:
-    folder = Path(directory, "release")
-    return {p.name: p.read_bytes() for p in sorted(folder.iterdir())}
+pytestmark = pytest.mark.usefixtures("seeded")
 
 
 def test_a_run_publishes_a_complete_release(finished):
@@ -160,28 +106,36 @@ def test_the_second_run_does_nothing(finished, spark):
     }
 
 
+@pytest.mark.usefixtures("plain_report")
 def test_same_seed_same_release_whatever_order_and_partitions(finished, spark, tmp_path):
     _, result = finished
-    config = settings(write_corpus(tmp_path / "calls.jsonl", shuffle=5), tmp_path / "out")
+    lighter = {"audit.linkage": False, "audit.recognition": False, "tracking.enabled": False}
+    corpus = write_corpus(tmp_path / "calls.jsonl", shuffle=5)
+    config = settings(corpus, tmp_path / "out", **lighter)
     before = spark.conf.get("spark.sql.shuffle.partitions")
     spark.conf.set("spark.sql.shuffle.partitions", "7")
     try:
         other = nes.run(config, spark)
     finally:
         spark.conf.set("spark.sql.shuffle.partitions", before)
-    assert release_bytes(other.directory) == release_bytes(result.directory)
+    first, second = release_bytes(result.directory), release_bytes(other.directory)
+    records = [json.loads(files.pop("release.json")) for files in (first, second)]
+    assert first == second
+    for name in ("choice", "candidates", "chunk_status", "files", "seed_fingerprint"):
+        assert records[0][name] == records[1][name], name
 
 
-def test_only_affected_stages_run_again(finished, spark, tmp_path, log):
+@pytest.mark.usefixtures("plain_report")
+def test_only_affected_stages_run_again(finished, spark, tmp_path):
     config, result = finished
     shutil.copytree(result.directory, tmp_path / "out" / "all")
     changed = settings(
         Path(config.input.path),
         tmp_path / "out",
-        **{"risk.population": 1e10, "audit.linkage": False},
+        **{"risk.population": 1e10, "audit.linkage": False, "tracking.enabled": False},
     )
-    log.truncate(0)
-    log.seek(0)
+    log = io.StringIO()
+    logs.configure(stream=log)
     result = nes.run(changed, spark)
     lines = log.getvalue().splitlines()
     ran = [
@@ -264,7 +218,12 @@ def test_a_changed_model_behind_the_same_path_counts(tmp_path):
     settings["embedding.model"] = f"sentence-transformers:{model}"
     config = nes.load_config(config_path(), settings)
     context = Context(None, config, Store(tmp_path / "run"), b"secret", "")
-    others = ("documents", "mixture")  # these do not depend on such a model
+    others = (
+        "documents",
+        "mixture",
+        "utility",
+        "candidates",
+    )  # these do not depend on such a model
     stages = [s for s in STAGES if s.also is not None and s.name not in others]
     assert [s.name for s in stages] == ["chunks", "mentions", "embeddings", "post_density"]
     before = [stage.also(context) for stage in stages]
@@ -286,8 +245,22 @@ def test_the_ledger_undoes_the_release(finished, tmp_path):
     assert (merged["text"] == merged["text_restored"]).all()
 
 
-def test_nothing_secret_leaves_the_private_folders(finished, log):
-    config, result = finished
+def test_a_result_shows_itself_and_gives_its_release(finished):
+    _, result = finished
+    release, chunks = result.release, result.released("chunks")
+    assert len(release) == result.figures["documents"]
+    assert set(chunks["document_id"]) == set(release["document_id"])
+    assert len(result.to_frame()) == result.choice.candidates
+    assert result.summary() == str(result)
+    html = result._repr_html_()
+    assert html.startswith("<table><caption>release published</caption>")
+    assert result.report in html
+    with pytest.raises(ValueError, match="'documents' or 'chunks'"):
+        result.released("ledger")
+
+
+def test_nothing_secret_leaves_the_private_folders(logged_run):
+    config, result, log = logged_run
     swaps = result.table("swaps")
     companies = {record["company_name"] for record in records()}
     ids = {record["document_id"] for record in records()}
@@ -299,7 +272,7 @@ def test_nothing_secret_leaves_the_private_folders(finished, log):
     ]
     public += [p for p in Path(config.output.directory, "mlartifacts").rglob("*") if p.is_file()]
     public += list(Path(config.output.directory).glob("mlflow.db*"))
-    contents = {p: p.read_bytes() for p in public} | {Path("log"): log.getvalue().encode()}
+    contents = {p: p.read_bytes() for p in public} | {Path("log"): log.encode()}
     assert len(contents) > 8
     for path, content in contents.items():
         assert SEED.encode() not in content, path
@@ -336,6 +309,23 @@ def test_mlflow_has_curves_frontier_report_and_mixture(finished):
     )
     names = {a.path for a in client.list_artifacts(result.mlflow_run_id)}
     assert {"report", "release", "tables"} <= names
+
+
+def test_the_adversary_who_knows_about_swapping_looks_where_swaps_are_valid(finished):
+    config, result = finished
+    bound = config.releases.constraints.min_cosine
+    guesses = result.table("partner_guesses").dropna(subset=["answer"])
+    vectors = result.table("embeddings").set_index("chunk_id")["vector"]
+    pairs = zip(guesses["chunk_id"], guesses["answer"], strict=True)
+    cosines = [float(np.dot(vectors[a], vectors[b])) for a, b in pairs]
+    assert len(cosines) >= 5
+    assert min(cosines) >= bound - 1e-6
+    # without the bound others would be candidates too
+    assignments = result.table("assignments")
+    (mine,) = [g for s, g in assignments.groupby("setting") if s == result.choice.setting]
+    eligible = mine[mine["chunk_id"].isin(set(guesses["chunk_id"]))]
+    inside = [np.stack(vectors[list(g["chunk_id"])]) for _, g in eligible.groupby("component")]
+    assert min((table @ table.T).min() for table in inside) < bound
 
 
 def test_a_killed_run_does_not_stay_open_in_mlflow(finished):
@@ -420,6 +410,7 @@ def test_a_corpus_in_which_nothing_can_be_swapped(spark, tmp_path):
             "presentation.method": "none",
             "output.directory": str(tmp_path / "out"),
             "mixture.n_components": 1,
+            "mixture.n_init": 1,
             "tracking.enabled": False,
         },
     )
@@ -464,8 +455,10 @@ def test_the_plan_names_every_stage(finished):
         assert stage.name in plan
 
 
-def test_another_candidate_is_published_without_running_a_stage(finished, spark, tmp_path, log):
+def test_another_candidate_is_published_without_running_a_stage(finished, spark, tmp_path):
     config, result = finished
+    log = io.StringIO()
+    logs.configure(stream=log)
     shutil.copytree(config.output.directory, tmp_path / "out")
     moved = tmp_path / "out" / Path(result.directory).name
     before = {name: (moved / "stages" / name).stat().st_mtime_ns for name in ("swaps", "scores")}

@@ -9,35 +9,21 @@ import pytest
 
 import nes_spark as nes
 from nes_spark.embedding import contextual
-from nes_spark.errors import InputError
+from nes_spark.entities.quantities import likeness_of
+from nes_spark.errors import GateRefused, InputError
 from nes_spark.run.inverting import invert_release
+from nes_spark.run.language_models import audit_run
+from nes_spark.run.published import configuration_of
 from nes_spark.schemas import TABLES
 from nes_spark.store import Store
 from nes_spark.swapping.stages import apply_must_change
 from nes_spark.utility.judge_stages import collect_histories
 from nes_spark.utility.sampling import keyed_hash, sampling_key
+from tests.audit.server import ModelServer
 from tests.check_run import check
-from tests.run.test_pipeline import SEED, records, settings
+from tests.run.small import WHOLE, settings
 
-WHOLE = {
-    "releases.plan": "whole",
-    "choice.rule": "lowest_risk",
-    "entities.sweep": "off",
-    "audit.recognition": False,
-    "utility.judge": "contextual",
-    "utility.judge_texts": 150,
-    "tracking.enabled": False,
-}
-
-
-@pytest.fixture(scope="module")
-def whole(spark, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("whole")
-    corpus = folder / "calls.jsonl"
-    corpus.write_text("".join(json.dumps(d) + "\n" for d in records(10)))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("NES_SPARK_SEED", SEED)
-        yield nes.run(settings(corpus, folder / "out", **WHOLE), spark)
+pytestmark = pytest.mark.usefixtures("seeded")
 
 
 def test_it_is_published_with_all_exchanges(whole):
@@ -53,8 +39,10 @@ def test_it_is_published_with_all_exchanges(whole):
 def test_every_mention_is_accounted_for_and_none_that_could_go_stays(whole):
     coverage, mentions = whole.table("coverage"), whole.table("mentions")
     assert coverage["mentions"].sum() == len(mentions)
-    swapped = coverage[coverage["category"].isin(whole.choice.combination)]
-    assert set(swapped["fate"]) <= {"exchanged", "donor", "placeholder"}
+    names = [*whole.choice.combination, "Quantity", "Term"]
+    swapped = coverage[coverage["category"].isin(names)]
+    assert set(swapped["fate"]) == {"exchanged", "donor", "drop"}
+    assert set(coverage[coverage["category"] == "Date"]["fate"]) >= {"shifted", "kept"}
     assert whole.coverage == coverage.to_dict("records")
 
 
@@ -66,6 +54,22 @@ def test_the_first_lines_say_who_can_be_named(whole):
     record = json.loads((Path(whole.directory) / "release" / "release.json").read_text())
     assert record["documents_named"] == named
     assert record["coverage"] == whole.coverage
+
+
+def test_dropped_chunks_are_not_published_and_counted(whole):
+    status = whole.table("status")["status"].value_counts()
+    published = pd.read_json(Path(whole.directory) / "release" / "chunks.jsonl", lines=True)
+    assert status["dropped"] > 0
+    assert len(published) + status["dropped"] == status.sum() == whole.figures["chunks"]
+    assert (published["text"] != "").all()
+
+
+def test_quantities_keep_their_likeness_and_dates_their_order(whole):
+    swaps = whole.table("swaps").explode("exchanged")["exchanged"]
+    quantities = [e for e in swaps if e["category"] == "Quantity"]
+    assert quantities
+    assert all(likeness_of(e["old"]) == likeness_of(e["new"]) for e in quantities)
+    assert any(e["category"] == "Term" for e in swaps)
 
 
 def test_the_judge_says_what_it_cost(whole):
@@ -129,7 +133,7 @@ def test_the_judge_reads_the_same_texts_on_any_partitioning(whole, spark):
     assert hashes == sorted(hashes)
 
 
-def test_the_ledger_undoes_layers_donors_and_placeholders(whole, tmp_path):
+def test_the_ledger_undoes_layers_donors_dates_and_dropped_chunks(whole, tmp_path):
     rows = invert_release(whole.directory, tmp_path / "restored.jsonl")
     restored = pd.read_json(tmp_path / "restored.jsonl", lines=True, dtype=False)
     chunks = whole.table("chunks").set_index("chunk_id")["text"]
@@ -141,7 +145,7 @@ def test_the_outputs_are_complete(whole):
     check(Path(whole.directory))
 
 
-def test_a_judge_that_cannot_read_stops_the_run(whole, spark, monkeypatch, tmp_path):
+def test_a_judge_that_cannot_read_stops_the_run(finished, whole, spark, monkeypatch, tmp_path):
     shutil.copytree(contextual.BUNDLED, tmp_path / "model")
     (tmp_path / "model" / contextual.TOKENIZER).write_text("{}")
     contextual._load.cache_clear()
@@ -149,8 +153,59 @@ def test_a_judge_that_cannot_read_stops_the_run(whole, spark, monkeypatch, tmp_p
         contextual, "_load", lambda threads: contextual.ContextualEmbedder(tmp_path / "model")
     )
     config = settings(
-        Path(whole.directory).parents[1] / "calls.jsonl", Path(whole.directory).parent,
+        Path(finished[0].input.path), Path(whole.directory).parent,
         **WHOLE | {"utility.judge_texts": 100},
     )  # fmt: skip
     with pytest.raises(InputError, match="install the package anew"):
         nes.run(config, spark)
+
+
+@pytest.mark.usefixtures("plain_report")
+def test_a_release_waits_for_the_audit_that_its_gate_names(
+    finished, whole, spark, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("TEST_MODEL_KEY", "key-of-the-tests")
+    run = tmp_path / "out" / "all"
+    shutil.copytree(whole.directory, run)
+    for folder in ("release", "sealed/ledger", "stages/publication"):
+        shutil.rmtree(run / folder)
+    told = []
+    with ModelServer() as server:
+        model = {"name": "loopback", "model": "m", "base_url": server.base_url}
+        more = {
+            "audit.models": [model | {"api_key_env": "TEST_MODEL_KEY"}],
+            "audit.gate_models": ["loopback"],
+            "gates.max_linkage_accuracy": 0.0,
+            "audit.text": False,
+            "audit.documents": False,
+        }
+        config = settings(Path(finished[0].input.path), tmp_path / "out", **WHOLE, **more)
+        with pytest.raises(GateRefused, match=r"not published yet.* the audit by loopback"):
+            nes.run(config, spark)
+        assert not (run / "release").exists()
+        assert not (run / "sealed" / "ledger").exists()
+        assert not server.requests
+        (found,) = audit_run(run, configuration_of(run), spark, tell=told.append)
+        questions = {
+            r.body["messages"][-1]["content"].partition("\n\n")[2] for r in server.requests
+        }
+    assert "run the same run again" in told[-1]
+    assert found.draws == 1
+    assert not (run / "release").exists()
+    result = nes.run(config, spark)
+    assert result.status == "published"
+    gates = {gate.name: gate for gate in result.gates}
+    assert gates["language models"].detail.startswith("loopback names 0.0%")
+    assert not (run / "stages" / "proposal").exists()
+    record = json.loads((run / "release" / "release.json").read_text())
+    assert [r["model"] for r in record["audit"]["language_models"]] == ["loopback"]
+    before = set(result.table("chunks")["text"])
+    lines = (run / "release" / "chunks.jsonl").read_text().splitlines()
+    after = {json.loads(line)["text"] for line in lines}
+    assert questions <= before | after
+    asked = result.table("language_predictions")
+    rewrites = result.table("rewrites")
+    changed = rewrites[rewrites["draw"] == result.choice.draw]
+    assert set(asked["chunk_id"]) == set(changed["chunk_id"])
+    assert set(changed["text"]) <= questions
+    assert len(questions - before) > 10

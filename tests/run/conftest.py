@@ -1,0 +1,70 @@
+"""Two finished runs that the tests of this folder share; a test that changes one takes a copy."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from pathlib import Path
+
+import pytest
+
+import nes_spark as nes
+from nes_spark import logs
+from tests.run.small import SEED, WHOLE, settings, write_corpus
+
+
+@pytest.fixture(scope="module")
+def seeded():
+    """The seed of the shared runs, and no telemetry."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NES_SPARK_SEED", SEED)
+        patch.setenv("MLFLOW_DISABLE_TELEMETRY", "true")
+        yield
+
+
+@pytest.fixture(scope="session")
+def logged_run(spark, tmp_path_factory):
+    """Configuration, result and log of a run of plan ``pairs`` with everything that it can do."""
+    folder = tmp_path_factory.mktemp("pairs")
+    output = folder / "out"
+    output.mkdir()
+    config = settings(write_corpus(folder / "calls.jsonl"), output)
+    stream = io.StringIO()
+    logs.configure(stream=stream)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NES_SPARK_SEED", SEED)
+        patch.setenv("MLFLOW_DISABLE_TELEMETRY", "true")
+        result = nes.run(config, spark)
+    return config, result, stream.getvalue()
+
+
+@pytest.fixture(scope="session")
+def finished(logged_run):
+    """Configuration and result of the run of plan ``pairs``."""
+    return logged_run[:2]
+
+
+@pytest.fixture(scope="session")
+def whole(finished, spark, tmp_path_factory):
+    """The result of a run of plan ``whole`` on the tables of the other up to the mixture."""
+    config, pairs = finished
+    run = tmp_path_factory.mktemp("whole") / "out" / "all"
+    shutil.copytree(pairs.directory, run)
+    for folder in ("release", "report", "sealed/ledger", "stages/publication"):
+        shutil.rmtree(run / folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NES_SPARK_SEED", SEED)
+        return nes.run(settings(Path(config.input.path), run.parent, **WHOLE), spark)
+
+
+@pytest.fixture
+def plain_report(monkeypatch):
+    """An empty report, for tests that look at none: drawing one takes seconds."""
+
+    def build(data, folder):
+        page = Path(folder, "index.html")
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text("<html></html>")
+        return page
+
+    monkeypatch.setattr("nes_spark.report.build_report", build)
