@@ -27,10 +27,11 @@ setup(
     description="Anonymize a corpus of texts by named entity swapping, on Apache Spark",
     long_description=(HERE / "README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",
-    license="Apache-2.0",
+    # The models among the package data have their own; the files say which.
+    license="Apache-2.0 AND CC-BY-SA-4.0",
+    license_files=["LICENSE", "nes_spark/licences/*"],
     python_requires=">=3.10,<3.14",
     classifiers=[
-        "License :: OSI Approved :: Apache Software License",
         "Operating System :: POSIX",
         "Programming Language :: Python :: 3.10",
         "Programming Language :: Python :: 3.11",
@@ -43,7 +44,7 @@ setup(
     package_dir=BESIDE,
     include_package_data=True,
     package_data={
-        "nes_spark": ["py.typed"],
+        "nes_spark": ["py.typed", "licences/*"],
         "nes_spark.conf": ["*.yaml", "*.cfg", "*.cron"],
         "nes_spark.building": ["data/*.txt"],
         "nes_spark.demo": ["calls.jsonl", "demo.yaml", "material/*.txt"],

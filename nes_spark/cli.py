@@ -8,7 +8,7 @@ import contextlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import yaml
@@ -17,6 +17,9 @@ import nes_spark
 from nes_spark import logs
 from nes_spark.errors import ConfigError, NesError
 from nes_spark.failures import translate
+
+if TYPE_CHECKING:
+    from nes_spark.config import Config
 
 
 def parse_settings(pairs: tuple[str, ...]) -> dict[str, Any]:
@@ -233,6 +236,7 @@ def files(copy: str | None) -> None:
 @run_options
 @click.option("--plan", is_flag=True, help="Print the stages and stop.")
 @click.option("--force", is_flag=True, help="Run every stage, done or not.")
+@click.option("--replace", is_flag=True, help="Do not ask before a release is replaced.")
 def run(
     conf: str,
     input_path: str | None,
@@ -243,14 +247,38 @@ def run(
     quiet: bool,
     plan: bool,
     force: bool,
+    replace: bool,
 ) -> None:
-    """Run the whole pipeline with the configuration CONF."""
+    """Run the whole pipeline with the configuration CONF.
+
+    Where the output holds a release that was made with other settings, it says what differs and, on
+    a terminal, asks before it replaces that.
+    """
     logs.configure(log_json, quiet)
     config = nes_spark.load_config(conf, overrides_of(input_path, output, period, settings))
     if plan:
         click.echo(nes_spark.describe_plan(config))
         return
+    _tell_what_is_replaced(config, ask=_on_terminal() and not replace)
     click.echo(str(nes_spark.run(config, force=force)))
+
+
+def _tell_what_is_replaced(config: Config, ask: bool) -> None:
+    """Say which release a run replaces; stop where a person does not want that."""
+    if "://" in config.output.directory:  # only local folders: a look elsewhere costs time
+        return
+    if not Path(config.output.directory, config.period or "all").is_dir():
+        return
+    from nes_spark.run.context import run_folder
+    from nes_spark.run.published import replaced_by
+
+    found = replaced_by(config, run_folder(config))
+    if found is None:
+        return
+    if not ask:
+        logs.LOGGER.warning(found)
+    elif not click.confirm(f"{found}\nGo on?", err=True):
+        raise ConfigError("nothing was changed; give another --output to keep both releases")
 
 
 @main.command()

@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import re
+import socket
 import subprocess
 import sys
 import time
@@ -163,22 +164,25 @@ def test_mlflows_page_shows_the_run(tmp_path, monkeypatch):
     tracker = Tracker(None, "nes_spark", tmp_path)
     with tracker.run("a run with a name", {}):
         pass
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
     server = subprocess.Popen(
         [sys.executable, "-m", "mlflow", "ui", "--backend-store-uri", _store_shown(), "--port",
-         "5931", "--workers", "1"],
+         port, "--workers", "1"],
         cwd=tmp_path, env={**os.environ, "MLFLOW_DISABLE_TELEMETRY": "true"},
         start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
         for _ in range(120):
             try:
-                page = urllib.request.urlopen("http://127.0.0.1:5931/", timeout=5).read()
+                page = urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=5).read()
                 break
             except OSError:
                 time.sleep(1)
         assert b"<title>MLflow" in page
         request = urllib.request.Request(
-            "http://127.0.0.1:5931/api/2.0/mlflow/runs/search",
+            f"http://127.0.0.1:{port}/api/2.0/mlflow/runs/search",
             data=b'{"experiment_ids": ["%s"]}' % tracker.experiment_id.encode(),
             headers={"Content-Type": "application/json"},
         )

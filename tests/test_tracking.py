@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from mlflow import MlflowClient
 
-from nes_spark.config import build_config, load_config
+from nes_spark import doctor
+from nes_spark.config import Config, build_config, load_config
 from nes_spark.errors import InfrastructureError
 from nes_spark.run.mlflow_run import run_name
 from nes_spark.tracking import (
@@ -118,6 +119,13 @@ def test_outputs_of_one_project_share_a_store(tmp_path, monkeypatch):
     # From elsewhere the same project's store is found.
     monkeypatch.chdir("/")
     assert store_folder("out/demo", tmp_path / "out" / "demo") == tmp_path
+
+
+def test_doctor_with_defaults_reaches_the_store_of_the_project(tmp_path, monkeypatch):
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    monkeypatch.chdir(tmp_path)
+    assert "is reachable" in doctor._mlflow(Config(), Path("out"))
+    assert (tmp_path / "mlflow.db").is_file()
 
 
 def test_a_run_has_its_time_its_data_and_no_texts(tmp_path, monkeypatch):

@@ -11,6 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 NEEDED = (
     "nes_spark/py.typed",
+    "nes_spark/licences/CC-BY-SA-4.0.txt",
     "nes_spark/conf/earnings21.yaml",
     "nes_spark/conf/airflow/nes_spark_quarterly.py",
     "nes_spark/jobs/run_pipeline.py",
@@ -58,10 +59,15 @@ def test_the_wheel_has_all_package_data(tmp_path):
     (wheel,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
+        (described,) = [n for n in names if n.endswith(".dist-info/METADATA")]
+        metadata = archive.read(described).decode()
         size = sum(i.file_size for i in archive.infolist() if "entities/models" in i.filename)
     for needed in NEEDED:
         assert any(name.startswith(needed) for name in names), needed
     inside = {n if n.startswith("nes_spark/") else f"nes_spark/{n}" for n in tracked}
     assert inside <= set(names)
     assert not [name for name in names if name.startswith("tests/")]
+    for licence in ("LICENSE", "CC-BY-SA-4.0.txt", "NOTICE.md"):
+        assert [n for n in names if ".dist-info/" in n and n.endswith(licence)], licence
+    assert "Apache-2.0 AND CC-BY-SA-4.0" in metadata
     assert size < 10_000_000

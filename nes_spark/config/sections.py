@@ -10,7 +10,7 @@ import csv
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from itertools import combinations
 from typing import Any, Literal, TypeVar, get_args
 
@@ -213,6 +213,12 @@ class ChunkingConfig(Section):
 
     threshold: float = Field(75.0, ge=0, le=100, description="percentile of distances that breaks")
     buffer: int = Field(1, ge=0, le=10, description="neighbours embedded with each sentence")
+    embedding: Literal["auto", "bundled", "same"] = Field(
+        "auto",
+        description="what embeds sentences to find the breaks: the bundled vectors, or the same "
+        "model as embedding.model; auto: bundled where that is contextual, which reads a hundred "
+        "sentences a second where bundled vectors take forty thousand",
+    )
 
 
 class EntitiesConfig(Section):
@@ -594,16 +600,16 @@ class ReleasesConfig(Section):
 
     @model_validator(mode="before")
     @classmethod
-    def _defaults(cls, data: Any) -> Any:
-        """Fill in defaults that depend on other fields: what is kept, and the draws of the plan."""
+    def _by_plan_and_shift(cls, data: Any) -> Any:
+        """Set defaults that follow from other keys: draws from the plan, fixed from shift."""
         if not isinstance(data, dict):
             return data
-        more: dict[str, Any] = {}
+        found = dict(data)
+        if "draws" not in data and data.get("plan", cls.model_fields["plan"].default) == "pairs":
+            found["draws"] = 10
         if "fixed" not in data and "Date" in (data.get("shift") or ()):
-            more["fixed"] = []
-        if "draws" not in data and data.get("plan") == "pairs":
-            more["draws"] = 10
-        return data | more
+            found["fixed"] = []
+        return found
 
     @model_validator(mode="after")
     def _units(self) -> ReleasesConfig:
@@ -1137,6 +1143,7 @@ class Config(Section):
             ("further", list(releases.further)),
             ("fixed", releases.fixed),
         )
+        group: Collection[str]
         for name, group in groups:
             clash = sorted(swapped & set(group))
             if clash:

@@ -51,6 +51,27 @@ def check_judge(config: Config) -> None:
         load_judge()
 
 
+#: Chunks of 85 words a second that the encoder reads on two cores (see its model card).
+_A_SECOND = 90
+
+
+def describe_encoder(config: Config) -> list[str]:
+    """Say for the plan of a run how long the contextual encoder will take, where it is used."""
+    lines = []
+    if config.utility.judge != OFF:
+        texts = config.utility.judge_texts
+        lines.append(
+            f"judge: reads at most {texts:,} texts, about {texts / _A_SECOND:.0f} s on two cores "
+            "whatever the size of the corpus"
+        )
+    if config.embedding.model == "contextual":
+        lines.append(
+            f"embedding.model contextual: about {_A_SECOND} chunks a second on two cores (the "
+            "bundled vectors: 40,000 sentences), twice over: before and after swapping"
+        )
+    return lines
+
+
 def judged_setting(context: Context) -> str:
     """The mixture setting that the release will be chosen in: the only one that is judged."""
     from nes_spark.mixture.stages import settings_of

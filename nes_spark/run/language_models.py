@@ -252,7 +252,7 @@ def _published_draw(context: Context, choice: Choice) -> DataFrame:
 
     rewrites, combination = context.table("rewrites"), choice.combination.name
     mine = chosen_rewrites(rewrites, choice.setting, combination, choice.n_swaps, choice.draw)
-    # nobody is asked about what is not published
+    # Nobody is asked about what is not published.
     return mine.where("text <> ''").withColumn("draw", F.lit(0))
 
 

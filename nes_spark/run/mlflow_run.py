@@ -22,6 +22,13 @@ if TYPE_CHECKING:
     from nes_spark.tracking import TrackedRun, Tracker
 
 
+#: Our types of single values in MLflow's words.
+_MLFLOW = {
+    "string": "string", "int": "integer", "bigint": "long", "double": "double",
+    "boolean": "boolean",
+}  # fmt: skip
+
+
 def tracker_of(config: Config, store: Store) -> Tracker:
     """Open the tracking store of a run: by default one for all outputs of a project."""
     from nes_spark.tracking import Tracker, store_folder
@@ -116,7 +123,7 @@ def track(context: Context, outcome: Outcome, report: Path, record: bytes | None
         tracked.dataset(
             f"{config.name} {config.period or 'all'}",
             context.input_fingerprint,
-            dict.fromkeys(DOCUMENTS.names, "string"),
+            {c.name: _MLFLOW[c.type] for c in DOCUMENTS.columns if c.type in _MLFLOW},
             {
                 "documents": figures["documents"],
                 "quarantined": sum(figures["quarantined"].values()),

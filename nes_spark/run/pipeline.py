@@ -176,7 +176,9 @@ def _chunks(context: Context) -> Outputs:
 
     config = context.config
     documents = spread(context.table("documents"), "document_id")
-    chunks = chunk_documents(documents, config.chunking, config.identifiers, context.spec())
+    chunks = chunk_documents(
+        documents, config.chunking, config.identifiers, context.sentence_spec()
+    )
     return {"chunks": chunks}
 
 
@@ -694,6 +696,7 @@ STAGES: tuple[Stage, ...] = (
         gives=("post_density",),
         sections=("releases", "embedding"),
         run=_post_density,
+        draws=True,
         also=_embedder_digest,
     ),
     Stage(

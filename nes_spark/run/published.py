@@ -139,6 +139,51 @@ class PublishedRun:
         return [row[4:] for row in sorted(rows, key=lambda row: row[3])]
 
 
+def replaced_by(config: Config, store: Store) -> str | None:
+    """Say which release a run with another configuration would replace, and what differs.
+
+    Parameters
+    ----------
+    config : Config
+        What is to be run.
+    store : Store
+        Its run folder.
+
+    Returns
+    -------
+    str or None
+        One line; None where nothing was published or nothing that decides a release differs.
+        Values stand in it where they may be logged.
+    """
+    from nes_spark.run.outcome import release_sections
+    from nes_spark.tracking import parameters
+
+    if store.manifest(PUBLICATION) is None:
+        return None
+    run = PublishedRun(store)
+    try:
+        before = run.config
+    except (ConfigError, InputError):  # of another version
+        return f"{store.root}: the release that is there, of another version, is replaced"
+    changed = [s for s in release_sections() if before.fingerprint(s) != config.fingerprint(s)]
+    if not changed:
+        return None
+    old, new = parameters(before), parameters(config)
+    words = [
+        f"{key} {old.get(key, 'unset')} -> {new.get(key, 'unset')}"
+        for key in dict.fromkeys([*old, *new])
+        if old.get(key) != new.get(key) and key.partition(".")[0] in changed
+    ]
+    told = {word.partition(".")[0] for word in words}
+    words += [section for section in changed if section not in told]
+    more = f" and {len(words) - 6} more" if len(words) > 6 else ""
+    choice = run.choice
+    return (
+        f"{store.root}: replaces the release that is there ({choice.n_swaps:,} swaps of "
+        f"{choice.combination.name or 'nothing'}); what differs: {', '.join(words[:6])}{more}"
+    )
+
+
 def configuration_of(
     where: Store | str | Path,
     conf: str | Path | None = None,

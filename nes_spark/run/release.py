@@ -18,7 +18,7 @@ from nes_spark.releases.choice import Choice
 from nes_spark.releases.publishing import Gate
 from nes_spark.releases.space import statuses_of
 from nes_spark.risk.tables import comparable_population
-from nes_spark.run.choice import choose_release
+from nes_spark.run.choice import choose_release, with_measures
 from nes_spark.run.context import Context, finished
 from nes_spark.run.findings import (
     Audit,
@@ -29,7 +29,7 @@ from nes_spark.run.findings import (
     measure_release,
 )
 from nes_spark.run.gates import Evidence, check_gates
-from nes_spark.run.judging import judge_chosen, utility_record
+from nes_spark.run.judging import fidelity_of_candidates, judge_chosen, utility_record
 from nes_spark.run.mlflow_run import track
 from nes_spark.run.outcome import Outcome, release_sections
 from nes_spark.run.pipeline import STAGES, sampling_tables
@@ -274,7 +274,7 @@ def assemble_release(publication: Publication) -> None:
 
     context, progress = publication.context, publication.progress
     config, store = context.config, context.store
-    candidates = store.read_pandas("candidates")
+    candidates = with_measures(store.read_pandas("candidates"), fidelity_of_candidates(context))
     models = context.models()
     sizes = {name: len(model.weights) for name, model in models.items()}
     choice = choose_release(

@@ -259,6 +259,13 @@ def _csv(file: Path) -> Iterator[tuple[dict[str, Any] | None, int]]:
         lines = (line.decode("utf-8-sig", errors="replace") for line in stream)
         rows = csv.reader(lines)
         header = [name.strip() for name in next(rows, [])]
+        for separator, name in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars")):
+            parts = header[0].split(separator) if len(header) == 1 else []
+            if len(parts) > 1 and all(_NAME.fullmatch(part.strip()) for part in parts):
+                raise InputError(
+                    f"{file}: its columns are separated by {name}; save it with commas, or as "
+                    "Parquet or JSON Lines"
+                )
         if odd := [name for name in header if not _NAME.fullmatch(name)]:
             raise InputError(
                 f"{file}: the first row must hold the names of the columns; {len(odd)} of its "

@@ -325,9 +325,9 @@ def coverage(
         return F.col("category").isin(list(names))
 
     found = mentions.join(told.unionByName(rest), ["chunk_id", "category", "entity"], "left")
-    gone = None
+    instead: DataFrame | None = None
     if released is not None:
-        gone = (
+        instead = (
             released.select("chunk_id", F.explode("edits").alias("e"))
             .where(F.col("e.category").isin([*WHOLE_TEXT]))
             .select("chunk_id", F.col("e.category").alias("_gone"))
@@ -359,9 +359,9 @@ def coverage(
         .when(~among([*swapped, *shift]), "not_swapped")
         .otherwise(F.coalesce("_why", F.lit("no_plan")))
     )
-    if gone is not None:
+    if instead is not None:
         # with a chunk that is dropped, or summarised, all its names go
-        found = found.join(gone, "chunk_id", "left")
+        found = found.join(instead, "chunk_id", "left")
         fate = F.coalesce("_gone", fate)
         left_over = F.col("_fate").isNotNull() & (F.col("_fate") == F.col("_gone"))
         why = F.when(F.col("_gone").isNull() | left_over, why).otherwise(F.lit(WITH_ITS_CHUNK))

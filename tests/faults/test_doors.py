@@ -20,7 +20,7 @@ from click.testing import CliRunner
 
 from nes_spark import logs
 from nes_spark.cli import main
-from nes_spark.config import LedgerConfig, load_config
+from nes_spark.config import LedgerConfig, build_config, load_config
 from nes_spark.demo import calls, config_path
 from nes_spark.releases.choice import Choice
 from nes_spark.run.published import PUBLICATION
@@ -257,7 +257,7 @@ def test_mistakes_of_this_program_keep_their_trace(monkeypatch):
         raise KeyError("x")
 
     monkeypatch.setattr("nes_spark.run", broken)
-    monkeypatch.setattr("nes_spark.load_config", lambda *_: None)
+    monkeypatch.setattr("nes_spark.load_config", lambda *_: build_config({}))
     done = CliRunner().invoke(main, ["run", "conf.yaml"])
     assert isinstance(done.exception, KeyError)
 

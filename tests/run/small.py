@@ -7,12 +7,12 @@ import random
 from pathlib import Path
 
 import nes_spark as nes
-from nes_spark.config import DEFAULT_CATEGORIES
 from nes_spark.demo import calls, config_path
 from tests.jobs import seed_named
 
 SEED = seed_named("pipeline tests")
 DOCUMENTS = 14
+NAMES = ["Organization", "Person", "Product", "Location"]
 BAD_LINES = ["{not json", json.dumps({"document_id": "no-metadata", "turns": []})]
 
 
@@ -36,8 +36,11 @@ def settings(corpus: Path, output: Path, **more):
         "input.path": str(corpus),
         "output.directory": str(output),
         "entities.sweep": "off",
+        # what plan ``whole`` exchanges besides is recognised in both runs, which share their tables
+        "entities.categories": [*NAMES, "Event", "Date", "Quantity", "Term"],
+        "entities.terms": 15,
         "mixture.n_components": 3,
-        "mixture.n_init": 2,
+        "mixture.n_init": 1,
         "releases.plan": "pairs",
         "releases.draws": 2,
         "releases.constraints": {"min_cosine": 0.3, "max_count_difference": 2},
@@ -60,8 +63,6 @@ WHOLE = {
     # further categories too; what has no donor goes with its chunk, and comes back from the ledger
     "releases.further": ["Quantity", "Term"],
     "releases.leftover": ["donor", "drop"],
-    "entities.categories": [*DEFAULT_CATEGORIES, "Quantity", "Term"],
-    "entities.terms": 15,
     "ledger.keep_originals": True,
     "choice.rule": "lowest_risk",
     "audit.recognition": False,

@@ -19,7 +19,7 @@ from click.testing import CliRunner
 
 from nes_spark import errors, logs
 from nes_spark.cli import main, stage_command
-from nes_spark.config import LedgerConfig, load_config
+from nes_spark.config import LedgerConfig, build_config, load_config
 from nes_spark.errors import ConfigError
 from nes_spark.swapping.ledger import FOLDER, generate_key, parse_key, read_ledger, write_ledger
 
@@ -47,7 +47,7 @@ def test_every_error_has_its_exit_code_and_one_line(monkeypatch, error, code):
 
     monkeypatch.setattr("nes_spark.run", fail)
     monkeypatch.setattr("nes_spark.run_stage", fail)
-    monkeypatch.setattr("nes_spark.load_config", lambda *_: None)
+    monkeypatch.setattr("nes_spark.load_config", lambda *_: build_config({}))
     for command, arguments in (
         (main, ["run", "conf.yaml"]),
         (stage_command("pipeline"), ["--conf", "conf.yaml"]),
@@ -61,7 +61,7 @@ def test_every_error_has_its_exit_code_and_one_line(monkeypatch, error, code):
 @pytest.mark.parametrize("status", ["published", "unchanged"])
 def test_done_and_nothing_to_do_are_zero(monkeypatch, status):
     monkeypatch.setattr("nes_spark.run", lambda *_, **__: status)
-    monkeypatch.setattr("nes_spark.load_config", lambda *_: None)
+    monkeypatch.setattr("nes_spark.load_config", lambda *_: build_config({}))
     done = CliRunner().invoke(main, ["run", "conf.yaml"])
     assert done.exit_code == 0
     assert done.output.strip() == status

@@ -160,6 +160,7 @@ def test_a_judge_that_cannot_read_stops_the_run(finished, whole, spark, monkeypa
         nes.run(config, spark)
 
 
+@pytest.mark.usefixtures("plain_report")
 def test_a_release_waits_for_the_audit_that_its_gate_names(
     finished, whole, spark, tmp_path, monkeypatch
 ):

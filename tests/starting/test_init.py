@@ -251,6 +251,14 @@ def test_a_table_without_a_header_is_refused_and_not_quoted(tmp_path):
     assert TELLTALE not in str(caught.value)
 
 
+@pytest.mark.parametrize(("separator", "name"), [(";", "semicolons"), ("\t", "tabs")])
+def test_other_separators_are_named(tmp_path, separator, name):
+    path = tmp_path / "other.csv"
+    path.write_text(f"id{separator}court{separator}ruling\n1{separator}A{separator}b\n")
+    with pytest.raises(InputError, match=f"separated by {name}; save it with commas"):
+        look_at([str(path)])
+
+
 def test_a_large_file_is_looked_at_in_part(tmp_path):
     path = tmp_path / "many.jsonl"
     path.write_text("".join(json.dumps(r) + "\n" for r in rulings(3 * SAMPLE)))

@@ -212,10 +212,11 @@ def test_every_name_has_its_fate(spark, unit):
     plans = sample_plans(*tables, options, releases, swapping, SECRET, own_names=own)
     expected = in_memory("vmf-K1", 0, options, releases, swapping)
     assert len(expected.swaps) > 0 and (unit == "document" or expected.dropped())
+    plan = spark.createDataFrame(plans.plan.collect(), PLAN.ddl)
+    leftovers = spark.createDataFrame(plans.leftovers.collect(), LEFTOVERS.ddl)
+    plans.unpersist()
     for share in (None, 0.3):
-        found = name_fates(
-            plans.plan, plans.leftovers, data["cells"], options, releases.must_change, share
-        )
+        found = name_fates(plan, leftovers, data["cells"], options, releases.must_change, share)
         assert found.columns == FATES.names
         rows = found.orderBy("chunk_id", "category", "entity").collect()
         mine = expected.fates(None if share is None else expected.prefix(share))
@@ -223,9 +224,8 @@ def test_every_name_has_its_fate(spark, unit):
         assert sorted(tuple(str(r[f]) for f in fields) for r in rows) == sorted(
             tuple(str(getattr(f, name)) for name in fields) for f in mine
         )
-    plans.unpersist()
     with pytest.raises(ValueError, match="'share' parameter of name_fates"):
-        name_fates(plans.plan, plans.leftovers, data["cells"], options, share=1.5)
+        name_fates(plan, leftovers, data["cells"], options, share=1.5)
 
 
 def test_what_is_missing_is_named(spark):
