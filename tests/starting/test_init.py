@@ -69,6 +69,19 @@ def table(tmp_path_factory):
     return path
 
 
+def as_files(tmp_path, rows):
+    """A folder of texts and the table that says whose each is."""
+    folder, listed = tmp_path / "texts", tmp_path / "files.csv"
+    folder.mkdir()
+    for row in rows:
+        (folder / f"{row['case_no']}.txt").write_text(row["ruling"])
+    with listed.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["file", "court", "judge"])
+        writer.writerows([f"{r['case_no']}.txt", r["court"], r["judge"]] for r in rows)
+    return folder, listed
+
+
 def init(*arguments, **more):
     return CliRunner().invoke(cli.main, ["init", *map(str, arguments)], **more)
 
@@ -117,6 +130,16 @@ def test_every_document_is_read_with_the_written_configuration(spark, table, tmp
     assert {row["metadata"] for row in found} == set(COURTS)
     kinds = {i["kind"] for row in found for i in row["identifiers"]}
     assert {"court", "judge", "party"} <= kinds
+    folder, listed = as_files(tmp_path, list(rulings(6)))
+    told = {"secret": "court", "identifiers": ("judge=judge",)}
+    initialize([str(folder)], told, str(listed), output=str(tmp_path / "t.yaml"), tell=str)
+    config = load_config(tmp_path / "t.yaml")
+    documents, quarantine = read_documents(
+        spark, config.input, config.presentation, config.identifiers
+    )
+    found = {row["document_id"] for row in documents.collect()}
+    assert found == {p.name for p in folder.iterdir()}
+    assert quarantine.count() == 0
 
 
 def test_no_text_and_no_value_is_shown(table, tmp_path):
@@ -194,16 +217,7 @@ def test_all_formats_give_the_same_roles(tmp_path):
 
 
 def test_texts_as_files_need_their_table(tmp_path):
-    rows = list(rulings(6))
-    folder = tmp_path / "texts"
-    folder.mkdir()
-    for row in rows:
-        (folder / f"{row['case_no']}.txt").write_text(row["ruling"])
-    listed = tmp_path / "files.csv"
-    with listed.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["file", "court", "judge"])
-        writer.writerows([f"{r['case_no']}.txt", r["court"], r["judge"]] for r in rows)
+    folder, listed = as_files(tmp_path, list(rulings(6)))
     with pytest.raises(ConfigError, match="--metadata-table is missing"):
         look_at([str(folder)])
     look = look_at([str(folder)], str(listed))
