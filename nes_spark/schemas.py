@@ -397,7 +397,8 @@ LEFTOVERS = Table(
         Column(
             "reason",
             "string",
-            "no_partner, shared (the partner has the name too, or may not take it), or the status "
+            "no_partner, shared (the partner has the name too, or may not take it), surplus (it "
+            "has fewer names), or the status "
             "that a constraint gives a chunk which it keeps out",
         ),
     ),
@@ -434,12 +435,17 @@ COVERAGE = Table(
     "What became of the mentions of one category; the sums are those of the corpus.",
     (
         Column("category", "string", "category"),
-        Column("fate", "string", "exchanged, donor, placeholder, replaced (everywhere) or kept"),
+        Column(
+            "fate",
+            "string",
+            "exchanged, shifted, replaced (everywhere), kept, or a treatment of what is left over: "
+            "donor, placeholder, recode, summary, drop",
+        ),
         Column(
             "reason",
             "string",
-            "empty for exchanged; no_partner, shared, or a constraint's status for what was left "
-            "over; must_change, not_swapped",
+            "empty for exchanged; no_partner, shared, surplus, or a constraint's status for what "
+            "was left over; must_change, not_swapped; relative and not_understood for dates",
         ),
         Column("mentions", "bigint", "mentions"),
         Column("chunks", "bigint", "chunks that have any of them"),
@@ -637,7 +643,8 @@ STATUS = Table(
         Column(
             "status",
             "string",
-            "swapped, unpaired, no_valid_partner, same_metadata_only, alone_in_component, "
+            "swapped, dropped (not published), unpaired, no_valid_partner, same_metadata_only, "
+            "alone_in_component, "
             "low_concentration, no_entity; see nes_spark.swapping.stages.chunk_status",
         ),
     ),

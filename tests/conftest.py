@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
+
+# As in Spark's workers, and set before NumPy is imported: two halves of the tests run side by side,
+# and threads that wait for each other take the time of both.
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
 
 #: Tests are many short jobs over few rows. Without these, much of Java's time goes into compiling
 #: code that runs too rarely to make up for it, into clearing it away, and into collecting garbage.

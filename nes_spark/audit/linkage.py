@@ -30,6 +30,7 @@ from typing import Any
 import numpy as np
 
 from nes_spark.audit.ranking import best_and_rank, stable_hash, tie_keys
+from nes_spark.swapping.rewriting import WHOLE_TEXT
 
 #: Separate category from entity, and the two entities of a pair. No recogniser returns them.
 FIELD = "\x1f"
@@ -122,6 +123,8 @@ def swap_entities(
     came: dict[str, set[str]] = {}
     for edit in edits:
         category = edit["category"] or ""
+        if category in WHOLE_TEXT:
+            return {name: [] for name in current}
         if edit["old_entity"]:
             gone.setdefault(category, set()).add(edit["old_entity"])
         new = edit["new_entity"]

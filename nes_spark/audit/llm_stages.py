@@ -321,15 +321,79 @@ def run_language_model_audit(
     AuditPending
         With ``wait=False``, while batches are under way.
     """
-    from pyspark.sql import functions as F
-
     if not config.models:
         raise ConfigError("audit.models: no language model is configured; add at least one")
     accepted = accepted_spellings(documents, config, ticker_kinds)
-    keys = {} if dry_run else {m.name: read_key(m) for m in config.models}
-    store = AnswerStore(store_path)
     shown = _shown(chunks, rewrites, config.draws)
     questions = shown.select("digest", "text").dropDuplicates(["digest"])
+    asked = put_questions(questions, config, store_path, dry_run, wait, on_estimate)
+    if asked.bill is None:
+        return LanguageModelAudit(None, asked.estimate, None)
+    return LanguageModelAudit(
+        _predictions(shown, asked.plans, asked.store, config, accepted), asked.estimate, asked.bill
+    )
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Questions that were put to models.
+
+    Attributes
+    ----------
+    store : AnswerStore
+        Holds the answers.
+    estimate : Estimate
+        What was to be asked and its price, made before the start.
+    bill : Bill or None
+        What it has cost; None for a dry run.
+    """
+
+    plans: list[_Plan]
+    store: AnswerStore
+    estimate: Estimate
+    bill: Bill | None
+
+    def answers(self, model: str) -> dict[str, dict[str, Any]]:
+        """Return digest of the text -> answer, as stored, of one model."""
+        (plan,) = (p for p in self.plans if p.model.name == model)
+        found = {digest: self.store.get(key) for digest, key in plan.keys.items()}
+        if any(record is None for record in found.values()):
+            raise InfrastructureError(f"{model}: an answer has left the store")
+        return {digest: record for digest, record in found.items() if record is not None}
+
+
+def put_questions(
+    questions: DataFrame,
+    config: AuditConfig,
+    store_path: str,
+    dry_run: bool = False,
+    wait: bool = True,
+    on_estimate: Callable[[Estimate], None] | None = None,
+) -> Asked:
+    """Ask every model of a configuration about every text.
+
+    Parameters
+    ----------
+    questions : pyspark.sql.DataFrame
+        ``digest, text``: distinct texts.
+    config : AuditConfig
+        Models, prompt, bounds.
+    store_path, dry_run, wait, on_estimate
+        As for :func:`run_language_model_audit`.
+
+    Returns
+    -------
+    Asked
+
+    Raises
+    ------
+    ConfigError, BudgetExceeded, InfrastructureError, AuditPending
+        As :func:`run_language_model_audit`.
+    """
+    from pyspark.sql import functions as F
+
+    keys = {} if dry_run else {m.name: read_key(m) for m in config.models}
+    store = AnswerStore(store_path)
     lengths = {
         row["digest"]: row["length"]
         for row in questions.select("digest", F.length("text").alias("length")).collect()
@@ -355,7 +419,7 @@ def run_language_model_audit(
             )
         slack = left / estimate.price if estimate.price > 0 else None
     if dry_run:
-        return LanguageModelAudit(None, estimate, None)
+        return Asked(plans, store, estimate, None)
     bills = []
     for plan in plans:
         replies: list[dict[str, Any]] = []
@@ -378,9 +442,7 @@ def run_language_model_audit(
                 plan.model.name,
                 bills[-1].estimated,
             )
-    return LanguageModelAudit(
-        _predictions(shown, plans, store, config, accepted), estimate, Bill(tuple(bills))
-    )
+    return Asked(plans, store, estimate, Bill(tuple(bills)))
 
 
 def _require_answers(
@@ -465,8 +527,10 @@ def _predictions(
 
 
 __all__ = [
+    "Asked",
     "LanguageModelAudit",
     "accepted_spellings",
+    "put_questions",
     "run_language_model_audit",
     "text_digest",
 ]

@@ -10,7 +10,8 @@ import csv
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from itertools import combinations
 from typing import Any, Literal, TypeVar, get_args
 
 from pydantic import (
@@ -212,6 +213,12 @@ class ChunkingConfig(Section):
 
     threshold: float = Field(75.0, ge=0, le=100, description="percentile of distances that breaks")
     buffer: int = Field(1, ge=0, le=10, description="neighbours embedded with each sentence")
+    embedding: Literal["auto", "bundled", "same"] = Field(
+        "auto",
+        description="what embeds sentences to find the breaks: the bundled vectors, or the same "
+        "model as embedding.model; auto: bundled where that is contextual, which reads a hundred "
+        "sentences a second where bundled vectors take forty thousand",
+    )
 
 
 class EntitiesConfig(Section):
@@ -276,6 +283,13 @@ class EntitiesConfig(Section):
         le=1,
         description="abbreviations, codes and capitalised words that more than this share of the "
         "secrets' documents use are no names",
+    )
+    terms: int = Field(
+        100,
+        ge=1,
+        le=100_000,
+        description="words of each document that are its terms, where Term is among the "
+        "categories: those that set it apart most from the other documents",
     )
     sweep_never: list[str] = Field(
         default_factory=list, description="forms that the sweep leaves alone, in any case"
@@ -482,20 +496,46 @@ class ConstraintsConfig(Section):
     )
 
 
-Treatment = Literal["donor", "placeholder", "keep"]
+Treatment = Literal["donor", "placeholder", "recode", "summary", "drop", "keep"]
 
 
 def _default_leftover() -> list[Treatment]:
     return ["donor", "placeholder"]
 
 
+class SummaryConfig(Section):
+    """Summaries of chunks by a language model: treatment ``summary`` of plan ``whole``."""
+
+    model: str | None = Field(None, description="name in audit.models; default: the first one")
+    prompt: str = Field(
+        "Below is a part of a longer text. Summarise it in no more than {words} words. Name no "
+        "company, person, product, place or event; say what kind of thing it is instead. Leave "
+        "placeholders in square brackets out. Reply with the summary ONLY.\n\n{text}",
+        description="{text} is the chunk, {words} half of max_tokens",
+    )
+    max_tokens: int = Field(160, ge=16, le=4096, description="longest summary, in tokens")
+
+    @field_validator("prompt")
+    @classmethod
+    def _text(cls, value: str) -> str:
+        if "{text}" not in value:
+            raise ValueError("must hold {text}")
+        return value
+
+
 class ReleasesConfig(Section):
     """The candidate releases (paper, section 2.3; plan ``whole`` goes beyond it)."""
 
     plan: Literal["pairs", "whole"] = Field(
-        "pairs",
+        "whole",
         description="pairs: the paper's space, two categories and at most max_swaps swaps; whole: "
         "layers of exchanges until nothing that can be exchanged stays, what is left over treated",
+    )
+    unit: Literal["chunk", "document"] = Field(
+        "chunk",
+        description="plan whole: what is exchanged as a whole. chunk: the same name becomes "
+        "different names in two chunks; document: the same other name throughout, components do "
+        "not bind it",
     )
     neighbours: int = Field(
         1,
@@ -508,13 +548,22 @@ class ReleasesConfig(Section):
         default_factory=_default_leftover,
         min_length=1,
         description="plan whole: what becomes of a name without a partner, the first that applies: "
-        "the name of a donor, a placeholder such as [Person], or it stays",
+        "donor (the name of another document), placeholder ([Person]), recode (its class in "
+        "entities.recoding), summary (a language model summarises the chunk without names: "
+        "releases.summary), drop (the chunk is not published), keep",
     )
     swap: list[str] = Field(
         default_factory=lambda: ["Organization", "Person", "Product", "Location"],
         min_length=1,
         description="categories that may be swapped (S)",
     )
+    further: list[Literal["Quantity", "Term"]] = Field(
+        default_factory=list,
+        description="plan whole: categories that are no names and are exchanged as single layers "
+        "after them: Quantity (amounts, percentages, counts, each with its like), Term (words that "
+        "set a document apart, with near words of a partner); they must be in entities.categories",
+    )
+    summary: SummaryConfig = Field(default_factory=SummaryConfig)
     sizes: list[int] = Field(
         default_factory=lambda: [2], min_length=1, description="sizes of the combinations J"
     )
@@ -524,10 +573,25 @@ class ReleasesConfig(Section):
     must_change: dict[str, str] = Field(
         default_factory=lambda: {"Event": "[Event]"}, description="category (C) -> placeholder"
     )
-    fixed: list[str] = Field(default_factory=lambda: ["Date"], description="categories kept (F)")
+    shift: list[str] = Field(
+        default_factory=list,
+        description="categories of dates, e.g. [Date]: in every chunk shifted by a secret number "
+        "of days, the same for all chunks of a document, so that order and gaps stay; what is told "
+        "relative to now (last year) stays, what is not understood becomes a placeholder",
+    )
+    shift_days: list[int] = Field(
+        default_factory=lambda: [180, 1095],
+        min_length=2,
+        max_length=2,
+        description="least and most days of a shift, forward or back; 1 to 36500",
+    )
+    fixed: list[str] = Field(
+        default_factory=lambda: ["Date"],
+        description="categories kept (F); by default Date, unless it is shifted",
+    )
     max_swaps: int = Field(30, ge=1, description="longest sequence of swaps for each J")
     draws: int = Field(
-        10,
+        1,
         ge=1,
         description="Monte Carlo draws M that DR and DU are averaged over; by default 10 for plan "
         "pairs and 1 for plan whole, whose risk is measured in one draw",
@@ -536,11 +600,29 @@ class ReleasesConfig(Section):
 
     @model_validator(mode="before")
     @classmethod
-    def _draws_of_the_plan(cls, data: Any) -> Any:
-        if not isinstance(data, dict) or "draws" in data:
+    def _by_plan_and_shift(cls, data: Any) -> Any:
+        """Set defaults that follow from other keys: draws from the plan, fixed from shift."""
+        if not isinstance(data, dict):
             return data
-        whole = data.get("plan", cls.model_fields["plan"].default) == "whole"
-        return data | {"draws": 1} if whole else data
+        found = dict(data)
+        if "draws" not in data and data.get("plan", cls.model_fields["plan"].default) == "pairs":
+            found["draws"] = 10
+        if "fixed" not in data and "Date" in (data.get("shift") or ()):
+            found["fixed"] = []
+        return found
+
+    @model_validator(mode="after")
+    def _units(self) -> ReleasesConfig:
+        if self.unit == "document" and "summary" in self.leftover:
+            raise ValueError("treatment 'summary' is for unit 'chunk', not for documents")
+        return self
+
+    @field_validator("shift_days")
+    @classmethod
+    def _days(cls, value: list[int]) -> list[int]:
+        if not 1 <= value[0] <= value[1] <= 36_500:
+            raise ValueError(f"must be two numbers with 1 <= least <= most <= 36500, got {value}")
+        return value
 
 
 class SwappingConfig(Section):
@@ -746,6 +828,11 @@ class LedgerConfig(Section):
     """The sealed ledger of swaps."""
 
     encrypt: bool = Field(False, description="encrypt the ledger (AES-256-GCM)")
+    keep_originals: bool = Field(
+        False,
+        description="keep the texts of chunks that were dropped or summarised, so that the ledger "
+        "gives them back too",
+    )
     key_env: str = Field(
         "NES_SPARK_LEDGER_KEY",
         description="environment variable with the key: 32 bytes in base64 or hexadecimal",
@@ -1040,18 +1127,31 @@ class Config(Section):
         for combination in releases.combinations or []:
             for category in combination:
                 _known_category("releases.combinations", category, known)
-        for category in [*releases.must_change, *releases.fixed]:
+        for category in [
+            *releases.must_change,
+            *releases.fixed,
+            *releases.shift,
+            *releases.further,
+        ]:
             _known_category("releases", category, known)
         swapped = set(releases.swap)
         if releases.combinations is not None:
             swapped = {c for combination in releases.combinations for c in combination}
-        for name, group in (("must_change", releases.must_change), ("fixed", releases.fixed)):
+        groups = (
+            ("must_change", releases.must_change),
+            ("shift", releases.shift),
+            ("further", list(releases.further)),
+            ("fixed", releases.fixed),
+        )
+        group: Collection[str]
+        for name, group in groups:
             clash = sorted(swapped & set(group))
             if clash:
                 raise ValueError(f"releases: {clash} cannot be swapped and in '{name}' at once")
-        clash = sorted(set(releases.must_change) & set(releases.fixed))
-        if clash:
-            raise ValueError(f"releases: {clash} cannot be in 'must_change' and 'fixed' at once")
+        for (name, group), (other, rest) in combinations(groups, 2):
+            clash = sorted(set(group) & set(rest))
+            if clash:
+                raise ValueError(f"releases: {clash} cannot be in '{name}' and '{other}' at once")
         if releases.combinations is None and max(releases.sizes) > len(releases.swap):
             raise ValueError(
                 f"releases.sizes: {max(releases.sizes)} is more than the {len(releases.swap)} "
@@ -1064,6 +1164,33 @@ class Config(Section):
         for category in self.choice.combination or []:
             _known_category("choice.combination", category, known)
         return self
+
+    @model_validator(mode="after")
+    def _summaries(self) -> Config:
+        if "summary" in self.releases.leftover and self.releases.plan == "whole":
+            self.summary_audit()
+        return self
+
+    def summary_audit(self) -> AuditConfig:
+        """Return section ``audit`` as summaries are asked for: one model, their prompt and length.
+
+        Raises
+        ------
+        ValueError
+            When there is no such model.
+        """
+        summary = self.releases.summary
+        names = [model.name for model in self.audit.models]
+        name = summary.model or next(iter(names), None)
+        if name not in names:
+            raise ValueError(
+                f"releases.summary.model: {name!r} is not in audit.models; there are {names}. "
+                "Treatment 'summary' needs a language model"
+            )
+        (model,) = (m for m in self.audit.models if m.name == name)
+        model = model.model_copy(update={"max_tokens": summary.max_tokens, "batch": False})
+        prompt = summary.prompt.replace("{words}", str(summary.max_tokens // 2))
+        return self.audit.model_copy(update={"models": [model], "prompt": prompt})
 
     @model_validator(mode="after")
     def _options(self) -> Config:

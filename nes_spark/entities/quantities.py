@@ -23,6 +23,8 @@ from nes_spark.entities.dates import find_dates
 from nes_spark.entities.mentions import Mention, placeholder_spans
 from nes_spark.text.sentences import word_set
 
+#: Category of quantities.
+QUANTITY = "Quantity"
 _CURRENCY_WORDS = {
     "USD": "$ us$ usd dollar dollars",
     "CAD": "c$ ca$ cad",
@@ -110,7 +112,9 @@ _DOWN = re.compile(
 )
 
 
-_ENTITY = re.compile(r" \(([^()]+/e[+-]\d+/[-0+])\)$")
+#: Finds the likeness in the entity of a quantity.
+LIKENESS = r" \(([^()]+/e[+-]\d+/[-0+])\)$"
+_ENTITY = re.compile(LIKENESS)
 _CLAUSE = re.compile(r"[.;:?!,](?:\s|$)|\b(?:and|but|while|versus|compared)\b")
 _PHRASE = re.compile(r"[.;:?!,]|\b(?:and|but|while|of|to|from)\b")
 _RANGED = ("%", "points", "times", "cent", *sorted(set(CURRENCIES.values())))
@@ -271,7 +275,7 @@ def _counted(text: str, end: int) -> str:
     return next((w for w in own if w in _MEASURES or w.endswith("s")), own[0])
 
 
-def quantity_mentions(text: str, category: str = "Quantity") -> list[Mention]:
+def quantity_mentions(text: str, category: str = QUANTITY) -> list[Mention]:
     """Return the quantities of a text as mentions whose entity tells what they are like.
 
     Examples
@@ -287,6 +291,17 @@ def quantity_mentions(text: str, category: str = "Quantity") -> list[Mention]:
 
 def _entity(text: str, quantity: Quantity) -> str:
     return f"{text[quantity.start : quantity.end]} ({quantity.likeness})"
+
+
+def quantity_text(entity: str) -> str:
+    """Return the quantity as it is written, from the entity of its mention.
+
+    Examples
+    --------
+    >>> quantity_text("12% (%/e+1/+)")
+    '12%'
+    """
+    return _ENTITY.sub("", entity)
 
 
 def likeness_of(entity: str) -> str:

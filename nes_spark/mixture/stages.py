@@ -48,6 +48,26 @@ def _starting_sample(embeddings: DataFrame, size: int) -> Array:
     return sample / norms(sample)[:, None]
 
 
+def count_once(embeddings: DataFrame) -> DataFrame:
+    """Return ``chunk_id`` of chunks whose vector another one with a smaller id has, bit for bit.
+
+    Parameters
+    ----------
+    embeddings : DataFrame
+        ``chunk_id, vector``.
+    """
+    vector = F.col("vector").cast("array<float>")
+    # 96 bits of hash: no two vectors of a corpus share them by chance
+    alike = embeddings.select(
+        "chunk_id", F.xxhash64(vector).alias("_x"), F.hash(vector).alias("_h")
+    )
+    first = alike.groupBy("_x", "_h").agg(
+        F.min("chunk_id").alias("_first"), F.count(F.lit(1)).alias("_n")
+    )
+    repeated = alike.join(first.where("_n > 1"), ["_x", "_h"])
+    return repeated.where("chunk_id <> _first").select("chunk_id")
+
+
 def fit_mixtures(
     embeddings: DataFrame,
     config: MixtureConfig,
@@ -56,6 +76,10 @@ def fit_mixtures(
     partitions: int | None = None,
 ) -> dict[str, MixtureModel]:
     """Fit every setting of a configuration; all settings and restarts share the passes.
+
+    Equal vectors count once: chunks such as "Thank you." are the same in many documents, and the
+    likelihood of a mixture has no bound where a component closes on points that coincide. They say
+    nothing about the shape of a topic; all chunks are assigned afterwards.
 
     Up to ``config.in_memory_rows`` vectors are fitted on the driver, more on Spark; which, is
     logged. Both give the same result to rounding, and neither depends on the order or the
@@ -98,6 +122,27 @@ def fit_mixtures(
             f"{about['nulls']} are missing; all must have one length of at least 2"
         )
     n, dimension = int(about["n"]), int(about["low"])
+    repeated = count_once(embeddings).persist()
+    try:
+        return _fit_distinct(
+            embeddings.join(repeated, "chunk_id", "left_anti"),
+            n - repeated.count(), n, dimension, config, seed, warm_start, partitions,
+        )  # fmt: skip
+    finally:
+        repeated.unpersist()
+
+
+def _fit_distinct(
+    embeddings: DataFrame,
+    n: int,
+    n_chunks: int,
+    dimension: int,
+    config: MixtureConfig,
+    seed: int | str | bytes,
+    warm_start: Mapping[str, MixtureModel] | None,
+    partitions: int | None,
+) -> dict[str, MixtureModel]:
+    """Fit all settings to ``n`` vectors that differ, of ``n_chunks`` chunks."""
     settings = settings_of(config)
     in_memory = n <= config.in_memory_rows
     size = max(sample_size(s.n_components) for s in settings)
@@ -117,12 +162,14 @@ def fit_mixtures(
             for setting in settings
         }
         _log.info(
-            "mixtures: %d settings, %d runs on %d vectors of dimension %d, fitted %s",
+            "mixtures: %d settings, %d runs on %d vectors of dimension %d, fitted %s; %d chunks "
+            "repeat one of them",
             len(settings),
             sum(map(len, runs.values())),
             n,
             dimension,
             where,
+            n_chunks - n,
         )
         return runs
 

@@ -9,6 +9,7 @@ import pandas as pd  # at run time: Spark reads the type hints of a pandas_udf
 
 from nes_spark.releases.publishing import count_parts, part_of, pseudonym, write_part
 from nes_spark.schemas import EDITS, LEAKS
+from nes_spark.swapping.rewriting import WHOLE_TEXT
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -139,7 +140,7 @@ def write_release(assembled: DataFrame, n_documents: int, uri: str) -> list[dict
     Parameters
     ----------
     assembled : pyspark.sql.DataFrame
-        Result of :func:`assemble`.
+        Result of :func:`assemble`. A chunk without text is not published.
     n_documents : int
         Decides the number of parts.
     uri : str
@@ -164,7 +165,8 @@ def write_release(assembled: DataFrame, n_documents: int, uri: str) -> list[dict
         return pd.DataFrame(write_part(rows, int(rows["part"].iloc[0]), parts, filesystem, folder))
 
     written = (
-        assembled.select("release_document_id", "period", "position", "text", "gap")
+        assembled.where("text <> ''")
+        .select("release_document_id", "period", "position", "text", "gap")
         .withColumn("part", _udf(part, "int")(F.col("release_document_id")))
         .groupBy("part")
         .applyInPandas(write, "file string, rows bigint, sha256 string")
@@ -238,10 +240,14 @@ def identifiers_left(
     )
 
 
-def ledger_rows(assembled: DataFrame, chunks: DataFrame) -> Iterator[dict[str, Any]]:
+def ledger_rows(
+    assembled: DataFrame, chunks: DataFrame, keep_originals: bool = False
+) -> Iterator[dict[str, Any]]:
     """Stream what the ledger must remember: names of all chunks, edits of the changed ones.
 
-    The digest of the text before lets an inversion prove that it restored the right one.
+    The digest of the text before lets an inversion prove that it restored the right one. A chunk
+    that was dropped or summarised has ``whole`` (which of the two); unless `keep_originals` its
+    text is not in the ledger, and does not come back.
     """
     from pyspark.sql import functions as F
 
@@ -252,5 +258,10 @@ def ledger_rows(assembled: DataFrame, chunks: DataFrame) -> Iterator[dict[str, A
     # A partition at a time is in memory, and Spark would merge those of a sort into few large ones.
     parts = -(-chunks.count() // _AT_A_TIME) or 1
     ordered = rows.repartitionByRange(parts, "chunk_id").sortWithinPartitions("chunk_id")
-    for row in ordered.toLocalIterator():
-        yield row.asDict(recursive=True)
+    for found in ordered.toLocalIterator():
+        row = found.asDict(recursive=True)
+        whole = [e["category"] for e in row["edits"] if e["category"] in WHOLE_TEXT]
+        if whole:
+            row["whole"] = whole[0]
+            row["edits"] = row["edits"] if keep_originals else None
+        yield row

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
@@ -88,9 +88,9 @@ def statuses_of(
     """
     return {
         category: "S"
-        if category in combination
+        if category in combination or (combination and category in releases.further)
         else "C"
-        if category in releases.must_change
+        if category in releases.must_change or category in releases.shift
         else "F"
         if category in releases.fixed
         else "U"
@@ -160,6 +160,8 @@ def describe_space(
     each = len(js) * releases.max_swaps * seeds
     grid = settings * populations
     sequences = settings * len(js) * releases.draws
+    if releases.plan == "whole":
+        return _describe_whole(releases, settings, len(risk.population), per_draw)
     parts = [
         f"{len(js)} combinations of categories ({_sizes(js)})",
         f"1 to {releases.max_swaps} swaps",
@@ -174,14 +176,41 @@ def describe_space(
         f"{2 * releases.max_swaps * sequences:,} swapped texts to embed; all population sizes "
         "share them and the risk fits",
     ]
-    fixed = ", ".join(releases.fixed) or "none"
-    changed = ", ".join(releases.must_change) or "none"
-    on = _switched_on(releases)
-    lines.append(
-        f"swappable (S): {', '.join(dict.fromkeys(c for j in js for c in j))}; must change (C): "
-        f"{changed}; fixed (F): {fixed}; constraints: {', '.join(on) or 'none beyond the two'}"
-    )
+    lines.append(_statuses_told(releases, dict.fromkeys(c for j in js for c in j)))
     return "\n".join(lines)
+
+
+def _describe_whole(
+    releases: ReleasesConfig, settings: int, populations: int, per_draw: bool
+) -> str:
+    """Say the same of plan ``whole``: layers, and the tenths of one sequence."""
+    layers = 2 ** len(releases.swap) - 1 + len(releases.further)
+    each = 10 * (releases.draws if per_draw else 1)
+    grid = settings * populations
+    return "\n".join(
+        [
+            f"release space: {layers} layers of exchanges until nothing that can be exchanged "
+            f"stays; {each} candidate releases (10 % to 100 % of the exchanges) and the one "
+            f"without swaps, in each of {grid} setting(s) ({settings} mixture(s) x {populations} "
+            f"population size(s)): {grid * (each + 1):,} in all",
+            f"work: {settings * releases.draws:,} sequence(s) of swaps, each to exhaustion; what "
+            f"is left over: {', then '.join(releases.leftover)}",
+            _statuses_told(releases, [*releases.swap, *releases.further]),
+        ]
+    )
+
+
+def _statuses_told(releases: ReleasesConfig, swapped: Iterable[str]) -> str:
+    parts = {
+        "swappable (S)": swapped,
+        "must change (C)": releases.must_change,
+        "shifted": releases.shift,
+        "fixed (F)": releases.fixed,
+        "constraints": _switched_on(releases),
+    }
+    none = {"constraints": "none beyond the two"}
+    told = {name: ", ".join(found) or none.get(name, "none") for name, found in parts.items()}
+    return "; ".join(f"{name}: {t}" for name, t in told.items() if name != "shifted" or t != "none")
 
 
 def _sizes(js: list[Combination]) -> str:

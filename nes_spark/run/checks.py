@@ -116,6 +116,19 @@ def _families(config: Config) -> Iterator[str]:
         yield str(error)
 
 
+def _leftover(config: Config) -> Iterator[str]:
+    from nes_spark.swapping.treatments import check_order
+
+    releases = config.releases
+    if releases.plan == "whole":
+        try:
+            check_order(releases.leftover, "the configuration")
+        except ValueError as error:
+            yield f"releases.leftover: {error}"
+        if "recode" in releases.leftover and not config.entities.recoding:
+            yield "releases.leftover: recode needs classes; give entities.recoding"
+
+
 def _choice(config: Config) -> Iterator[str]:
     from nes_spark.mixture.settings import settings_of
 
@@ -162,6 +175,7 @@ def _tasks(config: Config) -> Iterator[str]:
 
 #: All checks, in the order in which their faults are listed.
 CHECKS: list[Check] = [
-    _input, _covariates, _identifiers, _accepted, _consistency, _families, _choice, _adversaries,
+    _input, _covariates, _identifiers, _accepted, _consistency, _families, _leftover, _choice,
+    _adversaries,
     _tasks,
 ]  # fmt: skip

@@ -69,6 +69,36 @@ WHERE = {
 }
 
 
+def with_measures(
+    candidates: pd.DataFrame, fidelity: pd.DataFrame, measured: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """Put what was measured of each candidate beside its scores.
+
+    Parameters
+    ----------
+    candidates : pandas.DataFrame
+        Table ``candidates``.
+    fidelity : pandas.DataFrame
+        ``setting, combination, n_swaps, corpus, corpus_se``: the judge's figure over all chunks of
+        the corpus, so that candidates with different numbers of swaps can be compared.
+    measured : pandas.DataFrame, optional
+        ``setting, combination, n_swaps, named, low, high``: the share of documents that the
+        strongest attacker names.
+
+    Returns
+    -------
+    pandas.DataFrame
+        With the columns of :data:`MEASURED`; null where a candidate was not measured.
+    """
+    key = ["setting", "combination", "n_swaps"]
+    judged = fidelity[[*key, "corpus", "corpus_se"]].set_axis([*key, *MEASURED[3:]], axis=1)
+    found = candidates.merge(judged, on=key, how="left", validate="many_to_one")
+    if measured is None:
+        return found.assign(**dict.fromkeys(MEASURED[:3], np.nan))
+    attacked = measured[[*key, "named", "low", "high"]].set_axis([*key, *MEASURED[:3]], axis=1)
+    return found.merge(attacked, on=key, how="left", validate="many_to_one")
+
+
 @dataclass(frozen=True)
 class _Chosen:
     """A position among the candidates and how it came about."""

@@ -71,6 +71,24 @@ class Context:
         fitted = self.store.path("stages", "embedder") if config.model == "lsa" else None
         return spec_for(config, fitted_path=fitted, cache_path=self.cache_path())
 
+    def sentence_spec(self) -> EmbedderSpec:
+        """How workers load what embeds sentences to find where chunks end."""
+        from nes_spark.embedding import EmbedderSpec
+
+        kind = self.config.chunking.embedding
+        if kind == "auto":
+            kind = "bundled" if self.config.embedding.model == "contextual" else "same"
+        return EmbedderSpec("bundled") if kind == "bundled" else self.spec()
+
+    def shifts(self) -> DataFrame | None:
+        """Return the secret shift of the dates of each document; None where none are shifted."""
+        from nes_spark.swapping.shift_stages import shifts_of
+
+        releases = self.config.releases
+        if not releases.shift:
+            return None
+        return shifts_of(self.table("documents"), self.secret, releases.shift_days)
+
     def models(self) -> dict[str, MixtureModel]:
         """The fitted mixtures by setting."""
         return read_models(self.store)

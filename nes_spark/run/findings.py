@@ -360,8 +360,10 @@ def examine(
                 config.releases.must_change,
             )
         )
-        # Names that the sweep found are those that recognition does not find.
-        agreement = agreement[agreement["category"] != NAME].reset_index(drop=True)
+        # Names that the sweep found are those that recognition does not find; further categories
+        # have rules of their own.
+        unseen = agreement["category"].isin([NAME, *config.releases.further])
+        agreement = agreement[~unseen].reset_index(drop=True)
     if swapped and config.utility.total_variation:
         # A must-change category has no values left: nothing to compare.
         variation = by_category(

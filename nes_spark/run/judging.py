@@ -51,6 +51,27 @@ def check_judge(config: Config) -> None:
         load_judge()
 
 
+#: Chunks of 85 words a second that the encoder reads on two cores (see its model card).
+_A_SECOND = 90
+
+
+def describe_encoder(config: Config) -> list[str]:
+    """Say for the plan of a run how long the contextual encoder will take, where it is used."""
+    lines = []
+    if config.utility.judge != OFF:
+        texts = config.utility.judge_texts
+        lines.append(
+            f"judge: reads at most {texts:,} texts, about {texts / _A_SECOND:.0f} s on two cores "
+            "whatever the size of the corpus"
+        )
+    if config.embedding.model == "contextual":
+        lines.append(
+            f"embedding.model contextual: about {_A_SECOND} chunks a second on two cores (the "
+            "bundled vectors: 40,000 sentences), twice over: before and after swapping"
+        )
+    return lines
+
+
 def judged_setting(context: Context) -> str:
     """The mixture setting that the release will be chosen in: the only one that is judged."""
     from nes_spark.mixture.stages import settings_of
@@ -90,13 +111,16 @@ def judge_stage(context: Context) -> dict[str, DataFrame]:
     if config.utility.judge != OFF:
         whole = config.releases.plan == "whole"
         must_change = config.releases.must_change
+        moved = context.shifts()
         setting, key = judged_setting(context), sampling_key(context.secret)
         budget = math.floor(CANDIDATES_SHARE * config.utility.judge_texts)
         judge = load_judge()
 
         def replaced(chunks: DataFrame, mentions: DataFrame) -> DataFrame:
             held = mentions.join(chunks.select("chunk_id"), "chunk_id", "left_semi")
-            return apply_must_change(chunks, held, must_change)
+            return apply_must_change(
+                chunks, held, must_change, shift=config.releases.shift, shifts=moved
+            )
 
         histories, before, reach = collect_histories(
             context.table("rewrites"),
@@ -104,7 +128,7 @@ def judge_stage(context: Context) -> dict[str, DataFrame]:
             context.table("mentions"),
             context.table("assignments"),
             setting,
-            tuple(must_change),
+            (*must_change, *config.releases.shift),
             replaced,
             1 if whole else config.releases.draws,
             key,

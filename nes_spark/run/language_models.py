@@ -251,9 +251,9 @@ def _published_draw(context: Context, choice: Choice) -> DataFrame:
     from nes_spark.releases.publish_stages import chosen_rewrites
 
     rewrites, combination = context.table("rewrites"), choice.combination.name
-    return chosen_rewrites(
-        rewrites, choice.setting, combination, choice.n_swaps, choice.draw
-    ).withColumn("draw", F.lit(0))
+    mine = chosen_rewrites(rewrites, choice.setting, combination, choice.n_swaps, choice.draw)
+    # Nobody is asked about what is not published.
+    return mine.where("text <> ''").withColumn("draw", F.lit(0))
 
 
 def _draws(context: Context, choice: Choice, until: ExitStack) -> DataFrame:
@@ -289,6 +289,7 @@ def _draws(context: Context, choice: Choice, until: ExitStack) -> DataFrame:
         releases,
         config.swapping,
         config.entities,
+        shifts=context.shifts(),
     )
     final = chosen_rewrites(rewrites, choice.setting, choice.combination.name)
     draw = F.when(F.col("draw") == choice.draw, 0).when(F.col("draw") == 0, choice.draw)

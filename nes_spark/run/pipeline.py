@@ -11,7 +11,8 @@ import hashlib
 import posixpath
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,8 @@ from nes_spark.versions import code_digest
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+    from nes_spark.config import ReleasesConfig
 
 
 INPUT = "input"
@@ -173,11 +176,14 @@ def _chunks(context: Context) -> Outputs:
 
     config = context.config
     documents = spread(context.table("documents"), "document_id")
-    chunks = chunk_documents(documents, config.chunking, config.identifiers, context.spec())
+    chunks = chunk_documents(
+        documents, config.chunking, config.identifiers, context.sentence_spec()
+    )
     return {"chunks": chunks}
 
 
 def _mentions(context: Context) -> Outputs:
+    from nes_spark.entities.further_stages import FURTHER, add_further
     from nes_spark.entities.stages import recognize
     from nes_spark.entities.sweep_stages import find_candidates, settle_candidates
     from nes_spark.schemas import SWEPT
@@ -185,14 +191,17 @@ def _mentions(context: Context) -> Outputs:
     config = context.config.entities
     chunks = spread(context.table("chunks"), "chunk_id")
     mentions = recognize(chunks, config)
-    if config.sweep == "off":
-        return {"mentions": mentions, "swept": context.spark.createDataFrame([], SWEPT.ddl)}
-    mentions = context.keep(mentions)
-    raw = context.keep(find_candidates(chunks, mentions, config))
-    found = settle_candidates(raw, chunks, config)
-    if config.sweep == "treat":
-        mentions = mentions.unionByName(found.mentions)
-    return {"mentions": mentions, "swept": found.swept}
+    swept = context.spark.createDataFrame([], SWEPT.ddl)
+    if config.sweep != "off":
+        mentions = context.keep(mentions)
+        raw = context.keep(find_candidates(chunks, mentions, config))
+        found = settle_candidates(raw, chunks, config)
+        swept = found.swept
+        if config.sweep == "treat":
+            mentions = mentions.unionByName(found.mentions)
+    if set(FURTHER) & set(config.categories):
+        mentions = add_further(chunks, context.keep(mentions), config)
+    return {"mentions": mentions, "swept": swept}
 
 
 def _model_digest(name: str) -> str:
@@ -351,7 +360,8 @@ def _swaps(context: Context) -> Outputs:
 
     config = context.config
     if config.releases.plan == "whole":
-        return _whole(context)
+        swaps, leftovers = draw_whole(context, config.releases, context.table("assignments"))
+        return {"swaps": swaps, "leftovers": leftovers}
     swaps = sample_candidates(
         context.table("cells"),
         context.table("assignments"),
@@ -363,33 +373,100 @@ def _swaps(context: Context) -> Outputs:
     return {"swaps": swaps, "leftovers": context.spark.createDataFrame([], LEFTOVERS.ddl)}
 
 
-def _whole(context: Context) -> Outputs:
-    """Swaps in layers until nothing that can be exchanged stays, and what is left over."""
-    from nes_spark.entities.combination import combinations_of
-    from nes_spark.swapping.plan_stages import PlanOptions, sample_plans
-    from nes_spark.swapping.whole_stages import as_swaps
+def draw_whole(
+    context: Context, releases: ReleasesConfig, assignments: DataFrame
+) -> tuple[DataFrame, DataFrame]:
+    """Draw plan ``whole``: swaps in layers until nothing that can be exchanged stays.
 
-    config = context.config
-    (combination,) = combinations_of(config.releases)
-    others = [c for c in config.entities.categories if c not in combination]
+    Parameters
+    ----------
+    context : Context
+        With the tables that the swaps need.
+    releases : ReleasesConfig
+        Section of the configuration, or one with other draws.
+    assignments : pyspark.sql.DataFrame
+        Table ASSIGNMENTS, of all or of some settings.
+
+    Returns
+    -------
+    tuple of pyspark.sql.DataFrame
+        Tables SWAPS and LEFTOVERS. What is persisted for them is let go of with the context's.
+    """
+    from nes_spark.audit.summaries_stages import summarise
+    from nes_spark.entities.combination import combinations_of
+    from nes_spark.entities.quantities import QUANTITY
+    from nes_spark.entities.terms import TERM
+    from nes_spark.swapping.layers import layers_of
+    from nes_spark.swapping.plan import Unit
+    from nes_spark.swapping.plan_stages import PlanOptions, sample_plans
+    from nes_spark.swapping.whole_stages import (
+        appended,
+        as_swaps,
+        leftovers_by_chunk,
+        swaps_by_chunk,
+    )
+
+    config, recoding = context.config, context.config.entities.recoding
+    (combination,) = combinations_of(releases)
+    seen = [c for c in config.entities.categories if c not in releases.must_change]
+    terms = tuple(c for c in releases.further if c == TERM)
+    documents = releases.unit == "document"
+    # terms are exchanged chunk by chunk: throughout a document one vocabulary would show another
+    names = tuple(combination) if documents else (*combination, *terms)
     options = PlanOptions(
-        combination,
-        tuple(c for c in others if c not in config.releases.must_change),
-        neighbours=config.releases.neighbours,
-        leftover=tuple(config.releases.leftover),
+        names,
+        tuple(c for c in seen if c not in names),
+        releases.unit,
+        (*layers_of(combination), *((c,) for c in names if c in terms)),
+        0 if documents else releases.neighbours,
+        leftover=tuple(releases.leftover),
+        recoding={c: {k: list(v) for k, v in m.items()} for c, m in recoding.items()},
     )
-    plans = sample_plans(
-        context.table("cells"),
-        context.table("assignments"),
-        options,
-        config.releases,
-        config.swapping,
-        context.secret,
-        **sampling_tables(context),
-        means={name: model.means for name, model in context.models().items()},
-    )
-    context.kept.extend(plans.kept)
-    return {"swaps": as_swaps(plans.plan, combination.name), "leftovers": plans.leftovers}
+    summaries = None
+    if "summary" in options.leftover:
+        summaries = partial(
+            summarise,
+            chunks=context.table("chunks"),
+            mentions=context.table("mentions"),
+            config=config.summary_audit(),
+            store_path=config.audit.answers or context.store.path("sealed", "answers"),
+        )
+    wanted = [options]
+    singles: list[tuple[str, Unit]] = [(c, "chunk") for c in terms if documents]
+    singles += [(c, "likeness") for c in releases.further if c == QUANTITY]
+    for category, unit in singles:
+        wanted.append(
+            replace(
+                options,
+                swap=(category,),
+                others=tuple(c for c in seen if c != category),
+                unit=unit,
+                layers=None,
+                neighbours=releases.neighbours if unit == "chunk" else 0,
+            )
+        )
+    plan, leftovers = None, None
+    for one in wanted:
+        plans = sample_plans(
+            context.table("cells"),
+            assignments,
+            one,
+            releases,
+            config.swapping,
+            context.secret,
+            **sampling_tables(context),
+            means={name: model.means for name, model in context.models().items()},
+            summarise=summaries,
+        )
+        context.kept.extend(plans.kept)
+        drawn, rest = plans.plan, plans.leftovers
+        if one.unit == "document":
+            drawn = swaps_by_chunk(drawn, context.table("cells"))
+            rest = leftovers_by_chunk(rest, context.table("cells"))
+        plan = drawn if plan is None else appended(plan, drawn)
+        leftovers = rest if leftovers is None else leftovers.unionByName(rest)
+    assert plan is not None and leftovers is not None
+    return as_swaps(plan, combination.name), leftovers
 
 
 def _rewrites(context: Context) -> Outputs:
@@ -409,6 +486,7 @@ def _rewrites(context: Context) -> Outputs:
         config.swapping,
         config.entities,
         last,
+        context.shifts(),
     )
     return {"rewrites": rewrites}
 
@@ -427,6 +505,8 @@ def _post_density(context: Context) -> Outputs:
                 context.table("chunks"),
                 context.table("mentions"),
                 context.config.releases.must_change,
+                context.config.releases.shift,
+                context.shifts(),
             ),
         )
     }
@@ -588,31 +668,41 @@ STAGES: tuple[Stage, ...] = (
         what="draw the swaps of every candidate",
         needs=("documents", "chunks", "cells", "own_names", "embeddings", "mixture", "assignments"),
         gives=("swaps", "leftovers"),
-        sections=("releases", "swapping"),
+        sections=("releases", "swapping", "entities"),
         run=_swaps,
         draws=True,
     ),
     Stage(
         name="rewrites",
         what="exchange the entities in the texts",
-        needs=("swaps", "leftovers", "chunks", "mentions"),
+        needs=("documents", "swaps", "leftovers", "chunks", "mentions"),
         gives=("rewrites",),
         sections=("releases", "swapping", "entities"),
         run=_rewrites,
+        draws=True,
     ),
     Stage(
         name="post_density",
         what="embed the changed chunks",
-        needs=("rewrites", "chunks", "mentions", "embedder", "mixture", "assignments"),
+        needs=(
+            "documents",
+            "rewrites",
+            "chunks",
+            "mentions",
+            "embedder",
+            "mixture",
+            "assignments",
+        ),
         gives=("post_density",),
         sections=("releases", "embedding"),
         run=_post_density,
+        draws=True,
         also=_embedder_digest,
     ),
     Stage(
         name="utility",
         what="let the judge read a sample of the changed chunks",
-        needs=("rewrites", "chunks", "mentions", "assignments"),
+        needs=("documents", "rewrites", "chunks", "mentions", "assignments"),
         gives=("judged", "fidelity"),
         sections=("utility", "releases"),
         run=_utility,

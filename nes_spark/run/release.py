@@ -18,7 +18,7 @@ from nes_spark.releases.choice import Choice
 from nes_spark.releases.publishing import Gate
 from nes_spark.releases.space import statuses_of
 from nes_spark.risk.tables import comparable_population
-from nes_spark.run.choice import choose_release
+from nes_spark.run.choice import choose_release, with_measures
 from nes_spark.run.context import Context, finished
 from nes_spark.run.findings import (
     Audit,
@@ -29,7 +29,7 @@ from nes_spark.run.findings import (
     measure_release,
 )
 from nes_spark.run.gates import Evidence, check_gates
-from nes_spark.run.judging import judge_chosen, utility_record
+from nes_spark.run.judging import fidelity_of_candidates, judge_chosen, utility_record
 from nes_spark.run.mlflow_run import track
 from nes_spark.run.outcome import Outcome, release_sections
 from nes_spark.run.pipeline import STAGES, sampling_tables
@@ -274,7 +274,7 @@ def assemble_release(publication: Publication) -> None:
 
     context, progress = publication.context, publication.progress
     config, store = context.config, context.store
-    candidates = store.read_pandas("candidates")
+    candidates = with_measures(store.read_pandas("candidates"), fidelity_of_candidates(context))
     models = context.models()
     sizes = {name: len(model.weights) for name, model in models.items()}
     choice = choose_release(
@@ -297,7 +297,13 @@ def assemble_release(publication: Publication) -> None:
             choice.draw,
         )
     )
-    replaced = apply_must_change(chunks, context.table("mentions"), config.releases.must_change)
+    replaced = apply_must_change(
+        chunks,
+        context.table("mentions"),
+        config.releases.must_change,
+        shift=config.releases.shift,
+        shifts=context.shifts(),
+    )
     publication.assembled = publication.hold(
         assemble(chunks, documents, replaced, publication.rewritten, context.secret), on_disk=True
     )
@@ -306,6 +312,8 @@ def assemble_release(publication: Publication) -> None:
             status = _status(
                 context, choice.setting, choice.combination, _chosen_swaps(context, choice)
             )
+            if "drop" in config.releases.leftover:
+                status = _with_dropped(status, publication.assembled)
             store.write_table("status", status, publication.key)
             publication.statuses = status_figures(context.table("status"))
         else:
@@ -317,6 +325,16 @@ def assemble_release(publication: Publication) -> None:
     none = {"mentions": 0, "entities": 0, "chunks": 0}
     figures["categories"] = {c: found.get(c, none) for c in config.entities.categories}
     publication.figures = figures
+
+
+def _with_dropped(status: DataFrame, assembled: DataFrame) -> DataFrame:
+    """Give chunks that are not published a status of their own."""
+    from pyspark.sql import functions as F
+
+    gone = assembled.where("text = ''").select("chunk_id", F.lit("dropped").alias("_dropped"))
+    return status.join(gone, "chunk_id", "left").select(
+        "chunk_id", F.coalesce("_dropped", "status").alias("status")
+    )
 
 
 def _chosen_swaps(context: Context, choice: Choice) -> DataFrame:
@@ -376,8 +394,10 @@ def _coverage(publication: Publication) -> pd.DataFrame:
         mentions,
         swaps,
         left if last else left.withColumn("treatment", F.lit("kept")),
-        choice.combination,
+        (*choice.combination, *context.config.releases.further),
         tuple(context.config.releases.must_change),
+        tuple(context.config.releases.shift),
+        publication.assembled,
     )
     context.store.write_table("coverage", found, publication.key)
     return context.store.read_pandas("coverage")
@@ -597,7 +617,9 @@ def seal_ledger(publication: Publication) -> None:
 
     context = publication.context
     with publication.progress.part("release", "ledger", "seal the key"):
-        rows = ledger_rows(publication.assembled, context.table("chunks"))
+        rows = ledger_rows(
+            publication.assembled, context.table("chunks"), context.config.ledger.keep_originals
+        )
         write_ledger(
             context.store,
             rows,
@@ -633,9 +655,10 @@ def move_release(publication: Publication, started: float) -> RunResult:
     }
     store.write_artifact(PUBLICATION, publication.key, lambda _: details)
     store.remove("stages", PROPOSAL)
+    published = publication.figures["chunks"] - publication.statuses.get("dropped", 0)
     publication.progress.done(
         "release",
-        f"{publication.figures['chunks']:,} chunks in {len(publication.files)} files, "
+        f"{published:,} chunks in {len(publication.files)} files, "
         f"{len(publication.gates)} gates passed",
         time.perf_counter() - started,
     )

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 def describe_plan(config: Config) -> str:
     """Return the stages in order: what each needs, gives and which settings it depends on."""
     from nes_spark.releases.space import describe_space
+    from nes_spark.run.judging import describe_encoder
     from nes_spark.run.pipeline import STAGES
 
     check_config(config, planned=True)
@@ -50,6 +51,7 @@ def describe_plan(config: Config) -> str:
         f"{len(STAGES) + 1:2d}. release: choose, check the gates, publish, seal, report, MLflow",
         "",
         describe_space(config.releases, config.mixture, config.risk),
+        *describe_encoder(config),
     ]
     return "\n".join(lines)
 

@@ -24,7 +24,12 @@ def required_secrets(config: Config, sealed: str | Path | None) -> None:
     ConfigError
         When one is missing or cannot be used; all are listed. None is quoted.
     """
-    faults = [*_seed(config, sealed), *_ledger_key(config), *_embedding_key(config)]
+    faults = [
+        *_seed(config, sealed),
+        *_ledger_key(config),
+        *_embedding_key(config),
+        *_summary_key(config),
+    ]
     if len(faults) == 1:
         raise ConfigError(faults[0])
     if faults:
@@ -55,6 +60,16 @@ def _ledger_key(config: Config) -> Iterator[str]:
             load_key(config.ledger)
         except LedgerError as error:
             yield f"ledger.encrypt: {error}"
+
+
+def _summary_key(config: Config) -> Iterator[str]:
+    from nes_spark.audit.client import read_key
+
+    if config.releases.plan == "whole" and "summary" in config.releases.leftover:
+        try:
+            read_key(config.summary_audit().models[0])
+        except ConfigError as error:
+            yield str(error)
 
 
 def _embedding_key(config: Config) -> Iterator[str]:

@@ -90,7 +90,7 @@ releases:
   plan: whole                      # until nothing that can be exchanged stays; pairs: the paper
   swap: [Organization, Person, Product, Location, Name]   # kinds of names that are exchanged
   must_change: {{Event: "[Event]"}}  # replaced everywhere
-  fixed: [Date]                    # stays; to must_change where dates identify people
+  shift: [Date]                    # by a secret number of days a document; order and gaps stay
   leftover: [donor, placeholder]   # for a name without a partner: the first that applies
 
 choice:

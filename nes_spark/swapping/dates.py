@@ -115,6 +115,40 @@ def draw_shift(
     return Shift(-days if backward else days)
 
 
+_PERIOD = re.compile(
+    r"(?P<year>(?:19|20)\d\d)(?:[-/ ]?(?:Q(?P<quarter>[1-4])|H(?P<half>[12])"
+    r"|(?P<month>0[1-9]|1[0-2])(?:-(?P<day>[0-3]\d))?))?"
+    r"|Q(?P<after>[1-4])[-/ ]?(?P<of>(?:19|20)\d\d)",
+    re.IGNORECASE,
+)
+
+
+def reference_of(period: str | None) -> date | None:
+    """Return the middle of a period, for :func:`shift_date`; None where it names no time.
+
+    Parameters
+    ----------
+    period : str or None
+        A year, quarter, half, month or day, such as ``2020``, ``2020Q3``, ``2020-09``.
+
+    Examples
+    --------
+    >>> reference_of("2020Q3"), reference_of("wave 2")
+    (datetime.date(2020, 8, 15), None)
+    """
+    match = _PERIOD.fullmatch((period or "").strip())
+    if match is None:
+        return None
+    year = int(match["year"] or match["of"])
+    if quarter := match["quarter"] or match["after"]:
+        return date(year, 3 * int(quarter) - 1, 15)
+    if match["half"]:
+        return date(year, 6 * int(match["half"]) - 2, 1)
+    if match["month"]:
+        return _valid(year, int(match["month"]), int(match["day"] or 15))
+    return date(year, 7, 1)
+
+
 _MONTH = rf"(?:{'|'.join(_MONTHS)}|Sept|{'|'.join(_SHORT)})(?![^\W_])"
 _DAY = r"(?:3[01]|[12]\d|0?[1-9])"
 _YEAR = r"(?:19|20)\d\d"

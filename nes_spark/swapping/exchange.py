@@ -66,6 +66,7 @@ def plan_exchange(
     policy: Policy = "one_to_one",
     matching: Matching = "random",
     similarity: Similarity | None = None,
+    similarities: Mapping[str, Similarity] | None = None,
     history_a: Entities | None = None,
     history_b: Entities | None = None,
 ) -> list[Exchange]:
@@ -84,6 +85,9 @@ def plan_exchange(
         See the module.
     similarity : callable, optional
         ``(name_a, name_b) -> float`` for matching ``similar``; :func:`name_similarity` by default.
+    similarities : mapping of str to callable, optional
+        The same for single categories, whatever `matching` says; see
+        :func:`nes_spark.swapping.likeness.similarities_for`.
     history_a, history_b : mapping, optional
         Entities that each chunk may not take: they were in it or name its own document; the
         available ones when not given.
@@ -114,7 +118,8 @@ def plan_exchange(
         # A random order first: it is the matching itself, and it breaks ties of the similar one.
         ours.sort(key=lambda name: digest("a", category, name))
         theirs.sort(key=lambda name: digest("b", category, name))
-        pairs = matched(ours, theirs, matching, similarity)
+        own = (similarities or {}).get(category)
+        pairs = matched(ours, theirs, "similar" if own else matching, own or similarity)
         plan += [Exchange("a", category, ours[i], theirs[j]) for i, j in pairs]
         left = [i for i in range(len(ours)) if i not in {i for i, _ in pairs}]
         if policy == "cover":

@@ -14,7 +14,8 @@ number, so that parts cannot be exchanged, reordered, dropped or changed unnotic
 only damage is found, not forgery.
 
 A row is one chunk: ``chunk_id``, ``edits`` (see :mod:`nes_spark.swapping.rewriting`), and what the
-publisher adds: names in the release, the partner of the swap, ``digest`` of the original text.
+publisher adds: names in the release, the partner of the swap, ``digest`` of the original text, and
+``whole`` ("drop" or "summary") where the chunk is not published, or only as a summary.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from nes_spark.errors import LedgerError
 from nes_spark.plain import plain
+from nes_spark.swapping.rewriting import DROP
 from nes_spark.swapping.rows import restore
 from nes_spark.swapping.seeds import sealed_folder, seed_fingerprint, write_private
 
@@ -532,7 +534,8 @@ def invert(
     Returns
     -------
     dict
-        Original chunk id -> original text (``chunks.text``), byte for byte.
+        Original chunk id -> original text (``chunks.text``), byte for byte. Chunks that were
+        dropped or summarised are among them where the ledger keeps originals.
 
     Raises
     ------
@@ -544,10 +547,15 @@ def invert(
     out: dict[str, str] = {}
     missing = 0
     for row in ledger:
-        text = texts.pop(release_id(row), None)
+        if row.get("whole") == DROP and release_id(row) not in texts:
+            text: str | None = ""
+        else:
+            text = texts.pop(release_id(row), None)
         if text is None:
             missing += 1
             continue
+        if row.get("whole") and not row.get("edits"):
+            continue  # the ledger did not keep it
         out[str(row["chunk_id"])] = restore(text, row.get("edits") or (), row.get("digest"))
     if missing or texts:
         raise LedgerError(

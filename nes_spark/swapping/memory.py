@@ -29,6 +29,7 @@ from nes_spark.swapping.exchange import (
     Similarity,
     plan_exchange,
 )
+from nes_spark.swapping.likeness import similarities_for
 from nes_spark.swapping.population import Population, joint_sets, sets_of
 from nes_spark.swapping.sampler import Limits, sample_component
 from nes_spark.swapping.seeds import Secret, Stream
@@ -362,6 +363,7 @@ def sample_swaps(
     units = Units(owner, chunk_ids, metadata, component, entities, own_names, vectors, table)
     units.require(constraints, chosen["cosine_weight"] is not None)
     names = list(swap)
+    measures = {} if similarity else similarities_for(names, chosen["matching"])
     combination = Combination(names).name
     replaced = () if releases is None else tuple(releases.must_change)
     beside = [c for c in entities if c not in names and c not in replaced]
@@ -433,6 +435,7 @@ def sample_swaps(
                 policy=chosen["policy"],
                 matching=chosen["matching"],
                 similarity=similarity,
+                similarities=measures,
                 history_a={c: history[c][a] for c in names},
                 history_b={c: history[c][b] for c in names},
             )

@@ -11,11 +11,13 @@ from collections.abc import Sequence
 
 from nes_spark.entities.distinctive import distinctive_words, is_acronym
 from nes_spark.entities.linking import initials, without_legal_form
+from nes_spark.entities.quantities import QUANTITY, quantity_text
+from nes_spark.entities.terms import TERM
 from nes_spark.swapping.spans import after_title, is_abbreviation
 from nes_spark.text.sentences import word_set
 
 #: Categories without proper names: nothing is looked for or taken apart in them.
-NO_NAMES = ("Date", "Quantity")
+NO_NAMES = ("Date", QUANTITY, TERM)
 _SUFFIX = re.compile(r",?\s+(?:Jr|Sr|II|III|IV)\.?$")
 _PARTICLES = word_set("van von de der den del della da di du la le ter ten zu bin al st st.")
 _INITIALISM = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
@@ -38,6 +40,11 @@ def presentable(name: str, category: str) -> str:
     if clean.endswith(".") and len(clean) > 1 and not is_abbreviation(clean):
         clean = clean.rstrip(".")
     return clean or name
+
+
+def as_written(name: str, category: str) -> str:
+    """Return a name as it may stand in a text, where only its entity is known."""
+    return quantity_text(name) if category == QUANTITY else name
 
 
 def surname(name: str) -> str:
@@ -127,6 +134,9 @@ def counterpart(
     """
     if category in NO_NAMES:
         # one new form for each old one, in the same order
+        if category == TERM:
+            # any word may open a sentence
+            return new[0].upper() + new[1:] if form[:1].isupper() else new
         rank = old_forms.index(form) if form in old_forms else 0
         return new_forms[min(rank, len(new_forms) - 1)]
     ours = [f[after_title(f) :] if category == "Person" else f for f in old_forms]

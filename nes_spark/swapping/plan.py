@@ -17,16 +17,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nes_spark.entities.combination import Combination
+from nes_spark.entities.quantities import likeness_of
 from nes_spark.errors import parameter_error
 from nes_spark.swapping.codes import Ints, Mask, codes_of
 from nes_spark.swapping.constraints import (
     Constraint,
+    EqualCovariates,
     NearComponents,
     SameComponent,
     columns_needed,
     constraints_of,
 )
-from nes_spark.swapping.exchange import Exchange, Matching, Similarity, plan_exchange
+from nes_spark.swapping.exchange import Exchange, Matching, Policy, Similarity, plan_exchange
 from nes_spark.swapping.layers import (
     Drawing,
     LayerSwap,
@@ -39,6 +41,7 @@ from nes_spark.swapping.layers import (
     nearest_components,
     sample_layers,
 )
+from nes_spark.swapping.likeness import similarities_for
 from nes_spark.swapping.memory import (
     SwapOptions,
     Units,
@@ -65,14 +68,16 @@ if TYPE_CHECKING:
 
     from nes_spark.config import ReleasesConfig, SwappingConfig
 
-Unit = Literal["chunk", "document"]
+Unit = Literal["chunk", "document", "likeness"]
+#: Stands between a chunk and a likeness in the id of a unit; lower than any character of an id.
+PART = "\x1f"
 
 #: What becomes of a name in an exchange, beside the names of the treatments.
 EXCHANGED = "exchange"
 #: The default order of treatments.
 LEFTOVER = ("donor", "placeholder")
 #: Reasons why a name was left over; constraints add the status that they give.
-NO_PARTNER, SHARED = "no_partner", "shared"
+NO_PARTNER, SHARED, SURPLUS = "no_partner", "shared", "surplus"
 #: Reasons why a name that could be treated still stands in a prefix, or was not to be treated.
 NOT_REACHED, NOT_SWAPPED, MUST_CHANGE = "not_reached", "not_swapped", "must_change"
 
@@ -132,8 +137,8 @@ class LeftOver:
         The chunk (or document) whose name that was.
     reason : str
         ``no_partner`` (no valid partner was left for its category), ``shared`` (the category was
-        exchanged, but the partner has this name or may not take it), or the status that a
-        constraint gives a chunk which it keeps out.
+        exchanged, but the partner has this name or may not take it), ``surplus`` (the partner has
+        fewer names), or the status that a constraint gives a chunk which it keeps out.
     """
 
     chunk_id: str
@@ -189,7 +194,7 @@ class Plan:
     layers : tuple of str
         Names of the layers.
     unit : str
-        ``chunk`` or ``document``.
+        ``chunk``, ``document`` or ``likeness``; ids of swaps are then those of chunks.
     must_change : mapping of str to str
         Category -> placeholder that replaces it in every chunk.
     """
@@ -308,6 +313,7 @@ def sample_plan(
     placeholders: Mapping[str, str] | None = None,
     must_change: Mapping[str, str] | None = None,
     recoding: Recoding | None = None,
+    summaries: Mapping[str, str] | None = None,
     releases: ReleasesConfig | None = None,
     swapping: SwappingConfig | None = None,
     concentrations: Mapping[Any, float] | None = None,
@@ -321,17 +327,22 @@ def sample_plan(
 ) -> Plan:
     """Draw a whole plan: exchange in layers until no valid pair is left, and treat the rest.
 
-    Policy is ``cover``: what an exchange reaches goes, except for names that both chunks have or
-    that the other may not take; those are left over like names without a partner.
+    What an exchange reaches goes, except for names that both chunks have or that the other may not
+    take; those are left over like names without a partner. So is the surplus of the chunk that has
+    more names, where donors may give them names of their own; without treatment ``donor`` it is
+    covered by the partner's names in turn.
 
     Parameters
     ----------
     chunk_ids, metadata, component, entities, swap, others, seed, setting, draw
         As for :func:`nes_spark.swapping.sample_swaps`; columns of a pandas table will do. ``swap``
         are all categories that are to be exchanged; a pair in a layer J must differ outside J.
-    unit : {'chunk', 'document'}
+    unit : {'chunk', 'document', 'likeness'}
         What is exchanged as a whole. A document is one unit with all names of its chunks, each of
-        which becomes the same other name throughout; components do not bind it.
+        which becomes the same other name throughout; components do not bind it. ``likeness`` is for
+        one category of quantities: those of a chunk that are of one unit, order of magnitude and
+        direction (:func:`nes_spark.entities.quantities.likeness_of`) are a unit that meets its
+        like in any component, so that growth stays growth and millions stay millions.
     document_ids : sequence of str, length n, optional
         Needed for unit ``document``.
     layers : iterable of sequences of str, optional
@@ -349,6 +360,8 @@ def sample_plan(
         count as outside.
     recoding : mapping, optional
         Category -> class -> entities, for treatment ``recode``.
+    summaries : mapping of str to str, optional
+        Chunk -> summary without its names, for treatment ``summary``.
     releases, swapping
         Configuration objects: constraints; matching, uniques first, cosine weight, sticky.
     concentrations, covariates, facts, own_names, vectors, similarity, limits
@@ -384,12 +397,17 @@ def sample_plan(
     chosen = options_of(owner, releases, swapping, options)
     order_of_treatments = check_order(leftover)
     check_categories(owner, entities, swap, others)
-    if unit not in ("chunk", "document"):
-        raise parameter_error(owner, "unit", "'chunk' or 'document'", unit)
-    if neighbours < 0 or (neighbours and unit == "document"):
-        allowed = "at least 0, and 0 with unit 'document'"
+    if unit not in ("chunk", "document", "likeness"):
+        raise parameter_error(owner, "unit", "'chunk', 'document' or 'likeness'", unit)
+    if unit == "likeness" and len(swap) != 1:
+        raise parameter_error(owner, "swap", "one category with unit 'likeness'", list(swap))
+    if neighbours < 0 or (neighbours and unit != "chunk"):
+        allowed = "at least 0, and 0 unless the unit is 'chunk'"
         raise parameter_error(owner, "neighbours", allowed, neighbours)
     constraints = constraints_of(chosen["constraints"])
+    if unit == "likeness":
+        constraints = constraints_of_likeness(constraints)
+        chosen = chosen | {"uniques_first": False, "cosine_weight": None}
     replaced = dict(must_change or (releases.must_change if releases is not None else {}))
     replaced = {c: word for c, word in replaced.items() if c not in swap}
     if others is None:
@@ -410,6 +428,8 @@ def sample_plan(
             raise parameter_error(owner, "document_ids", allowed, got)
         unit_of = dict(zip(list(chunk_ids), list(document_ids), strict=True))
         units = _documents(chunks, unit_of, constraints)
+    if unit == "likeness":
+        units = _likenesses(chunks, swap[0])
     units.require(constraints, chosen["cosine_weight"] is not None)
     near: dict[Any, tuple[Any, ...]] = {}
     if neighbours:
@@ -430,9 +450,34 @@ def sample_plan(
     )
     state = _State(units, drawing, others, setting, draw, limits)
     found = state.exchange(near, neighbours)
-    swaps = _numbered(found, state, chosen["matching"], similarity)
-    tools = Means(dict(placeholders or {}), recoding or {}, chosen["matching"], similarity)
+    similarities = {} if similarity else similarities_for(swap, chosen["matching"])
+    swaps = _numbered(
+        found, state, chosen["matching"], similarity, similarities, policy_of(order_of_treatments)
+    )
+    if unit == "document" and "summary" in order_of_treatments:
+        allowed = "treatments of names, or drop, with unit 'document'"
+        raise parameter_error(owner, "leftover", allowed, list(leftover))
+    told = dict(summaries or {})
+    if unit == "likeness":
+        told = {i: told[chunk_of(i)] for i in units.ids if chunk_of(i) in told}
+    tools = Means(
+        dict(placeholders or {}),
+        recoding or {},
+        told,
+        chosen["matching"],
+        similarity,
+        similarities,
+    )
     left = _left_over(state, swaps, order_of_treatments, tools)
+    if unit == "likeness":
+        swaps = [
+            replace(s, component=None, chunk_a=chunk_of(s.chunk_a), chunk_b=chunk_of(s.chunk_b))
+            for s in swaps
+        ]
+        left = [
+            replace(one, chunk_id=chunk_of(one.chunk_id), donor=one.donor and chunk_of(one.donor))
+            for one in left
+        ]
     return Plan(
         tuple(swaps),
         tuple(left),
@@ -450,6 +495,46 @@ def check_document_constraints(owner: str, constraints: Sequence[Constraint]) ->
     further = [c.field or c.name for c in constraints if not {*c.columns, *c.numbers} <= known]
     if further:
         raise parameter_error(owner, "constraints", "about documents with unit 'document'", further)
+
+
+def constraints_of_likeness(constraints: Sequence[Constraint]) -> tuple[Constraint, ...]:
+    """Return the constraints that hold for quantities too: those that always do, equal covariates.
+
+    The likeness takes the place of the component; what else may be asked for is about the texts of
+    chunks, which a number of the same kind does not change.
+    """
+    return tuple(c for c in constraints if c.field in (None, EqualCovariates.field))
+
+
+def chunk_of(unit_id: str) -> str:
+    """Return the chunk of a unit ``likeness``."""
+    return unit_id.partition(PART)[0]
+
+
+def _likenesses(chunks: Units, category: str) -> Units:
+    """Take chunks apart into their quantities of one likeness."""
+    rows: list[tuple[int, str, frozenset[str]]] = []
+    for i in range(chunks.n):
+        alike: dict[str, set[str]] = defaultdict(set)
+        for entity in chunks.entities[category][i]:
+            alike[likeness_of(entity)].add(entity)
+        rows += [(i, kind, frozenset(found)) for kind, found in alike.items()]
+    entities: dict[str, list[frozenset[str]]] = {
+        c: [v[i] for i, _, _ in rows] for c, v in chunks.entities.items() if c != category
+    }
+    facts = {}
+    if "covariates" in chunks.facts:
+        facts["covariates"] = [chunks.facts["covariates"][i] for i, _, _ in rows]
+    return Units(
+        chunks.owner,
+        [chunks.ids[i] + PART + kind for i, kind, _ in rows],
+        [chunks.metadata[i] for i, _, _ in rows],
+        [kind for _, kind, _ in rows],
+        entities | {category: [found for _, _, found in rows]},
+        None,
+        None,
+        facts,
+    )
 
 
 def mean_direction(vectors: NDArray[Any]) -> NDArray[np.float32]:
@@ -642,6 +727,8 @@ def _numbered(
     state: _State,
     matching: Matching,
     similarity: Similarity | None,
+    similarities: Mapping[str, Similarity],
+    policy: Policy,
 ) -> list[PlanSwap]:
     units, drawing = state.units, state.drawing
     out = []
@@ -652,7 +739,7 @@ def _numbered(
             {c: units.entities[c][a] for c in j}, {c: units.entities[c][b] for c in j},
             {c: units.own[c][a] for c in j if c in units.own},
             {c: units.own[c][b] for c in j if c in units.own},
-            matching, similarity,
+            matching, similarity, similarities, policy,
         )  # fmt: skip
         out.append(
             PlanSwap(
@@ -671,6 +758,11 @@ def _numbered(
     return out
 
 
+def policy_of(order: Sequence[str]) -> Policy:
+    """Return what becomes of surplus names: donors give them theirs, else the partner's cover."""
+    return "one_to_one" if "donor" in order else "cover"
+
+
 def layer_exchange(
     secret: Secret,
     unit: str,
@@ -685,6 +777,8 @@ def layer_exchange(
     own_b: Mapping[str, Collection[str]],
     matching: Matching,
     similarity: Similarity | None = None,
+    similarities: Mapping[str, Similarity] | None = None,
+    policy: Policy = "cover",
 ) -> tuple[Exchange, ...]:
     """Decide which name meets which in one swap of a layer; see ``plan_exchange``.
 
@@ -700,7 +794,7 @@ def layer_exchange(
         Their original entities by category.
     own_a, own_b : mapping of str to collection of str
         Entities that name their own documents.
-    matching, similarity
+    matching, similarity, similarities, policy
         As for ``plan_exchange``.
     """
     name = Combination(combination).name
@@ -710,9 +804,10 @@ def layer_exchange(
             entities_b,
             combination,
             exchange_digest(secret, setting, layer_tag(unit, name), draw, id_a, id_b),
-            policy="cover",
+            policy=policy,
             matching=matching,
             similarity=similarity,
+            similarities=similarities,
             history_a={c: {*entities_a[c], *own_a.get(c, ())} for c in combination},
             history_b={c: {*entities_b[c], *own_b.get(c, ())} for c in combination},
         )
@@ -774,9 +869,14 @@ def _left_over(
             for k, i in enumerate(rows):
                 if not left[i]:
                     continue
-                reason = state.status[i] or (SHARED if (i, category) in partner else NO_PARTNER)
+                other = partner.get((i, category))
                 out += treated_names(
-                    units.ids[i], category, left[i], reason,
+                    units.ids[i], category,
+                    reasons(
+                        left[i],
+                        state.status[i],
+                        None if other is None else has[other] | own[other],
+                    ),
                     [
                         (units.ids[rows[d]], has[rows[d]] - barred[i])
                         for d in donors.get(k, ())
@@ -790,11 +890,29 @@ def _left_over(
     return sorted(out, key=lambda one: (one.chunk_id, one.category, one.entity))
 
 
+def reasons(
+    entities: Collection[str], status: str, partner: Collection[str] | None
+) -> dict[str, str]:
+    """Return why each name of one category of a unit was left over.
+
+    Parameters
+    ----------
+    entities : collection of str
+        The names.
+    status : str
+        What a constraint says that keeps the unit out, else ''.
+    partner : collection of str or None
+        What the partner has or may not take; None without an exchange.
+    """
+    if status or partner is None:
+        return dict.fromkeys(entities, status or NO_PARTNER)
+    return {e: SHARED if e in partner else SURPLUS for e in entities}
+
+
 def treated_names(
     unit_id: str,
     category: str,
-    entities: Collection[str],
-    reason: str,
+    entities: Mapping[str, str],
     donors: Iterable[tuple[str, Collection[str]]],
     digest: Callable[..., bytes],
     order: Sequence[str],
@@ -805,10 +923,8 @@ def treated_names(
     Parameters
     ----------
     unit_id, category : str
-    entities : collection of str
-        The names that are left.
-    reason : str
-        Why.
+    entities : mapping of str to str
+        The names that are left, and why; see :func:`reasons`.
     donors : iterable of (str, collection of str)
         Donors in the order drawn, and the names of each that the unit may take.
     digest : callable
@@ -826,6 +942,8 @@ def treated_names(
     )
     found: list[Treated] = treat(left, order, means)
     return [
-        LeftOver(unit_id, category, t.entity, t.treatment, t.replacement, t.donor, reason)
+        LeftOver(
+            unit_id, category, t.entity, t.treatment, t.replacement, t.donor, entities[t.entity]
+        )
         for t in found
     ]

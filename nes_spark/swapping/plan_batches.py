@@ -7,7 +7,7 @@ draw; names come to those that decide about single swaps and single left-over na
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,7 +17,7 @@ from nes_spark.entities.combination import Combination
 from nes_spark.schemas import LEFTOVERS, PLAN, arrow_schema
 from nes_spark.swapping.batches import Group, groups_of, to_batch
 from nes_spark.swapping.constraints import NearComponents
-from nes_spark.swapping.exchange import Matching
+from nes_spark.swapping.exchange import Matching, Policy
 from nes_spark.swapping.layers import (
     Drawing,
     Members,
@@ -25,11 +25,11 @@ from nes_spark.swapping.layers import (
     draw_donors,
     sample_layers,
 )
+from nes_spark.swapping.likeness import similarities_for
 from nes_spark.swapping.plan import (
-    NO_PARTNER,
-    SHARED,
     layer_exchange,
     mean_direction,
+    reasons,
     treat_digest,
     treated_names,
 )
@@ -46,7 +46,7 @@ DRAWN_DDL = (
 )
 #: What is left of one category of a unit, and its donors in the order drawn.
 WANTED_DDL = (
-    "setting string, draw int, chunk_id string, category string, reason string, "
+    "setting string, draw int, chunk_id string, category string, status string, "
     "donors array<string>"
 )
 DRAWN = arrow_schema(DRAWN_DDL)
@@ -77,13 +77,12 @@ class DonorGroup(Group):
     """Rows of one group where donors are drawn.
 
     Columns: ``available``, ``own``, ``partner`` (for each category what the partner had, empty
-    without one) and ``left`` (what is left over) as lists of hashes; ``exchanged`` (by category);
-    ``status`` of a unit that a constraint keeps out, else ''.
+    without one) and ``left`` (what is left over) as lists of hashes; ``status`` of a unit that a
+    constraint keeps out, else ''.
     """
 
     flat: ClassVar[tuple[str, ...]] = ("metadata", "status")
     nested: ClassVar[tuple[str, ...]] = ("available", "partner", "left")
-    tables: ClassVar[tuple[tuple[str, Any], ...]] = (("exchanged", np.bool_),)
 
 
 @dataclass(frozen=True)
@@ -158,7 +157,6 @@ def donor_batches(
         setting, _, _, draw = group.key
         ids = pa.chunked_array(group.ids).to_pylist()
         metadata, status = group.column("metadata"), group.column("status")
-        exchanged = group.column("exchanged")
         left = [np.bincount(rows, minlength=group.n) for rows, _ in group.families("left")]
         pairs: list[tuple[Sets, Sets]] = []
         if with_donors:
@@ -171,15 +169,14 @@ def donor_batches(
                 key = (drawing.unit, setting, draw)
                 donors = draw_donors(wanting, ids, metadata, category, drawing.secret, key)
             for i in np.nonzero(left[k])[0].tolist():
-                reason = status[i] or (SHARED if exchanged[i, k] else NO_PARTNER)
                 mine = [ids[d] for d in donors.get(i, ())]
-                out.append((setting, draw, ids[i], category, reason, mine))
+                out.append((setting, draw, ids[i], category, status[i], mine))
         if out:
             yield to_batch(out, WANTED)
 
 
 def exchange_batches(
-    batches: Iterable[pa.RecordBatch], drawing: Drawing, matching: Matching
+    batches: Iterable[pa.RecordBatch], drawing: Drawing, matching: Matching, policy: Policy
 ) -> Iterator[pa.RecordBatch]:
     """Decide what is exchanged in each swap; columns of table PLAN come out.
 
@@ -189,8 +186,9 @@ def exchange_batches(
         Columns of PLAN but ``exchanged``; ``entities_a``, ``entities_b`` and ``own_a``, ``own_b``:
         names by category.
     drawing : Drawing
-    matching : str
+    matching, policy : str
     """
+    similarities = similarities_for(drawing.swap, matching)
     for batch in batches:
         out = []
         for row in batch.to_pylist():
@@ -199,7 +197,7 @@ def exchange_batches(
             exchanged = layer_exchange(
                 drawing.secret, drawing.unit, row["setting"], row["draw"], j, row["chunk_a"],
                 row["chunk_b"], names["entities_a"], names["entities_b"], names["own_a"],
-                names["own_b"], matching,
+                names["own_b"], matching, similarities=similarities, policy=policy,
             )  # fmt: skip
             kept = {name: row[name] for name in _PLAN.names if name != "exchanged"}
             out.append(kept | {"exchanged": [asdict(e) for e in exchanged]})
@@ -214,23 +212,27 @@ def treat_batches(
     Parameters
     ----------
     batches : iterable of pyarrow.RecordBatch
-        ``setting, draw, chunk_id, category, reason``; ``names`` and ``own``: of the unit;
-        ``partner_names`` and ``partner_own``: null without an exchange; ``donors``:
-        (position, donor, names), in any order.
+        ``setting, draw, chunk_id, category, status``; ``names`` and ``own``: of the unit; ``gone``:
+        those of its names that were exchanged, null for none; ``partner_names`` and
+        ``partner_own``: null without an exchange; ``donors``:
+        (position, donor, names), in any order; ``summary``: null for none.
     drawing : Drawing
     order : tuple of str
         Treatments.
     means : Means
     """
+    means = replace(means, similarities=similarities_for(drawing.swap, means.matching))
     for batch in batches:
         out: list[dict[str, Any]] = []
         for row in batch.to_pylist():
             mine, own = set(row["names"] or ()), set(row["own"] or ())
-            left, barred = mine, mine | own
+            left, barred = mine - set(row["gone"] or ()), mine | own
+            partner = None
             if row["partner_names"] is not None:
                 theirs = set(row["partner_names"])
-                left = mine & (theirs | set(row["partner_own"] or ()))
+                partner = theirs | set(row["partner_own"] or ())
                 barred = barred | theirs
+            why = reasons(left, row["status"], partner)
             donors = [
                 (d["donor"], set(d["names"] or ()) - barred)
                 for d in sorted(row["donors"] or (), key=lambda d: d["position"])
@@ -240,9 +242,11 @@ def treat_batches(
                 drawing.secret, drawing.unit, row["setting"], row["draw"], row["chunk_id"],
                 row["category"],
             )  # fmt: skip
+            told = {row["chunk_id"]: row["summary"]} if row["summary"] else {}
             done = treated_names(
-                row["chunk_id"], row["category"], left, row["reason"], donors, digest, order, means
-            )
+                row["chunk_id"], row["category"], why, donors, digest, order,
+                replace(means, summaries=told),
+            )  # fmt: skip
             out += [head | asdict(one) for one in done]
         yield pa.RecordBatch.from_pylist(out, schema=_LEFTOVERS)
 

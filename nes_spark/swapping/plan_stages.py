@@ -7,14 +7,16 @@ the swaps and to what is left over, each row by itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from nes_spark.config import ReleasesConfig, SwappingConfig
+from nes_spark.entities.quantities import LIKENESS
 from nes_spark.errors import parameter_error
 from nes_spark.schemas import FATES, LEFTOVERS, PLAN
 from nes_spark.swapping.constraints import constraints_of
+from nes_spark.swapping.exchange import Policy
 from nes_spark.swapping.layers import Drawing, layers_of, meetings, nearest_components
 from nes_spark.swapping.plan import (
     EXCHANGED,
@@ -22,8 +24,11 @@ from nes_spark.swapping.plan import (
     MUST_CHANGE,
     NOT_REACHED,
     NOT_SWAPPED,
+    PART,
     Unit,
     check_document_constraints,
+    constraints_of_likeness,
+    policy_of,
 )
 from nes_spark.swapping.plan_batches import (
     DRAWN_DDL,
@@ -59,7 +64,7 @@ class PlanOptions:
         All categories that are to be exchanged.
     others : tuple of str
         Categories that count as outside of every layer beside those of ``swap``.
-    unit : {'chunk', 'document'}
+    unit : {'chunk', 'document', 'likeness'}
     layers : tuple of tuples of str, optional
     neighbours : int
     leftover : tuple of str
@@ -114,6 +119,7 @@ def sample_plans(
     own_names: DataFrame | None = None,
     facts: DataFrame | None = None,
     means: Mapping[str, Any] | None = None,
+    summarise: Callable[[DataFrame], DataFrame] | None = None,
 ) -> Plans:
     """Draw plan ``whole`` for every mixture setting and draw.
 
@@ -132,6 +138,9 @@ def sample_plans(
         As for :func:`nes_spark.swapping.stages.sample_candidates`.
     means : mapping of str to ndarray, shape (K, d), optional
         Setting -> mean directions of its components; needed for ``options.neighbours``.
+    summarise : callable, optional
+        Takes ``chunk_id`` of chunks that treatment ``summary`` comes to, and returns
+        ``chunk_id, summary`` of those that have one; needed for that treatment.
 
     Returns
     -------
@@ -148,12 +157,18 @@ def sample_plans(
 
     order = check_order(options.leftover, _OWNER)
     constraints = constraints_of(releases.constraints)
-    documents = options.unit == "document"
+    documents, alike = options.unit == "document", options.unit == "likeness"
     if documents:
         check_document_constraints(_OWNER, constraints)
-    if options.neighbours < 0 or (options.neighbours and documents):
-        allowed = "at least 0, and 0 with unit 'document'"
+    if options.neighbours < 0 or (options.neighbours and options.unit != "chunk"):
+        allowed = "at least 0, and 0 unless the unit is 'chunk'"
         raise parameter_error(_OWNER, "neighbours", allowed, options.neighbours)
+    if alike:
+        if len(options.swap) != 1:
+            allowed = "one category with unit 'likeness'"
+            raise parameter_error(_OWNER, "swap", allowed, list(options.swap))
+        constraints = constraints_of_likeness(constraints)
+        swapping = swapping.model_copy(update={"uniques_first": False, "cosine_weight": None})
     settings = None
     if options.neighbours:
         settings = sorted(r["setting"] for r in assignments.select("setting").distinct().collect())
@@ -172,7 +187,7 @@ def sample_plans(
         swapping.sticky,
     )
     units = units_of(cells, own_names, options)
-    if documents:
+    if options.unit != "chunk":
         places = assignments.select("setting").distinct()
         placed = units.select("chunk_id").crossJoin(F.broadcast(places))
         placed = placed.withColumn("component", F.lit(-1))
@@ -183,6 +198,10 @@ def sample_plans(
     rows = hashed_units(units, drawing, options).join(placed, "chunk_id")
     rows = constrained(rows, constraints, concentrations, covariates, facts)
     rows = with_vectors(rows, constraints, swapping, embeddings).drop("document_id")
+    if alike:
+        rows = rows.withColumn(
+            "stratum", F.xxhash64("stratum", F.substring_index("chunk_id", PART, -1))
+        )
     draws = F.explode(F.sequence(F.lit(0), F.lit(releases.draws - 1)))
     rows = rows.withColumn("draw", draws).persist(StorageLevel.DISK_ONLY)
     kept = [rows]
@@ -201,9 +220,28 @@ def sample_plans(
         more = more.persist(StorageLevel.DISK_ONLY)
         kept.append(more)
         drawn = drawn.unionByName(more)
-    plan = _numbered(drawn, rows, units, drawing, swapping)
-    means_ = Means(options.placeholders, options.recoding, swapping.matching)
-    left = _left_over(drawn, rows, units, drawing, order, means_)
+    policy = policy_of(order)
+    plan = _numbered(drawn, rows, units, drawing, swapping, policy).persist(StorageLevel.DISK_ONLY)
+    kept.append(plan)
+    means_ = Means(options.placeholders, options.recoding, matching=swapping.matching)
+    summaries = None
+    if "summary" in order:
+        if summarise is None or documents:
+            allowed = "given with treatment 'summary', which is for chunks"
+            raise parameter_error(_OWNER, "summarise", allowed, options.unit)
+        # what would stay if nothing came after the treatments before it
+        before = (*order[: order.index("summary")], "keep")
+        asked = _left_over(plan, drawn, rows, units, drawing, before, means_)
+        asked = asked.where("treatment = 'keep'")
+        chunk = F.substring_index("chunk_id", PART, 1).alias("chunk_id")
+        summaries = summarise(asked.select(chunk).distinct()).persist(StorageLevel.DISK_ONLY)
+        kept.append(summaries)
+    left = _left_over(plan, drawn, rows, units, drawing, order, means_, summaries)
+    if alike:
+        for name in ("chunk_a", "chunk_b"):
+            plan = plan.withColumn(name, F.substring_index(name, PART, 1))
+        for name in ("chunk_id", "donor"):
+            left = left.withColumn(name, F.substring_index(name, PART, 1))
     return Plans(plan.select(*PLAN.names), left.select(*LEFTOVERS.names), tuple(kept))
 
 
@@ -329,8 +367,10 @@ def units_of(cells: DataFrame, own_names: DataFrame | None, options: PlanOptions
     Returns
     -------
     pyspark.sql.DataFrame
-        ``chunk_id`` (of a document, where that is the unit), ``document_id, metadata, entities``
-        (of the categories of the plan) and ``own`` (names of the document, null for none).
+        ``chunk_id`` (of a document, where that is the unit; with the likeness behind
+        :data:`~nes_spark.swapping.plan.PART` for unit ``likeness``), ``document_id, metadata``,
+        ``entities`` (of the categories of the plan) and ``own`` (names of the document, null for
+        none).
     """
     from pyspark.sql import functions as F
 
@@ -353,6 +393,23 @@ def units_of(cells: DataFrame, own_names: DataFrame | None, options: PlanOptions
             "metadata",
             F.create_map(*entities).alias("entities"),
         )
+    elif options.unit == "likeness":
+        (category,) = options.swap
+        rest = [part for c in options.others for part in (F.lit(c), F.array_sort(of(c)))]
+        found = (
+            cells.withColumn("_name", F.explode(of(category)))
+            .withColumn("_kind", F.regexp_extract("_name", LIKENESS, 1))
+            .groupBy("chunk_id", "document_id", "metadata", "_kind")
+            .agg(F.array_sort(F.collect_set("_name")).alias("_names"))
+            .join(cells.select("chunk_id", "entities"), "chunk_id")
+            .select(
+                F.concat("chunk_id", F.lit(PART), "_kind").alias("chunk_id"),
+                "document_id",
+                "metadata",
+                F.create_map(F.lit(category), F.col("_names"), *rest).alias("entities"),
+            )
+        )
+        return with_own_names(found, None)
     else:
         entities = [part for c in names for part in (F.lit(c), F.array_sort(of(c)))]
         found = cells.select(
@@ -541,6 +598,7 @@ def _numbered(
     units: DataFrame,
     drawing: Drawing,
     swapping: SwappingConfig,
+    policy: Policy,
 ) -> DataFrame:
     """Give each swap its place in the sequence, and decide what is exchanged."""
     from pyspark.sql import functions as F
@@ -577,7 +635,7 @@ def _numbered(
     matching = swapping.matching
 
     def exchange(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield from exchange_batches(batches, drawing, matching)
+        yield from exchange_batches(batches, drawing, matching, policy)
 
     return numbered.mapInArrow(exchange, PLAN.ddl)
 
@@ -600,17 +658,19 @@ def _names_of(units: DataFrame, drawing: Drawing) -> DataFrame:
 
 _DONORS = (
     "setting", "component", "stratum", "draw", "chunk_id", "metadata", "available", "own",
-    "partner", "left", "exchanged", "status",
+    "partner", "left", "status",
 )  # fmt: skip
 
 
 def _left_over(
+    plan: DataFrame,
     drawn: DataFrame,
     rows: DataFrame,
     units: DataFrame,
     drawing: Drawing,
     order: tuple[str, ...],
     means: Means,
+    summaries: DataFrame | None = None,
 ) -> DataFrame:
     """Draw donors for what no exchange replaces, and treat it."""
     from pyspark.sql import functions as F
@@ -624,7 +684,9 @@ def _left_over(
     def finish(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from treat_batches(batches, drawing, order, means)
 
-    wanted = _grouped(_with_partners(rows, sides, drawing), _DONORS).mapInArrow(look, WANTED_DDL)
+    surplus = policy_of(order) == "one_to_one"
+    found = _with_partners(rows, sides, drawing, surplus)
+    wanted = _grouped(found, _DONORS).mapInArrow(look, WANTED_DDL)
     # Names come in row by row: those of the unit, of its partner, and of its donors.
     names = _names_of(units, drawing)
     by_name = F.create_map(
@@ -648,15 +710,24 @@ def _left_over(
             ).alias("given")
         )
     )
+    mine = F.when(F.col("e.side") == "a", F.col("chunk_a")).otherwise(F.col("chunk_b"))
+    gone = (
+        plan.select("setting", "draw", "chunk_a", "chunk_b", F.explode("exchanged").alias("e"))
+        .select("setting", "draw", mine.alias("chunk_id"), "e.category", "e.old")
+        .groupBy(*key)
+        .agg(F.collect_set("old").alias("gone"))
+    )
     treated = (
         wanted.drop("donors")
         .join(names, "chunk_id")
+        .join(gone, key, "left")
         .join(partners, key, "left")
         .join(theirs, "partner_id", "left")
         .join(donors, key, "left")
         .select(
             *key,
-            "reason",
+            "status",
+            "gone",
             F.col("entities")[F.col("category")].alias("names"),
             F.col("own")[F.col("category")].alias("own"),
             F.col("_entities")[F.col("category")].alias("partner_names"),
@@ -664,11 +735,21 @@ def _left_over(
             F.col("given").alias("donors"),
         )
     )
+    if summaries is None:
+        treated = treated.withColumn("summary", F.lit(None).cast("string"))
+    else:
+        told = summaries.withColumnRenamed("chunk_id", "_chunk")
+        of = F.substring_index("chunk_id", PART, 1) == F.col("_chunk")
+        treated = treated.join(told, of, "left").drop("_chunk")
     return treated.mapInArrow(finish, LEFTOVERS.ddl)
 
 
-def _with_partners(rows: DataFrame, sides: DataFrame, drawing: Drawing) -> DataFrame:
-    """Add what the partner of each category had (``partner``) and what is ``left``, as hashes."""
+def _with_partners(rows: DataFrame, sides: DataFrame, drawing: Drawing, surplus: bool) -> DataFrame:
+    """Add what the partner of each category had (``partner``) and what is ``left``, as hashes.
+
+    With `surplus` as many names are left, beside those that cannot go to the partner, as the
+    partner has too few; which ones says the exchange.
+    """
     from pyspark.sql import functions as F
 
     nothing = F.array().cast("array<bigint>")
@@ -692,16 +773,20 @@ def _with_partners(rows: DataFrame, sides: DataFrame, drawing: Drawing) -> DataF
     def left(i: int) -> Column:
         mine = F.col("available")[i]
         with_ = F.col("_with")[i]
-        stays = F.array_intersect(mine, F.array_union(with_["had"], with_["barred"]))
+        theirs = F.array_union(with_["had"], with_["barred"])
+        stays = F.array_intersect(mine, theirs)
+        if surplus:
+            own = F.coalesce(F.col("own")[i], nothing)
+            gives = F.array_except(mine, theirs)
+            takes = F.size(F.array_except(with_["had"], F.array_union(mine, own)))
+            # the count is what matters
+            more = F.greatest(F.size(gives) - takes, F.lit(0))
+            stays = F.concat(stays, F.slice(gives, 1, more))
         return F.when(with_.isNull(), mine).otherwise(stays)
-
-    def exchanged(i: int) -> Column:
-        return F.col("_with")[i].isNotNull()
 
     return found.select(
         *rows.columns,
         F.array(*(partner(i) for i in range(width))).cast(_HASHES).alias("partner"),
         F.array(*(left(i) for i in range(width))).cast(_HASHES).alias("left"),
-        F.array(*(exchanged(i) for i in range(width))).alias("exchanged"),
         F.col("barred").alias("status"),
     )

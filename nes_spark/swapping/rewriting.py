@@ -24,7 +24,7 @@ from nes_spark.entities.mentions import Mention, placeholder_spans
 from nes_spark.errors import LedgerError
 from nes_spark.swapping.exchange import Exchange
 from nes_spark.swapping.forms import Key, base_form_of, entity_of, forms_of, surfaces_of
-from nes_spark.swapping.parts import NO_NAMES, counterpart
+from nes_spark.swapping.parts import NO_NAMES, as_written, counterpart
 from nes_spark.swapping.short_forms import find_left, holds, short_entities
 from nes_spark.swapping.spans import after_title, settle_stop, title_before, whole_name
 from nes_spark.swapping.wording import (
@@ -38,6 +38,9 @@ from nes_spark.swapping.wording import (
 
 #: Category of an edit that mends an article.
 ARTICLE_CATEGORY = "article"
+#: Categories of an edit that takes away, or rewrites, the whole text of a chunk.
+DROP, SUMMARY = "drop", "summary"
+WHOLE_TEXT = (DROP, SUMMARY)
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ class Edit:
         Characters before and after.
     category : str
         Category of the name, or ``"article"`` for an article that was mended, put in or taken out;
-        ``old`` or ``new`` may then be empty.
+        ``old`` or ``new`` may then be empty. ``"drop"`` and ``"summary"`` replace the whole text.
     old_entity, new_entity : str
         Canonical names; '' for an article, and for the new one of a placeholder.
     """
@@ -118,7 +121,9 @@ def replacements_for(
     """
     forms = forms_of(partner_mentions)
     return {
-        (e.category, e.old): Replacement(e.new, forms.get((e.category, e.new), (e.new,)))
+        (e.category, e.old): Replacement(
+            e.new, forms.get((e.category, e.new), (as_written(e.new, e.category),))
+        )
         for e in plan
         if e.side == side
     }
@@ -380,6 +385,24 @@ def _moved(mention: Mention, start: int, surface: str, entity: str) -> Mention:
     return Mention(start, start + len(surface), mention.category, surface, entity)
 
 
+def in_place_of(text: str, new: str) -> Rewritten:
+    """Return another text for a whole chunk: a summary of it, or nothing.
+
+    Parameters
+    ----------
+    text : str
+    new : str
+        '' for a chunk that is not published.
+
+    Returns
+    -------
+    Rewritten
+        With one edit, of category :data:`DROP` or :data:`SUMMARY`, and no mentions.
+    """
+    how = SUMMARY if new else DROP
+    return Rewritten(new, (Edit(0, len(text), text, new, how, "", ""),), ())
+
+
 def given_by(edits: Iterable[Edit | Mapping[str, Any]]) -> dict[Key, Replacement]:
     """Return what a chunk gave away and for what, from its recorded edits.
 
@@ -398,7 +421,7 @@ def given_by(edits: Iterable[Edit | Mapping[str, Any]]) -> dict[Key, Replacement
     forms: dict[Key, list[str]] = {}
     entities: dict[Key, str] = {}
     for edit in map(_as_row, edits):
-        if edit["category"] != ARTICLE_CATEGORY:
+        if edit["category"] not in (ARTICLE_CATEGORY, *WHOLE_TEXT):
             key = (edit["category"], edit["old_entity"])
             forms.setdefault(key, []).append(edit["new"])
             entities[key] = edit["new_entity"] or edit["new"]

@@ -14,13 +14,16 @@ from nes_spark.entities.combination import Combination
 from nes_spark.entities.mentions import Mention
 from nes_spark.errors import LedgerError
 from nes_spark.schemas import EDITS, REWRITES, SWAPS, arrow_schema
-from nes_spark.swapping.exchange import Exchange, Matching, Policy, plan_exchange
+from nes_spark.swapping.dates import Shift, date_replacements
+from nes_spark.swapping.exchange import Exchange, Matching, Policy, Similarity, plan_exchange
+from nes_spark.swapping.likeness import similarities_for
 from nes_spark.swapping.memory import exchange_digest
 from nes_spark.swapping.rewriting import (
     Edit,
     Key,
     Replacement,
     entity_of,
+    in_place_of,
     invert_edits,
     replacements_for,
     resolve_overlaps,
@@ -52,9 +55,13 @@ def plan_rows(
     secret : Secret
     policy, matching : str
     """
+    measures: dict[str, dict[str, Similarity]] = {}
     for batch in batches:
         out = []
         for row in batch.to_pylist():
+            name = row["combination"]
+            if name not in measures:
+                measures[name] = similarities_for(Combination.parse(name), matching)
             available, history = {}, {}
             for side in ("a", "b"):
                 gave = {(m["category"], m["name"]) for m in row[f"gave_{side}"] or ()}
@@ -84,6 +91,7 @@ def plan_rows(
                 ),
                 policy=policy,
                 matching=matching,
+                similarities=measures[name],
                 history_a=history["a"],
                 history_b=history["b"],
             )
@@ -102,12 +110,25 @@ def _edits(edits: Iterable[Edit]) -> list[dict[str, Any]]:
     return [asdict(e) for e in edits]
 
 
+def _shifted(
+    row: Mapping[str, Any], mentions: Sequence[Mention], categories: Sequence[str]
+) -> dict[Key, Replacement]:
+    """Return what comes in the place of dates that are shifted in every chunk."""
+    out: dict[Key, Replacement] = {}
+    for category in categories:
+        out |= date_replacements(
+            mentions, Shift(row["shift_days"]), row["shift_from"], f"[{category}]", category
+        )
+    return out
+
+
 def rewrite_rows(
     batches: Iterable[pa.RecordBatch],
     must_change: Mapping[str, str],
     mend_articles: bool,
     categories: Sequence[str],
     recoding: Mapping[str, Mapping[str, Sequence[str]]],
+    shift: Sequence[str] = (),
 ) -> Iterator[pa.RecordBatch]:
     """Write one text for each swap of each chunk, from the original text.
 
@@ -115,17 +136,21 @@ def rewrite_rows(
     ----------
     batches : iterable of pyarrow.RecordBatch
         ``setting, combination, draw, chunk_id, text, mentions`` and ``steps``: the swaps of the
-        chunk (order, partner_id, side, exchanged, partner_mentions).
+        chunk (order, partner_id, side, exchanged, partner_mentions, and ``instead``: what comes
+        in the place of the whole text, '' for nothing, null where names are exchanged); with
+        `shift` also ``shift_days, shift_from`` of the document.
     must_change, mend_articles
         As for ``rewrite_text``.
     categories, recoding
         As for ``cell_of``.
+    shift : sequence of str
+        Categories whose dates are shifted.
     """
     for batch in batches:
         out = []
         for row in batch.to_pylist():
             mentions = resolve_overlaps(_mentions(row["mentions"]))
-            replacements: dict[Key, Replacement] = {}
+            replacements: dict[Key, Replacement] = _shifted(row, mentions, shift)
             steps = sorted(row["steps"], key=lambda s: (s["order"], s["last"]))
             partner_id = None
             for step, after in zip(steps, [*steps[1:], None], strict=True):
@@ -138,13 +163,18 @@ def rewrite_rows(
                 if after is not None and after["order"] == step["order"]:
                     continue  # one text for both: the last swap, and what is left over
                 settled = with_short_forms(mentions, replacements)
-                done = rewrite_text(
-                    row["text"],
-                    mentions,
-                    replacements,
-                    must_change=must_change,
-                    mend_articles=mend_articles,
-                )
+                if step["instead"] is None:
+                    cell = cell_after(mentions, settled, must_change, categories, recoding)
+                    done = rewrite_text(
+                        row["text"],
+                        mentions,
+                        replacements,
+                        must_change=must_change,
+                        mend_articles=mend_articles,
+                    )
+                else:
+                    cell = dict.fromkeys(categories, "")
+                    done = in_place_of(row["text"], step["instead"])
                 head = {n: row[n] for n in ("setting", "combination", "draw", "chunk_id")}
                 out.append(
                     head
@@ -152,9 +182,7 @@ def rewrite_rows(
                         "order": step["order"],
                         "partner_id": partner_id,
                         "text": done.text,
-                        "cell": list(
-                            cell_after(mentions, settled, must_change, categories, recoding).items()
-                        ),
+                        "cell": list(cell.items()),
                         "edits": _edits(done.edits),
                     }
                 )
@@ -185,16 +213,20 @@ def cell_after(
 
 
 def must_change_rows(
-    batches: Iterable[pa.RecordBatch], must_change: Mapping[str, str], mend_articles: bool
+    batches: Iterable[pa.RecordBatch],
+    must_change: Mapping[str, str],
+    mend_articles: bool,
+    shift: Sequence[str] = (),
 ) -> Iterator[pa.RecordBatch]:
-    """Replace must-change categories in ``chunk_id, text, mentions``."""
+    """Replace must-change categories, and shift dates, in ``chunk_id, text, mentions``."""
     for batch in batches:
         out = []
         for row in batch.to_pylist():
+            mentions = resolve_overlaps(_mentions(row["mentions"]))
             done = rewrite_text(
                 row["text"],
-                _mentions(row["mentions"]),
-                {},
+                mentions,
+                _shifted(row, mentions, shift),
                 must_change=must_change,
                 mend_articles=mend_articles,
             )

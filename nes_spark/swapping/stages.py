@@ -646,6 +646,7 @@ def rewrite(
     swapping: SwappingConfig,
     entities: EntitiesConfig,
     last: DataFrame | None = None,
+    shifts: DataFrame | None = None,
 ) -> DataFrame:
     """Write the chunks of every candidate swap.
 
@@ -662,6 +663,9 @@ def rewrite(
     last : pyspark.sql.DataFrame, optional
         From :func:`nes_spark.swapping.whole_stages.last_steps`: what is done to names that are left
         over, together with the last swap.
+    shifts : pyspark.sql.DataFrame, optional
+        From :func:`nes_spark.swapping.shift_stages.shifts_of`; needed for ``releases.shift``, whose
+        dates are shifted in every text.
 
     Returns
     -------
@@ -677,8 +681,10 @@ def rewrite(
     categories = list(entities.categories)
     recoding = {c: {k: list(v) for k, v in m.items()} for c, m in entities.recoding.items()}
 
+    shift = _shift_of("rewrite", releases.shift, shifts)
+
     def write(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield from rewrite_rows(batches, must_change, mend, categories, recoding)
+        yield from rewrite_rows(batches, must_change, mend, categories, recoding, shift)
 
     sides = swaps.select(
         *CANDIDATE,
@@ -699,45 +705,72 @@ def rewrite(
             )
         ).alias("s"),
     ).select(*CANDIDATE, "order", "exchanged", "s.*")
+    nothing = F.lit(None).cast("string")
     if last is not None:
         also = last.withColumn("side", F.lit("a")).withColumn("last", F.lit(True))
-        sides = sides.withColumn("last", F.lit(False)).unionByName(also)
+        sides = sides.withColumn("last", F.lit(False)).withColumn("instead", nothing)
+        sides = sides.unionByName(also)
     else:
-        sides = sides.withColumn("last", F.lit(False))
+        sides = sides.withColumn("last", F.lit(False)).withColumn("instead", nothing)
     involved = sides.select("chunk_id").distinct()
     known = _mentions_of(mentions.join(involved, "chunk_id", "left_semi"))
     partners = known.select(
         F.col("chunk_id").alias("partner_id"), F.col("mentions").alias("partner_mentions")
     )
-    step = F.struct("order", "last", "partner_id", "side", "exchanged", "partner_mentions")
+    step = F.struct(
+        "order", "last", "partner_id", "side", "exchanged", "instead", "partner_mentions"
+    )
     chains = (
         sides.join(partners, "partner_id", "left")
         .groupBy(*CANDIDATE, "chunk_id")
         .agg(F.collect_list(step).alias("steps"))
     )
+    texts, more = _with_shifts(chunks, shifts)
     return (
-        chains.join(chunks.select("chunk_id", "text"), "chunk_id")
+        chains.join(texts, "chunk_id")
         .join(known, "chunk_id", "left")
-        .select(*CANDIDATE, "chunk_id", "text", "mentions", "steps")
+        .select(*CANDIDATE, "chunk_id", "text", "mentions", "steps", *more)
         .mapInArrow(write, REWRITES.ddl)
     )
 
 
+def _shift_of(owner: str, shift: Sequence[str], shifts: DataFrame | None) -> tuple[str, ...]:
+    if shift and shifts is None:
+        raise parameter_error(owner, "shifts", f"given with releases.shift {list(shift)}", None)
+    return tuple(shift)
+
+
+def _with_shifts(chunks: DataFrame, shifts: DataFrame | None) -> tuple[DataFrame, list[str]]:
+    """Return the texts, with the shift of their documents where there is one."""
+    if shifts is None:
+        return chunks.select("chunk_id", "text"), []
+    more = ["shift_days", "shift_from"]
+    texts = chunks.select("chunk_id", "document_id", "text").join(shifts, "document_id")
+    return texts.drop("document_id"), more
+
+
 def replaced_everywhere(
-    chunks: DataFrame, mentions: DataFrame, must_change: Mapping[str, str]
+    chunks: DataFrame,
+    mentions: DataFrame,
+    must_change: Mapping[str, str],
+    shift: Sequence[str] = (),
+    shifts: DataFrame | None = None,
 ) -> DataFrame:
-    """Return the chunks that replacing the must-change categories alters, as ``chunk_id, text``.
+    """Return the chunks that are altered whatever is swapped, as ``chunk_id, text``.
 
     Parameters
     ----------
-    chunks, mentions, must_change
+    chunks, mentions, must_change, shift, shifts
         As for :func:`apply_must_change`.
     """
     from pyspark.sql import functions as F
 
-    concerned = mentions.where(F.col("category").isin(list(must_change))).select("chunk_id")
+    touched = F.col("category").isin([*must_change, *shift])
+    concerned = mentions.where(touched).select("chunk_id")
     few = chunks.join(concerned.distinct(), "chunk_id", "left_semi")
-    return apply_must_change(few, mentions, must_change).select("chunk_id", "text")
+    return apply_must_change(few, mentions, must_change, shift=shift, shifts=shifts).select(
+        "chunk_id", "text"
+    )
 
 
 def apply_must_change(
@@ -745,8 +778,10 @@ def apply_must_change(
     mentions: DataFrame,
     must_change: Mapping[str, str],
     mend_articles: bool = True,
+    shift: Sequence[str] = (),
+    shifts: DataFrame | None = None,
 ) -> DataFrame:
-    """Replace all mentions of must-change categories by their placeholders, in every chunk.
+    """Replace must-change categories by their placeholders, and shift dates, in every chunk.
 
     Parameters
     ----------
@@ -756,6 +791,8 @@ def apply_must_change(
         Category -> placeholder.
     mend_articles : bool
         Whether a or an before a placeholder follows its first sound.
+    shift, shifts
+        Categories whose dates are shifted, and by how much; see :func:`rewrite`.
 
     Returns
     -------
@@ -765,21 +802,26 @@ def apply_must_change(
     from pyspark.sql import functions as F
 
     categories = dict(must_change)
+    shifted = _shift_of("apply_must_change", shift, shifts)
 
     def replace(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield from must_change_rows(batches, categories, mend_articles)
+        yield from must_change_rows(batches, categories, mend_articles, shifted)
 
     concerned = (
-        mentions.where(F.col("category").isin(list(categories))).select("chunk_id").distinct()
+        mentions.where(F.col("category").isin([*categories, *shifted]))
+        .select("chunk_id")
+        .distinct()
     )
-    texts = chunks.select("chunk_id", "text")
+    texts, more = _with_shifts(chunks, shifts)
     written = (
         texts.join(_mentions_of(mentions.join(concerned, "chunk_id", "left_semi")), "chunk_id")
-        .select("chunk_id", "text", "mentions")
+        .select("chunk_id", "text", "mentions", *more)
         .mapInArrow(replace, CHANGED_DDL)
     )
-    untouched = texts.join(concerned, "chunk_id", "left_anti").withColumn(
-        "edits", F.from_json(F.lit("[]"), EDITS)
+    untouched = (
+        chunks.select("chunk_id", "text")
+        .join(concerned, "chunk_id", "left_anti")
+        .withColumn("edits", F.from_json(F.lit("[]"), EDITS))
     )
     return written.unionByName(untouched)
 

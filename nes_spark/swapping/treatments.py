@@ -60,14 +60,19 @@ class Means:
         Category -> placeholder; ``[Category]`` for one that is not in it.
     recoding : mapping
         Category -> class -> entities.
-    matching, similarity
+    summaries : mapping of str to str
+        Unit -> summary of its text that holds none of its names; see
+        :mod:`nes_spark.swapping.summaries`.
+    matching, similarity, similarities
         Which name of a donor comes in the place of which; see ``plan_exchange``.
     """
 
     placeholders: Mapping[str, str] = field(default_factory=dict)
     recoding: Recoding = field(default_factory=dict)
+    summaries: Mapping[str, str] = field(default_factory=dict)
     matching: Matching = "random"
     similarity: Similarity | None = None
+    similarities: Mapping[str, Similarity] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -79,7 +84,8 @@ class Treated:
     entity : str
     treatment : str
     replacement : str or None
-        What comes in its place; None when it stays or its chunk is not published.
+        What comes in its place (in that of its whole chunk for a summary); None when it stays or
+        its chunk is not published.
     donor : str or None
         The unit whose name that was.
     """
@@ -173,7 +179,9 @@ def donor(left: Left, means: Means) -> Outcome:
         rest = sorted((e for e in left.entities if e not in out), key=lambda e: left.digest("o", e))
         names = [name for name in one.names if name not in taken]
         names.sort(key=lambda name: left.digest("n", name))
-        for i, k in matched(rest, names, means.matching, means.similarity):
+        own = means.similarities.get(left.category)
+        how = "similar" if own else means.matching
+        for i, k in matched(rest, names, how, own or means.similarity):
             out[rest[i]] = names[k], one.unit_id
         taken |= set(names)
     return out
@@ -196,6 +204,13 @@ def recoded(left: Left, means: Means) -> Outcome:
         if value != entity:
             out[entity] = value, None
     return out
+
+
+@treatment("summary", "goes with its chunk, of which a summary is published")
+def summarised(left: Left, means: Means) -> Outcome:
+    """Publish a summary of the chunk, where there is one."""
+    text = means.summaries.get(left.unit_id)
+    return dict.fromkeys(left.entities, (text, None)) if text else {}
 
 
 @treatment("drop", "goes with its chunk, which is not published", always=True)

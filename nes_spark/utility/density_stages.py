@@ -59,7 +59,8 @@ def post_density(
                 "text",
             )
         )
-    keyed = texts.withColumn("digest", F.sha2("text", 256))
+    every = texts.withColumn("digest", F.sha2("text", 256))
+    keyed = every.where("text <> ''")
     # Draws and combinations often make the same text; a paid endpoint is asked for it once.
     distinct = keyed.select("digest", "text").dropDuplicates(["digest"])
     vectors = embed_texts(distinct, spec, ["digest"], "text").select("digest", "vector")
@@ -68,4 +69,7 @@ def post_density(
         .join(assignments.select("setting", "chunk_id", "component"), ["setting", "chunk_id"])
         .join(vectors, "digest")
     )
-    return log_density_at(placed, models).select(*POST_DENSITY.names)
+    told = log_density_at(placed, models).select(*POST_DENSITY.names)
+    # A chunk that is not published says nothing: it may lie anywhere on the sphere.
+    silent = every.where("text = ''").withColumn("log_density", F.lit(0.0))
+    return told.unionByName(silent.select(*POST_DENSITY.names))

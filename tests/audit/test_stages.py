@@ -211,6 +211,7 @@ def test_text_attack_does_not_depend_on_partitions(spark, corpus, partitions):
     assert found.columns == PREDICTIONS.names
     collected = rows(found, 5)
     assert len(collected) == 3 * 2 * 2 * 12
+    assert guesses_of(collected) == text_oracle(corpus, final.collect(), 1000)
     if not hasattr(test_text_attack_does_not_depend_on_partitions, "first"):
         test_text_attack_does_not_depend_on_partitions.first = collected
     assert collected == test_text_attack_does_not_depend_on_partitions.first
@@ -224,6 +225,17 @@ def test_text_attack_does_not_depend_on_partitions(spark, corpus, partitions):
     assert all(len(answers) == 1 for answers in style.values())
     # Every document has its own adjective, so style gives all of them away.
     assert all(r[column["correct"]] for r in collected if r[column["model"]] == "style")
+
+
+def guesses_of(found):
+    """Draw, chunk, side and adversary to answer and rank, of rows in the order of the table."""
+    names = PREDICTIONS.names
+    named = [dict(zip(names, row, strict=True)) for row in found]
+    got = {
+        (r["draw"], r["chunk_id"], r["side"], r["model"]): (r["answer"], r["rank"]) for r in named
+    }
+    assert len(got) == len(named)
+    return got
 
 
 def text_oracle(corpus, final, most):
@@ -286,20 +298,14 @@ def text_oracle(corpus, final, most):
     return {k: v for k, v in found.items() if k[3] != "style-self"}
 
 
-@pytest.mark.parametrize("most", [2, 1000])
-def test_text_attack_agrees_with_its_definition(spark, corpus, monkeypatch, most):
+def test_text_attack_in_blocks_with_few_candidates_a_word(spark, corpus, monkeypatch):
     monkeypatch.setattr(text_stages, "_CENTROID_WORDS", 60)
     monkeypatch.setattr(text_stages, "_SIGHTED_WORDS", 150)
-    config = CONFIG.model_copy(update={"max_candidates_per_entity": most})
+    config = CONFIG.model_copy(update={"max_candidates_per_entity": 2})
     tables = frames(spark, corpus)
     final = chosen_rewrites(tables["rewrites"], *RELEASE)
     found = text_attack(tables["chunks"], tables["mentions"], final, config).collect()
-    expected = text_oracle(corpus, final.collect(), most)
-    got = {
-        (r["draw"], r["chunk_id"], r["side"], r["model"]): (r["answer"], r["rank"]) for r in found
-    }
-    assert len(got) == len(found)
-    assert got == expected
+    assert guesses_of(found) == text_oracle(corpus, final.collect(), 2)
     owner = {c["chunk_id"]: c["metadata"] for c in corpus.chunks}
     assert all(r["correct"] == (r["answer"] == owner[r["chunk_id"]]) for r in found)
 
@@ -351,23 +357,23 @@ def test_shares_are_of_about_the_same_work(counts):
     assert set(work) == set(range(len(work)))
 
 
-def test_what_attacks_keep_on_disk_is_freed(spark, corpus):
-    tables = frames(spark, corpus)
-    final = chosen_rewrites(tables["rewrites"], *RELEASE, draws=1)
+def test_what_attacks_keep_on_disk_is_freed(spark):
+    tables = frames(spark, make(documents=3, chunks=4, swaps=2, draws=1))
+    final = chosen_rewrites(tables["rewrites"], *RELEASE)
 
     def kept():
         return set(spark.sparkContext._jsc.getPersistentRDDs().keySet())
 
     before = kept()
     with ExitStack() as until:
-        for attack in (
-            text_attack(tables["chunks"], tables["mentions"], final, CONFIG, until=until),
-            swap_aware_attack(tables["cells"], final, J, CONFIG, until=until),
-            attack_candidates(tables["cells"], tables["rewrites"], CONFIG, until=until),
-        ):
-            attack.collect()
+        text_attack(tables["chunks"], tables["mentions"], final, CONFIG, until=until).collect()
+        guesses = swap_aware_attack(tables["cells"], final, J, CONFIG, until=until).collect()
+        attack_candidates(tables["cells"], tables["rewrites"], CONFIG, until=until).collect()
         assert len(kept() - before) >= 6
     assert kept() <= before
+    # Without components any two chunks are candidates: all of the two other documents, but those
+    # that share an entity or all the rest.
+    assert max(r["candidates"] for r in guesses) > 4
 
 
 def test_partners_are_looked_for_where_constraints_allow_them(spark, corpus):
@@ -390,14 +396,6 @@ def test_partners_are_looked_for_where_constraints_allow_them(spark, corpus):
         a, b = r["chunk_id"], r["answer"]
         assert (sector[a], component[a]) == (sector[b], component[b])
         assert math.cos(angle[a] - angle[b]) >= 0.5 - 1e-6
-
-
-def test_without_components_any_two_chunks_are_candidates(spark):
-    tables = frames(spark, make(documents=3, chunks=4, swaps=2, draws=1))
-    final = chosen_rewrites(tables["rewrites"], *RELEASE)
-    guesses = swap_aware_attack(tables["cells"], final, J, CONFIG).collect()
-    # All chunks of the two other documents, but those that share an entity or all the rest.
-    assert max(r["candidates"] for r in guesses) > 4
 
 
 @pytest.mark.slow

@@ -93,7 +93,7 @@ def spark_lines() -> list[tuple[str, float]]:
     from nes_spark.session import get_session
 
     spark = get_session(SparkConfig(master="local[2]", shuffle_partitions=4), "bench_risk")
-    releases = ReleasesConfig()
+    releases = ReleasesConfig(plan="pairs")
     js = combinations_of(releases)
     rows = 200_000
     value = F.concat(F.lit("v"), F.pmod(F.hash("id", "c"), F.lit(3000)).cast("string"))

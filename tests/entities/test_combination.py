@@ -27,7 +27,9 @@ def test_categories_that_no_name_could_be_read_back_from_are_refused(categories)
 
 
 def test_subsets_come_in_the_order_of_the_categories():
-    found = combinations_of(ReleasesConfig(swap=["B", "A", "C"], sizes=[2, 1]))
+    found = combinations_of(ReleasesConfig(plan="pairs", swap=["B", "A", "C"], sizes=[2, 1]))
     assert [j.name for j in found] == ["B", "A", "C", "B+A", "B+C", "A+C"]
-    named = combinations_of(ReleasesConfig(swap=["B", "A"], combinations=[["A", "B"], ["B", "A"]]))
+    named = combinations_of(
+        ReleasesConfig(plan="pairs", swap=["B", "A"], combinations=[["A", "B"], ["B", "A"]])
+    )
     assert named == [Combination(["B", "A"])]

@@ -329,11 +329,17 @@ def test_stage_gives_mentions_and_the_list(chunks, mentions):
     assert len(found) == sum(row.occurrences for row in forms.values() if row.treated)
 
 
-def test_stage_is_the_same_on_any_number_of_partitions(chunks, mentions, partitions):
+@pytest.fixture(scope="module")
+def on_one(chunks, mentions):
+    """What the stage gives on one partition."""
     one = swept(chunks.coalesce(1), mentions)
+    return rows(one.mentions), rows(one.swept)
+
+
+@pytest.mark.parametrize("partitions", [2, 7])
+def test_stage_is_the_same_on_any_number_of_partitions(chunks, mentions, on_one, partitions):
     many = swept(chunks.repartition(partitions), mentions.repartition(partitions))
-    assert rows(many.mentions) == rows(one.mentions)
-    assert rows(many.swept) == rows(one.swept)
+    assert (rows(many.mentions), rows(many.swept)) == on_one
 
 
 def test_a_person_decides(chunks, mentions):

@@ -185,6 +185,20 @@ def test_the_choice_is_logged(embeddings, caplog):
     assert "700 vectors of dimension 16, fitted in memory" in caplog.text
 
 
+def test_repeated_vectors_count_once(spark, vectors, in_memory):
+    """'Thank you.' in two hundred calls is one point, not a topic on which a component closes."""
+    repeats = np.repeat(vectors[[3, 50]], 100, axis=0)
+    ids = [f"doc{i % 9}#{i:05d}" for i in range(N)] + [f"zz{i}#00000" for i in range(200)]
+    df = table(spark, np.concatenate([vectors, repeats]), ids).cache()
+    once = stages.count_once(df.repartition(7))
+    assert sorted(r["chunk_id"] for r in once.collect()) == sorted(ids[N:])
+    found = stages.fit_mixtures(df, MixtureConfig(**GRID), "secret")
+    for name, model in in_memory.items():
+        assert same(found[name], model)
+        assert found[name].n == N
+    df.unpersist()
+
+
 def test_warm_start_and_document_penalty(spark, small_blocks):
     rng = np.random.default_rng(3)
     x = np.concatenate([clustered(rng, 90, D, 1, 0.4), clustered(rng, 60, D, 1, 0.4)])

@@ -19,7 +19,7 @@ CATEGORIES = Config().entities.categories
 
 
 def test_the_papers_space():
-    releases = ReleasesConfig()
+    releases = ReleasesConfig(plan="pairs")
     assert combinations_of(releases) == [
         ("Organization", "Person"),
         ("Organization", "Product"),
@@ -37,7 +37,7 @@ def test_the_papers_space():
 
 
 def test_statuses_of_the_papers_categories():
-    found = statuses_of(CATEGORIES, ("Organization", "Product"), ReleasesConfig())
+    found = statuses_of(CATEGORIES, ("Organization", "Product"), ReleasesConfig(plan="pairs"))
     assert found == {
         "Organization": "S",
         "Person": "U",
@@ -53,24 +53,25 @@ def test_statuses_of_the_papers_categories():
 
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=4))
 def test_any_sizes(sizes):
-    found = combinations_of(ReleasesConfig(sizes=sizes))
+    found = combinations_of(ReleasesConfig(plan="pairs", sizes=sizes))
     assert len(found) == sum(comb(4, size) for size in set(sizes))
     assert len(set(found)) == len(found)
 
 
 def test_explicit_combinations_are_put_in_order_without_repeats():
     releases = ReleasesConfig(
-        combinations=[["Product", "Organization"], ["Organization", "Product"], ["Location"]]
+        plan="pairs",
+        combinations=[["Product", "Organization"], ["Organization", "Product"], ["Location"]],
     )
     assert combinations_of(releases) == [("Organization", "Product"), ("Location",)]
 
 
 def test_more_swaps_than_pairs_of_chunks_are_not_listed():
-    assert len(releases_of(CATEGORIES, ReleasesConfig(), n=7)) == 1 + 6 * 3
+    assert len(releases_of(CATEGORIES, ReleasesConfig(plan="pairs"), n=7)) == 1 + 6 * 3
 
 
 def test_constraints_and_seed_are_part_of_a_release():
-    releases = ReleasesConfig(constraints={"min_cosine": 0.2})
+    releases = ReleasesConfig(plan="pairs", constraints={"min_cosine": 0.2})
     release = releases_of(CATEGORIES, releases, 100, "ab12")[1]
     assert release.constraints == {"min_cosine": 0.2}
     assert release.seed_fingerprint == "ab12"
@@ -95,11 +96,14 @@ def test_the_size_is_told_before_work_starts():
         family=["pkb", "spcauchy"], n_components=[10, 30], min_weight=[1e-3, 1e-10]
     )
     risk = RiskConfig(population=[1e10, 1e20, 1e30])
-    told = describe_space(ReleasesConfig(), mixture, risk)
+    told = describe_space(ReleasesConfig(plan="pairs"), mixture, risk)
     assert "= 180 candidate releases" in told
     assert "24 setting(s) (8 mixture(s) x 3 population size(s)): 4,344 in all" in told
     assert "480 sequence(s) of swaps (10 draw(s) each)" in told
     assert "at most 28,800 swapped texts" in told
     assert "must change (C): Event" in told
-    seeds = describe_space(ReleasesConfig(draws=5), mixture, risk, per_draw=True)
+    seeds = describe_space(ReleasesConfig(plan="pairs", draws=5), mixture, risk, per_draw=True)
     assert "x 5 seeds = 900 candidate releases" in seeds
+    whole = describe_space(ReleasesConfig(further=["Term"], shift=["Date"]), mixture, risk)
+    assert "16 layers" in whole and "10 candidate releases" in whole and "264 in all" in whole
+    assert "shifted: Date" in whole and "Location, Term" in whole

@@ -55,3 +55,16 @@ def whole(finished, spark, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NES_SPARK_SEED", SEED)
         return nes.run(settings(Path(config.input.path), run.parent, **WHOLE), spark)
+
+
+@pytest.fixture
+def plain_report(monkeypatch):
+    """An empty report, for tests that look at none: drawing one takes seconds."""
+
+    def build(data, folder):
+        page = Path(folder, "index.html")
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text("<html></html>")
+        return page
+
+    monkeypatch.setattr("nes_spark.report.build_report", build)

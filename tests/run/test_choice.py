@@ -9,7 +9,7 @@ import pytest
 from nes_spark.config import load_config
 from nes_spark.errors import ConfigError, EstimationError
 from nes_spark.releases.scoring import average, candidates_of
-from nes_spark.run.choice import choose_release
+from nes_spark.run.choice import choose_release, with_measures
 from nes_spark.run.choosing import choices_of
 
 SETTING = "spcauchy-K10-eps0.001"
@@ -146,3 +146,19 @@ def test_one_candidate_can_be_asked_for_by_name():
         chosen(frame, config(**asked | {"n_swaps": 9}), 1)
     with pytest.raises(ConfigError, match="needs 'combination' and 'n_swaps'"):
         config(rule="candidate", n_swaps=2)
+
+
+def test_measures_stand_beside_scores_and_are_missing_where_nothing_was_measured():
+    candidates = candidates_of(SETTING, N, average(scores(PREFIXES)), 1)
+    key = ["setting", "combination", "n_swaps"]
+    rows = [(SETTING, "", 0, 1.0, 0.0), (SETTING, "A", 4, 0.9, 0.01)]
+    fidelity = pd.DataFrame(rows, columns=[*key, "corpus", "corpus_se"])
+    found = with_measures(candidates, fidelity)
+    assert found["n_swaps"].tolist() == [0, 1, 2, 3, 4]
+    assert found["fidelity"].isna().tolist() == [False, True, True, True, False]
+    assert found["measured"].isna().all()
+    named = pd.DataFrame([(SETTING, "A", 4, 0.2, 0.1, 0.3)], columns=[*key, "named", "low", "high"])
+    both = with_measures(candidates, fidelity, named).iloc[-1]
+    assert (both["measured"], both["measured_high"], both["fidelity"]) == (0.2, 0.3, 0.9)
+    with pytest.raises(pd.errors.MergeError):
+        with_measures(candidates, pd.concat([fidelity, fidelity]))

@@ -106,6 +106,7 @@ def test_the_second_run_does_nothing(finished, spark):
     }
 
 
+@pytest.mark.usefixtures("plain_report")
 def test_same_seed_same_release_whatever_order_and_partitions(finished, spark, tmp_path):
     _, result = finished
     lighter = {"audit.linkage": False, "audit.recognition": False, "tracking.enabled": False}
@@ -124,6 +125,7 @@ def test_same_seed_same_release_whatever_order_and_partitions(finished, spark, t
         assert records[0][name] == records[1][name], name
 
 
+@pytest.mark.usefixtures("plain_report")
 def test_only_affected_stages_run_again(finished, spark, tmp_path):
     config, result = finished
     shutil.copytree(result.directory, tmp_path / "out" / "all")
@@ -216,7 +218,12 @@ def test_a_changed_model_behind_the_same_path_counts(tmp_path):
     settings["embedding.model"] = f"sentence-transformers:{model}"
     config = nes.load_config(config_path(), settings)
     context = Context(None, config, Store(tmp_path / "run"), b"secret", "")
-    others = ("documents", "mixture")  # these do not depend on such a model
+    others = (
+        "documents",
+        "mixture",
+        "utility",
+        "candidates",
+    )  # these do not depend on such a model
     stages = [s for s in STAGES if s.also is not None and s.name not in others]
     assert [s.name for s in stages] == ["chunks", "mentions", "embeddings", "post_density"]
     before = [stage.also(context) for stage in stages]
@@ -403,6 +410,7 @@ def test_a_corpus_in_which_nothing_can_be_swapped(spark, tmp_path):
             "presentation.method": "none",
             "output.directory": str(tmp_path / "out"),
             "mixture.n_components": 1,
+            "mixture.n_init": 1,
             "tracking.enabled": False,
         },
     )
@@ -441,6 +449,8 @@ def test_without_input_there_is_a_hint(spark):
 def test_the_plan_names_every_stage(finished):
     config, _ = finished
     plan = nes.describe_plan(config)
+    told = nes.describe_plan(nes.load_config(config_path()))
+    assert "judge: reads at most 1,400 texts, about 16 s on two cores" in told
     for stage in STAGES:
         assert stage.name in plan
 

@@ -9,6 +9,7 @@ import pytest
 
 import nes_spark as nes
 from nes_spark.embedding import contextual
+from nes_spark.entities.quantities import likeness_of
 from nes_spark.errors import GateRefused, InputError
 from nes_spark.run.inverting import invert_release
 from nes_spark.run.language_models import audit_run
@@ -38,8 +39,10 @@ def test_it_is_published_with_all_exchanges(whole):
 def test_every_mention_is_accounted_for_and_none_that_could_go_stays(whole):
     coverage, mentions = whole.table("coverage"), whole.table("mentions")
     assert coverage["mentions"].sum() == len(mentions)
-    swapped = coverage[coverage["category"].isin(whole.choice.combination)]
-    assert set(swapped["fate"]) <= {"exchanged", "donor", "placeholder"}
+    names = [*whole.choice.combination, "Quantity", "Term"]
+    swapped = coverage[coverage["category"].isin(names)]
+    assert set(swapped["fate"]) == {"exchanged", "donor", "drop"}
+    assert set(coverage[coverage["category"] == "Date"]["fate"]) >= {"shifted", "kept"}
     assert whole.coverage == coverage.to_dict("records")
 
 
@@ -51,6 +54,22 @@ def test_the_first_lines_say_who_can_be_named(whole):
     record = json.loads((Path(whole.directory) / "release" / "release.json").read_text())
     assert record["documents_named"] == named
     assert record["coverage"] == whole.coverage
+
+
+def test_dropped_chunks_are_not_published_and_counted(whole):
+    status = whole.table("status")["status"].value_counts()
+    published = pd.read_json(Path(whole.directory) / "release" / "chunks.jsonl", lines=True)
+    assert status["dropped"] > 0
+    assert len(published) + status["dropped"] == status.sum() == whole.figures["chunks"]
+    assert (published["text"] != "").all()
+
+
+def test_quantities_keep_their_likeness_and_dates_their_order(whole):
+    swaps = whole.table("swaps").explode("exchanged")["exchanged"]
+    quantities = [e for e in swaps if e["category"] == "Quantity"]
+    assert quantities
+    assert all(likeness_of(e["old"]) == likeness_of(e["new"]) for e in quantities)
+    assert any(e["category"] == "Term" for e in swaps)
 
 
 def test_the_judge_says_what_it_cost(whole):
@@ -114,7 +133,7 @@ def test_the_judge_reads_the_same_texts_on_any_partitioning(whole, spark):
     assert hashes == sorted(hashes)
 
 
-def test_the_ledger_undoes_layers_donors_and_placeholders(whole, tmp_path):
+def test_the_ledger_undoes_layers_donors_dates_and_dropped_chunks(whole, tmp_path):
     rows = invert_release(whole.directory, tmp_path / "restored.jsonl")
     restored = pd.read_json(tmp_path / "restored.jsonl", lines=True, dtype=False)
     chunks = whole.table("chunks").set_index("chunk_id")["text"]
@@ -141,6 +160,7 @@ def test_a_judge_that_cannot_read_stops_the_run(finished, whole, spark, monkeypa
         nes.run(config, spark)
 
 
+@pytest.mark.usefixtures("plain_report")
 def test_a_release_waits_for_the_audit_that_its_gate_names(
     finished, whole, spark, tmp_path, monkeypatch
 ):

@@ -95,7 +95,11 @@ def drawn_in_memory(releases, swap, **options):
 @pytest.mark.parametrize("value", [{"same_position_half": True}, {"max_position_difference": 1}])
 def test_a_constraint_of_ones_own(spark, own_constraints, value):
     releases = ReleasesConfig(
-        draws=1, max_swaps=40, combinations=[["Organization"]], constraints=OwnConfig(**value)
+        plan="pairs",
+        draws=1,
+        max_swaps=40,
+        combinations=[["Organization"]],
+        constraints=OwnConfig(**value),
     )
     swaps = drawn_in_memory(releases, ["Organization"])
     free = drawn_in_memory(
@@ -158,7 +162,7 @@ def test_every_field_of_the_configuration_has_its_constraint():
 
 def test_a_chunk_swapped_before_is_left_alone(spark):
     once = ConstraintsConfig(not_swapped_before=True)
-    releases = ReleasesConfig(draws=1, max_swaps=200, combinations=[["Organization"]])
+    releases = ReleasesConfig(plan="pairs", draws=1, max_swaps=200, combinations=[["Organization"]])
     swapping = SwappingConfig(rounds=3)
     free = drawn_in_memory(releases, ["Organization"], swapping=swapping)
     strict = releases.model_copy(update={"constraints": once})
@@ -192,7 +196,7 @@ def test_who_takes_part_and_why_not():
 
 
 def test_keywords_go_before_the_configuration_and_wrong_ones_are_refused():
-    releases = ReleasesConfig(draws=1, max_swaps=3)
+    releases = ReleasesConfig(plan="pairs", draws=1, max_swaps=3)
     assert len(drawn_in_memory(releases, ["Organization"])) == 3
     assert len(drawn_in_memory(releases, ["Organization"], max_swaps=2)) == 2
     assert len(drawn_in_memory(releases, ["Organization"], max_swaps=None)) > 3

@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 from nes_spark.entities.dates import find_dates
 from nes_spark.entities.mentions import Mention
 from nes_spark.swapping import Secret, invert_edits, rewrite_text
-from nes_spark.swapping.dates import Shift, date_replacements, draw_shift, shift_date
+from nes_spark.swapping.dates import (
+    Shift,
+    date_replacements,
+    draw_shift,
+    reference_of,
+    shift_date,
+)
 
 MONTHS = [date(2001, month, 1).strftime("%B") for month in range(1, 13)]
 DAYS = st.dates(date(1990, 1, 1), date(2060, 12, 31))
@@ -189,3 +195,11 @@ def test_relative_dates_have_no_replacement():
         Mention(12, 16, "Date", "2019", "2019"),
     ]
     assert list(date_replacements(mentions, Shift(365))) == [("Date", "2019")]
+
+
+def test_a_period_tells_a_date_of_its_documents():
+    named = ("2020", "2020Q3", "Q3 2020", "2020H1", "2020-09", "2020-09-30", "2020-02-30")
+    assert [str(reference_of(p)) for p in named] == [
+        "2020-07-01", "2020-08-15", "2020-08-15", "2020-04-01", "2020-09-15", "2020-09-30", "None",
+    ]  # fmt: skip
+    assert reference_of(None) is None and reference_of("wave 2") is None

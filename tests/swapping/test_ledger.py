@@ -11,6 +11,7 @@ from nes_spark.config import LedgerConfig
 from nes_spark.errors import LedgerError
 from nes_spark.store import Store
 from nes_spark.swapping import ledger as L
+from nes_spark.swapping.rewriting import in_place_of
 from nes_spark.swapping.rows import text_digest
 
 PLAIN, SEALED = LedgerConfig(), LedgerConfig(encrypt=True)
@@ -268,6 +269,26 @@ def test_a_ledger_of_another_release_is_refused():
     with pytest.raises(LedgerError, match="not the original one") as error:
         L.invert(changed, rows())
     assert SECRET_NAME not in str(error.value)
+
+
+@pytest.mark.parametrize("kept", [True, False], ids=["originals kept", "not kept"])
+def test_dropped_and_summarised_chunks_come_back_only_where_they_are_kept(kept):
+    text = "Ada Quill came."
+    ledger = [
+        {
+            "chunk_id": name,
+            "whole": how,
+            "edits": [e.__dict__ for e in in_place_of(text, new).edits] if kept else None,
+            "digest": text_digest(text),
+        }
+        for name, how, new in (("a#0", "drop", ""), ("b#0", "summary", "Somebody came."))
+    ]
+    published = {"b#0": "Somebody came."}
+    assert L.invert(published, ledger) == ({"a#0": text, "b#0": text} if kept else {})
+    with pytest.raises(LedgerError, match="1 of the release are not in the ledger"):
+        L.invert(published | {"c#0": "More."}, ledger)
+    with pytest.raises(LedgerError, match=r"1 chunk\(s\) of the ledger are not in the release"):
+        L.invert({}, ledger)
 
 
 def test_a_ledger_does_not_show_its_rows(tmp_path, key):

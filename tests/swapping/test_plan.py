@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from nes_spark.config import ConstraintsConfig, ReleasesConfig, SwappingConfig
+from nes_spark.entities.quantities import likeness_of
 from nes_spark.swapping import sample_plan, treatments
 from nes_spark.swapping.codes import codes_of
 from nes_spark.swapping.constraints import constraints_of
@@ -269,7 +270,7 @@ def test_what_always_holds(n, seed, unit, neighbours, leftover, sticky):
         if f.treatment == "exchange":
             assert f.order and f.reason == ""
         elif f.chunk_id not in dropped:
-            assert f.treatment in leftover and f.reason in ("no_partner", "shared")
+            assert f.treatment in leftover and f.reason in ("no_partner", "shared", "surplus")
     if leftover == ("drop",):
         left = {f.chunk_id for f in fates if f.category in SWAP and f.treatment != "exchange"}
         assert left == set(dropped)
@@ -375,6 +376,75 @@ def test_a_document_has_one_name_for_each_of_its_names():
         for key, new in changes.items():
             assert known.setdefault((document[chunk], *key), new) == new
     assert len(known) > 30
+
+
+def test_quantities_meet_their_like_in_any_component():
+    rng = random.Random(3)
+    kinds = ["%/e+1/+", "%/e+1/-", "money/e+6/0", "count/e+1/0"]
+    n = 60
+    amounts = [
+        sorted({f"{rng.randrange(10, 99)} ({kind})" for kind in rng.sample(kinds, 2)})
+        for _ in range(n)
+    ]
+    given_ = (
+        [f"c{i:02d}" for i in range(n)],
+        [f"Company {i % 7}" for i in range(n)],
+        [rng.randrange(9) for _ in range(n)],
+        {"Quantity": amounts, "Person": [[f"P {i}"] for i in range(n)]},
+    )
+    plan = sample_plan(*given_, ["Quantity"], seed=5, unit="likeness")
+    assert len(plan.swaps) > n // 2
+    place = dict(zip(given_[0], given_[2], strict=True))
+    assert any(place[s.chunk_a] != place[s.chunk_b] for s in plan.swaps)
+    fates = [f for f in plan.fates() if f.category == "Quantity"]
+    assert Counter((f.chunk_id, f.entity) for f in fates) == Counter(
+        (i, e) for i, found in zip(given_[0], amounts, strict=True) for e in found
+    )
+    moved = [f for f in fates if f.treatment in ("exchange", "donor")]
+    assert len(moved) > len(fates) * 0.9
+    assert all(likeness_of(f.entity) == likeness_of(f.replacement) for f in moved)
+    assert all(f.entity != f.replacement for f in moved)
+    with pytest.raises(ValueError, match="'swap' parameter of sample_plan"):
+        sample_plan(*given_, ["Quantity", "Person"], seed=5, unit="likeness")
+
+
+def test_a_surplus_gets_names_of_its_own_from_donors():
+    chunks = {
+        "a#0": ["Ohio", "Peru", "Chad"], "b#0": ["Oslo"], "c#0": ["Rome", "Bern"], "c#1": ["Riga"],
+    }  # fmt: skip
+    given_ = (
+        list(chunks), ["A", "B", "C", "C"], None,
+        {"Location": list(chunks.values()), "Person": [["x"], ["y"], ["x"], ["z"]]}, ["Location"],
+    )  # fmt: skip
+    most = 0
+    for seed in range(12):
+        plan = sample_plan(*given_, seed=seed)
+        for chunk in chunks:
+            new = [f.replacement for f in plan.fates() if f.chunk_id == chunk and f.partner]
+            assert len(set(new)) == len(new), "no two names become one"
+        left = [x for x in plan.leftovers if x.reason == "surplus"]
+        assert all(x.treatment in ("donor", "placeholder") for x in left)
+        most = max(most, sum(x.treatment == "donor" for x in left))
+    assert most >= 2
+    # without donors the partner's names cover it, so that nothing needs a placeholder for it
+    covered = sample_plan(*given_, seed=3, leftover=["placeholder"])
+    assert not [x for x in covered.leftovers if x.reason == "surplus"]
+
+
+def test_terms_meet_near_ones_of_their_form():
+    chunks = {
+        "a#0": ["cement", "drilling", "mattresses"],
+        "b#0": ["concrete", "mining", "pillows"],
+    }
+    plan = sample_plan(
+        list(chunks), ["A", "B"], None,
+        {"Term": list(chunks.values()), "Person": [["x"], ["y"]]}, ["Term"], seed=9,
+    )  # fmt: skip
+    assert plan.replacements()["a#0"] == {
+        ("Term", "cement"): "concrete",
+        ("Term", "drilling"): "mining",
+        ("Term", "mattresses"): "pillows",
+    }
 
 
 def test_neighbours_find_partners_where_the_component_has_none():

@@ -141,6 +141,66 @@ def test_plans_are_the_same_on_any_partitioning_and_as_in_memory(spark, case):
     assert "no_partner" in reasons and "shared" in reasons
 
 
+def further_cells():
+    """Cells whose places are terms, and whose events are quantities of three likenesses."""
+    numbers = {"Iron Forum": "12% (%/e+1/+)", "Expo Day": "$3 million (money/e+6/0)"}
+    rows = []
+    for k, row in enumerate(CELLS):
+        names = dict(row["entities"])
+        terms = [n.lower() for n in names.pop("Location")]
+        amounts = [numbers[n] for n in names.pop("Event")] + [f"{k % 9}% (%/e+0/-)"]
+        rows.append(row | {"entities": names | {"Term": terms, "Quantity": sorted(amounts)}})
+    return rows
+
+
+@pytest.mark.parametrize("partitions", [1, 3])
+def test_terms_and_quantities_on_spark_as_in_memory(spark, partitions):
+    rows = further_cells()
+    data = frames(spark, TABLES | {"cells": rows}, partitions, shuffle=partitions)
+    releases, swapping = ReleasesConfig(draws=1), SwappingConfig()
+    for options in (
+        PlanOptions(("Term",), ("Person", "Quantity")),
+        PlanOptions(("Quantity",), ("Person", "Term"), unit="likeness"),
+    ):
+        plans = sample_plans(
+            data["cells"],
+            data["assignments"].where("setting = 'vmf-K1'"),
+            options,
+            releases,
+            swapping,
+            SECRET,
+        )
+        expected = sample_plan(
+            IDS,
+            [c["metadata"] for c in rows],
+            [PLACE["vmf-K1", i] for i in IDS],
+            {k: [c["entities"][k] for c in rows] for k in rows[0]["entities"]},
+            options.swap,
+            options.others,
+            seed=SECRET,
+            setting="vmf-K1",
+            unit=options.unit,
+            releases=releases,
+            swapping=swapping,
+        )
+        fields = ("order", "layer", "time", "component", "chunk_a", "chunk_b")
+        assert [
+            (*(r[f] for f in fields), r["exchanged"])
+            for r in sorted(
+                (r.asDict(recursive=True) for r in plans.plan.collect()), key=lambda r: r["order"]
+            )
+        ] == [
+            (*(getattr(s, f) for f in fields), [e.__dict__ for e in s.exchanged])
+            for s in expected.swaps
+        ]
+        fields = ("chunk_id", "category", "entity", "treatment", "replacement", "donor", "reason")
+        assert sorted(
+            tuple(str(r[f]) for f in fields) for r in plans.leftovers.collect()
+        ) == sorted(tuple(str(getattr(x, f)) for f in fields) for x in expected.leftovers)
+        assert len(expected.swaps) > 10
+        plans.unpersist()
+
+
 @pytest.mark.parametrize("unit", ["chunk", "document"])
 def test_every_name_has_its_fate(spark, unit):
     leftover = ("drop",) if unit == "chunk" else ("donor", "drop")
@@ -152,10 +212,11 @@ def test_every_name_has_its_fate(spark, unit):
     plans = sample_plans(*tables, options, releases, swapping, SECRET, own_names=own)
     expected = in_memory("vmf-K1", 0, options, releases, swapping)
     assert len(expected.swaps) > 0 and (unit == "document" or expected.dropped())
+    plan = spark.createDataFrame(plans.plan.collect(), PLAN.ddl)
+    leftovers = spark.createDataFrame(plans.leftovers.collect(), LEFTOVERS.ddl)
+    plans.unpersist()
     for share in (None, 0.3):
-        found = name_fates(
-            plans.plan, plans.leftovers, data["cells"], options, releases.must_change, share
-        )
+        found = name_fates(plan, leftovers, data["cells"], options, releases.must_change, share)
         assert found.columns == FATES.names
         rows = found.orderBy("chunk_id", "category", "entity").collect()
         mine = expected.fates(None if share is None else expected.prefix(share))
@@ -163,9 +224,8 @@ def test_every_name_has_its_fate(spark, unit):
         assert sorted(tuple(str(r[f]) for f in fields) for r in rows) == sorted(
             tuple(str(getattr(f, name)) for name in fields) for f in mine
         )
-    plans.unpersist()
     with pytest.raises(ValueError, match="'share' parameter of name_fates"):
-        name_fates(plans.plan, plans.leftovers, data["cells"], options, share=1.5)
+        name_fates(plan, leftovers, data["cells"], options, share=1.5)
 
 
 def test_what_is_missing_is_named(spark):

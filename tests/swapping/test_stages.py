@@ -24,7 +24,7 @@ from .corpus import NAMES, frames, make_corpus
 SECRET = b"a secret for tests"
 TABLES = make_corpus()
 RELEASES = ReleasesConfig(
-    max_swaps=10, draws=2, combinations=[["Organization", "Product"], ["Location"]]
+    plan="pairs", max_swaps=10, draws=2, combinations=[["Organization", "Product"], ["Location"]]
 )
 JS = (("Organization", "Product"), ("Location",))
 COMPONENT = {(a["setting"], a["chunk_id"]): a["component"] for a in TABLES["assignments"]}
@@ -302,7 +302,11 @@ def large(spark):
 def test_a_large_component_needs_only_its_first_chunks(large, monkeypatch):
     cells, assignments = large
     releases = ReleasesConfig(
-        max_swaps=12, draws=3, combinations=[["Organization", "Product"]], must_change={}
+        plan="pairs",
+        max_swaps=12,
+        draws=3,
+        combinations=[["Organization", "Product"]],
+        must_change={},
     )
     loaded = []
     real = stages._sampled
@@ -332,13 +336,14 @@ def test_a_large_component_needs_only_its_first_chunks(large, monkeypatch):
 
 def test_a_large_component_is_read_whole_when_its_first_chunks_do_not_suffice(large, monkeypatch):
     cells, assignments = large
-    releases = ReleasesConfig(max_swaps=700, draws=1, combinations=[["Organization"]])
+    releases = ReleasesConfig(plan="pairs", max_swaps=700, draws=1, combinations=[["Organization"]])
     found = stages.sample_candidates(
         cells, assignments, releases, SwappingConfig(task_chunks=1500), SECRET
     )
     whole = stages.sample_candidates(cells, assignments, releases, SwappingConfig(), SECRET)
-    assert rows_of(found) == rows_of(whole)
-    assert found.count() == 700
+    rows = rows_of(found)
+    assert rows == rows_of(whole)
+    assert len(rows) == 700
 
 
 @pytest.mark.slow
@@ -346,7 +351,7 @@ def test_own_names_stay_out_in_a_large_component_too(spark, large):
     cells, assignments = large
     names = [(f"d{d:03d}", "Organization", f"o{o}") for d in range(48) for o in range(200)]
     own = spark.createDataFrame(names, OWN_NAMES.ddl)
-    releases = ReleasesConfig(max_swaps=20, draws=2, combinations=[["Organization"]])
+    releases = ReleasesConfig(plan="pairs", max_swaps=20, draws=2, combinations=[["Organization"]])
     options = SwappingConfig(task_chunks=1500)
     free = rows_of(stages.sample_candidates(cells, assignments, releases, options, SECRET))
     found = stages.sample_candidates(cells, assignments, releases, options, SECRET, own_names=own)
@@ -358,14 +363,17 @@ def test_own_names_stay_out_in_a_large_component_too(spark, large):
             for e in r["exchanged"]
         }
 
-    assert len(rows_of(found)) == len(free) == 40
+    kept_out = rows_of(found)
+    assert len(kept_out) == len(free) == 40
     assert taken(free) & set(names)
-    assert not taken(rows_of(found)) & set(names)
+    assert not taken(kept_out) & set(names)
 
 
 def test_uniques_come_first_in_a_large_component_too(large):
     cells, assignments = large
-    releases = ReleasesConfig(max_swaps=5, draws=2, combinations=[["Organization", "Product"]])
+    releases = ReleasesConfig(
+        plan="pairs", max_swaps=5, draws=2, combinations=[["Organization", "Product"]]
+    )
     found = stages.sample_candidates(
         cells, assignments, releases, SwappingConfig(task_chunks=1500, uniques_first=True), SECRET
     )
@@ -429,7 +437,7 @@ def test_rewrites_do_not_depend_on_partitions(spark, swaps, rewrites, partitions
 
 
 def test_texts_of_later_rounds_are_cumulative(data):
-    releases = ReleasesConfig(draws=1, max_swaps=60, combinations=[["Organization"]])
+    releases = ReleasesConfig(plan="pairs", draws=1, max_swaps=60, combinations=[["Organization"]])
     swapping = SwappingConfig(rounds=2)
     swaps = stages.sample_candidates(
         data["cells"], data["assignments"], releases, swapping, SECRET
@@ -467,6 +475,33 @@ def test_must_change_categories_are_replaced_in_every_chunk(data, partitions):
         assert invert_edits(r["text"], r["edits"]) == TEXT[chunk]
         changed += bool(r["edits"])
     assert 0 < changed < len(IDS)
+
+
+def test_dates_of_a_document_move_together_in_every_chunk(spark, data, partitions):
+    from nes_spark.swapping.dates import Shift, date_replacements
+    from nes_spark.swapping.shift_stages import shifts_of
+
+    documents = spark.createDataFrame(
+        [(d["document_id"], "2020Q3") for d in TABLES["documents"]],
+        "document_id string, period string",
+    )
+    shifts = shifts_of(documents.repartition(partitions), SECRET, [180, 1095])
+    of = {r["document_id"]: r for r in rows_of(shifts)}
+    assert len({r["shift_days"] for r in of.values()}) > len(of) // 2
+    found = stages.apply_must_change(
+        data["chunks"], data["mentions"], {}, shift=["Date"], shifts=shifts
+    )
+    changed = 0
+    for r in rows_of(found):
+        chunk = r["chunk_id"]
+        mine = of[chunk.partition("#")[0]]
+        new = date_replacements(MENTIONS[chunk], Shift(mine["shift_days"]), mine["shift_from"])
+        assert r["text"] == rewrite_text(TEXT[chunk], MENTIONS[chunk], new).text
+        assert invert_edits(r["text"], r["edits"]) == TEXT[chunk]
+        changed += bool(r["edits"])
+    assert 0 < changed < len(IDS)
+    with pytest.raises(ValueError, match="'shifts' parameter of apply_must_change"):
+        stages.apply_must_change(data["chunks"], data["mentions"], {}, shift=["Date"])
 
 
 def test_nothing_must_change_when_nothing_is_configured(data):
@@ -550,7 +585,7 @@ def test_reasons_of_components_that_cannot_swap(spark):
         [("s", r["chunk_id"], components[r["chunk_id"][0]], 0.0) for r in cells.collect()],
         "setting string, chunk_id string, component int, log_density double",
     )
-    releases = ReleasesConfig(draws=1, combinations=[["Organization"]])
+    releases = ReleasesConfig(plan="pairs", draws=1, combinations=[["Organization"]])
 
     def status(releases, **options):
         found = stages.chunk_status(

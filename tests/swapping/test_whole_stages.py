@@ -2,11 +2,20 @@
 
 import pytest
 
+from nes_spark.audit.linkage import swap_entities
 from nes_spark.config import EntitiesConfig, ReleasesConfig, SwappingConfig
-from nes_spark.schemas import CHUNKS, LEFTOVERS, MENTIONS, PLAN
+from nes_spark.schemas import CELLS, CHUNKS, EDITS, LEFTOVERS, MENTIONS, PLAN, SWAPS
 from nes_spark.swapping.rewriting import invert_edits
 from nes_spark.swapping.stages import rewrite
-from nes_spark.swapping.whole_stages import as_swaps, at_tenths, coverage, last_steps
+from nes_spark.swapping.whole_stages import (
+    appended,
+    as_swaps,
+    at_tenths,
+    coverage,
+    last_steps,
+    leftovers_by_chunk,
+    swaps_by_chunk,
+)
 
 TEXTS = {
     "a#0": "Maria Lindqvist opened Zorbix in Oslo.",
@@ -120,6 +129,106 @@ def test_every_mention_has_its_fate(tables):
         ("Location", "replaced", "must_change"): (2, 2),
     }
     assert sum(n for n, _ in rows.values()) == len(NAMES)
+
+
+def left(chunk, category, entity, treatment, replacement=None):
+    return ("s", "chunk", 0, chunk, category, entity, treatment, replacement, None, "no_partner")
+
+
+def test_a_chunk_is_dropped_or_summarised_as_a_whole_and_comes_back(spark, tables):
+    swaps = as_swaps(tables["plan"], J)
+    rest = [
+        left("a#0", "Location", "Oslo", "summary", "Somebody opened something."),
+        left("b#0", "Person", "Ivo Tarn", "summary", "Somebody sold something."),
+        left("b#0", "Location", "Bergen", "drop"),
+        left("c#0", "Person", "Ada Quill", "drop"),
+    ]
+    leftovers = spark.createDataFrame(rest, LEFTOVERS.ddl)
+    found = rewrite(
+        swaps, tables["chunks"], tables["mentions"], ReleasesConfig(), SwappingConfig(),
+        EntitiesConfig(), last_steps(swaps, leftovers),
+    ).where("`order` = 2").collect()  # fmt: skip
+    assert {r["chunk_id"]: r["text"] for r in found} == {
+        "a#0": "Somebody opened something.", "b#0": "", "c#0": "",
+    }  # fmt: skip
+    for row in found:
+        assert not any(row["cell"].values())
+        edits = [e.asDict() for e in row["edits"]]
+        assert invert_edits(row["text"], edits) == TEXTS[row["chunk_id"]]
+        assert swap_entities({"Person": ["Ada Quill"]}, edits) == {"Person": []}
+    account = coverage(
+        tables["mentions"], swaps, leftovers, ["Person", "Product", "Location"], [],
+        released=spark.createDataFrame(found).select("chunk_id", "edits"),
+    )  # fmt: skip
+    rows = {(r["category"], r["fate"], r["reason"]): r["mentions"] for r in account.collect()}
+    assert sum(rows.values()) == len(NAMES)
+    assert rows["Person", "drop", "no_partner"] == 1
+    # what was exchanged before goes too, with its chunk
+    assert rows["Product", "summary", "with_its_chunk"] == 1
+    assert rows["Product", "drop", "with_its_chunk"] == 1
+    assert not {fate for _, fate, _ in rows} - {"drop", "summary"}
+
+
+def test_dates_have_their_fate(spark):
+    dates = ["May 2020", "last year", "early 202"]
+    mentions = spark.createDataFrame(
+        [("a#0", "Date", d, d, 10 * i, 10 * i + 9) for i, d in enumerate(dates)], MENTIONS.ddl
+    )
+    edits = [
+        (0, 9, "May 2020", "July 2021", "Date", "May 2020", "July 2021"),
+        (10, 19, "last year", "last year", "Date", "last year", "last year"),
+        (20, 29, "early 202", "[Date]", "Date", "early 202", "[Date]"),
+    ]
+    released = spark.createDataFrame([("a#0", edits)], f"chunk_id string, edits {EDITS}")
+    swaps = spark.createDataFrame([], SWAPS.ddl)
+    leftovers = spark.createDataFrame([], LEFTOVERS.ddl)
+    found = coverage(mentions, swaps, leftovers, ["Person"], [], ["Date"], released)
+    assert {(r["fate"], r["reason"]): r["mentions"] for r in found.collect()} == {
+        ("shifted", ""): 1, ("kept", "relative"): 1, ("placeholder", "not_understood"): 1,
+    }  # fmt: skip
+    with pytest.raises(ValueError, match="'released' parameter of coverage"):
+        coverage(mentions, swaps, leftovers, ["Person"], [], ["Date"])
+
+
+def test_a_second_plan_goes_on_where_the_first_ends(spark):
+    first = spark.createDataFrame(PLAN_ROWS, PLAN.ddl)
+    found = appended(first, first).orderBy("order").collect()
+    assert [(r["order"], r["layer"]) for r in found] == [(1, 0), (2, 1), (3, 2), (4, 3)]
+    alone = appended(first.where("draw = 9"), first).collect()
+    assert sorted((r["order"], r["layer"]) for r in alone) == [(1, 0), (2, 1)]
+
+
+def document_plan():
+    """Two documents with 3 and 2 chunks: every chunk of both must come in, with its own names."""
+    names = {
+        "x#0": ["Ada"], "x#1": ["Ada", "Ivo"], "x#2": ["Ivo"], "x#3": [], "w#0": ["Una"],
+        "w#1": ["Odd", "Una"], "z#0": ["Ada"],
+    }  # fmt: skip
+    cells = [(c, c[0], c[0].upper(), {"Person": v}, {"Person": ""}) for c, v in names.items()]
+    exchanged = [
+        ("a", "Person", "Una", "Ada"), ("a", "Person", "Odd", "Ivo"),
+        ("b", "Person", "Ada", "Una"), ("b", "Person", "Ivo", "Odd"),
+    ]  # fmt: skip
+    plan = [("s", "document", 0, 1, 0, 0, "Person", 0, 0.5, None, "w", "x", exchanged)]
+    left = [("s", "document", 0, "z", "Person", "Ada", "donor", "Odd", "w", "no_partner")]
+    return names, cells, plan, left
+
+
+def test_documents_are_exchanged_chunk_by_chunk(spark, partitions):
+    names, cells, plan, left = document_plan()
+    held = spark.createDataFrame(cells, CELLS.ddl).repartition(partitions)
+    found = swaps_by_chunk(spark.createDataFrame(plan, PLAN.ddl), held)
+    rows = found.orderBy("order").collect()
+    assert [(r["order"], r["chunk_a"], r["chunk_b"]) for r in rows] == [
+        (1, "w#0", "x#0"), (2, "w#1", "x#1"), (3, "w#0", "x#2"),
+    ]  # fmt: skip
+    other = {"Ada": "Una", "Ivo": "Odd", "Una": "Ada", "Odd": "Ivo"}
+    for row in rows:
+        for side in ("a", "b"):
+            mine = {e["old"]: e["new"] for e in row["exchanged"] if e["side"] == side}
+            assert mine == {n: other[n] for n in names[row[f"chunk_{side}"]]}
+    rest = leftovers_by_chunk(spark.createDataFrame(left, LEFTOVERS.ddl), held).collect()
+    assert [(r["chunk_id"], r["replacement"], r["donor"]) for r in rest] == [("z#0", "Odd", "w#1")]
 
 
 def test_candidates_are_tenths_of_the_sequence(spark):

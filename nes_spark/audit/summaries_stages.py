@@ -1,0 +1,113 @@
+"""Spark: chunks summarised by a language model, for what no exchange could treat.
+
+The questions go through the client of the audit: the same budget, answers that are kept, retries
+and rates. A summary that holds a name of its chunk is refused
+(:func:`nes_spark.swapping.summaries.accepted`).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from nes_spark.audit.billing import Estimate
+from nes_spark.audit.llm_stages import put_questions
+from nes_spark.config import AuditConfig
+from nes_spark.entities.mentions import Mention
+from nes_spark.swapping.summaries import accepted
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_LOGGER = logging.getLogger("nes_spark")
+
+
+def summarise(
+    wanted: DataFrame,
+    chunks: DataFrame,
+    mentions: DataFrame,
+    config: AuditConfig,
+    store_path: str,
+    on_estimate: Callable[[Estimate], None] | None = None,
+) -> DataFrame:
+    """Summarise chunks.
+
+    Parameters
+    ----------
+    wanted : pyspark.sql.DataFrame
+        ``chunk_id`` of the chunks.
+    chunks, mentions : pyspark.sql.DataFrame
+        Tables CHUNKS and MENTIONS.
+    config : AuditConfig
+        One model, whose ``max_tokens`` is the longest summary; the prompt, with ``{text}``; the
+        budget. Equal texts are asked about once.
+    store_path : str
+        Folder of the answer store.
+    on_estimate : callable, optional
+        Told the estimate before anything is asked.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        ``chunk_id, summary``: chunks whose summary was accepted.
+
+    Raises
+    ------
+    ConfigError, BudgetExceeded, InfrastructureError
+        As :func:`nes_spark.audit.llm_stages.put_questions`.
+    """
+    from pyspark.sql import functions as F
+
+    mine = chunks.join(wanted, "chunk_id", "left_semi").select(
+        "chunk_id", "text", F.sha2("text", 256).alias("digest")
+    )
+    mine = mine.persist()
+    schema = "chunk_id string, summary string"
+    if mine.isEmpty():
+        return wanted.sparkSession.createDataFrame([], schema)
+    questions = mine.select("digest", "text").dropDuplicates(["digest"])
+    asked = put_questions(questions, config, store_path, on_estimate=on_estimate)
+    (model,) = config.models
+    # An answer that was cut off, or a refusal, is no summary.
+    told = [
+        (digest, record["content"])
+        for digest, record in asked.answers(model.name).items()
+        if record["finish_reason"] == "stop" and not record["refusal"]
+    ]
+    answers = wanted.sparkSession.createDataFrame(told, "digest string, content string")
+
+    def judge(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        for batch in batches:
+            rows = []
+            for chunk_id, text, found, content in zip(
+                *(batch[c] for c in ("chunk_id", "text", "found", "content")), strict=True
+            ):
+                names = [
+                    Mention(m["start"], m["end"], m["category"], m["surface"], m["entity"])
+                    for m in (found if found is not None else ())
+                ]
+                summary = accepted(text, names, content)
+                if summary is not None:
+                    rows.append((chunk_id, summary))
+            yield pd.DataFrame(rows, columns=["chunk_id", "summary"])
+
+    known = mentions.groupBy("chunk_id").agg(
+        F.collect_list(F.struct("start", "end", "category", "surface", "entity")).alias("found")
+    )
+    done = (
+        mine.join(answers, "digest").join(known, "chunk_id", "left").mapInPandas(judge, schema)
+    ).persist()
+    asked_about, kept = mine.count(), done.count()
+    mine.unpersist()
+    _LOGGER.info(
+        "summaries: %d chunks, %d without one (refused, or it held a name)",
+        asked_about,
+        asked_about - kept,
+    )
+    return done
+
+
+__all__ = ["summarise"]

@@ -1,0 +1,177 @@
+"""Words that set a document apart although they are no names.
+
+Who knows what a company makes finds its call by "cement" or "mattress", whatever became of the
+names. The *terms* of a document are the words in it with the highest TF-IDF against the other
+documents,
+
+    (1 + log n) log((1 + N) / (1 + df)),
+
+where n counts the word in the document, df the secrets (companies) whose documents have it and N
+all secrets (Salton & Buckley, "Term-weighting approaches in automatic text retrieval", 1988). Words
+of grammar, placeholders, and what lies in a mention of another category are left alone.
+
+One term takes the place of another of its grammatical form, as far as endings tell, and near it
+in meaning (:func:`form_of`, :class:`TermSimilarity`).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from nes_spark.entities.distinctive import FUNCTION_WORDS
+from nes_spark.entities.mentions import Mention, placeholder_spans
+from nes_spark.text.sentences import word_set
+
+#: Category of terms.
+TERM = "Term"
+#: A word that may be a term: letters, and hyphens inside.
+_WORD = re.compile(r"(?<![\w'’-])[^\W\d_]{3,}(?:-[^\W\d_]{2,})*(?![\w]|[-’'][^\W\d_])")
+#: Words of grammar and of talk that tell nothing about a subject.
+_NEVER = FUNCTION_WORDS | word_set(
+    "been being got get gets getting going gone goes go make makes made making take takes took "
+    "taken taking come comes came coming say says said see sees saw seen seeing know knows knew "
+    "known think thinks thought want wants wanted need needs needed thank thanks welcome good "
+    "great morning afternoon evening everyone everybody anyone anybody really actually basically "
+    "kind sort lot lots bit little way ways thing things time times year years month months week "
+    "weeks day days quarter quarters today tonight first second third fourth half don didn doesn "
+    "isn aren wasn weren won wouldn couldn shouldn hasn haven hadn let lets okay well let's uh um"
+)
+_ENDINGS = ("ing", "ed", "ly", "er", "est", "ies", "ses", "s")
+
+
+def term_places(text: str, mentions: Iterable[Mention] = ()) -> list[tuple[int, int, str]]:
+    """Return where words stand that may be terms: start, end and the word in lower case.
+
+    Parameters
+    ----------
+    text : str
+    mentions : iterable of Mention
+        Nothing is found inside them, nor inside placeholders.
+
+    Examples
+    --------
+    >>> [word for *_, word in term_places("Cement and mattresses of [Company Name] sold well.")]
+    ['cement', 'mattresses', 'sold']
+    """
+    blocked = sorted([*((m.start, m.end) for m in mentions), *placeholder_spans(text)])
+    out = []
+    at = 0
+    for match in _WORD.finditer(text):
+        word = match.group()
+        low = word.lower()
+        # what is written in capitals is a name, or part of one; a sentence may begin with a term
+        if low in _NEVER or len(low) != len(word) or word[1:] != low[1:]:
+            continue
+        while at < len(blocked) and blocked[at][1] <= match.start():
+            at += 1
+        if at < len(blocked) and blocked[at][0] < match.end():
+            continue
+        out.append((match.start(), match.end(), low))
+    return out
+
+
+def weight(count: int, documents: int, total: int) -> float:
+    """Return the TF-IDF of a word that occurs ``count`` times in a document.
+
+    Parameters
+    ----------
+    count : int
+        From 1.
+    documents : int
+        Secrets whose documents have the word.
+    total : int
+        All secrets.
+    """
+    return (1.0 + math.log(count)) * math.log((1.0 + total) / (1.0 + documents))
+
+
+def terms_of(
+    counts: Mapping[str, int], documents: Mapping[str, int], total: int, most: int
+) -> list[str]:
+    """Return the terms of one document, the highest TF-IDF first; equal ones by the alphabet.
+
+    Parameters
+    ----------
+    counts : mapping of str to int
+        Word -> how often the document has it.
+    documents : mapping of str to int
+        Word -> secrets whose documents have it.
+    total : int
+        All secrets.
+    most : int
+        So many terms at most. A word that all documents have is none.
+
+    Examples
+    --------
+    >>> terms_of({"cement": 9, "sales": 30, "kiln": 2}, {"cement": 1, "sales": 5, "kiln": 1}, 5, 2)
+    ['cement', 'kiln']
+    """
+    weighed = [(-weight(n, documents[word], total), word) for word, n in counts.items()]
+    return [word for value, word in sorted(weighed)[:most] if value < 0]
+
+
+def term_mentions(
+    text: str, terms: Iterable[str], mentions: Iterable[Mention] = (), category: str = TERM
+) -> list[Mention]:
+    """Return the places of a document's terms in a text as mentions; the entity is the word."""
+    known = frozenset(terms)
+    return [
+        Mention(start, end, category, text[start:end], word)
+        for start, end, word in term_places(text, mentions)
+        if word in known
+    ]
+
+
+@lru_cache(maxsize=65_536)
+def form_of(term: str) -> str:
+    """Return the ending of a term that tells its grammatical form, '' where none does.
+
+    Examples
+    --------
+    >>> [form_of(t) for t in ("mattresses", "cement", "drilling", "glass", "batteries")]
+    ['s', '', 'ing', '', 's']
+    """
+    for ending in _ENDINGS:
+        if term.endswith(ending) and len(term) > len(ending) + 2:
+            if ending == "s" and term.endswith(("ss", "us", "is")):
+                continue
+            return "s" if ending in ("ies", "ses") else ending
+    return ""
+
+
+class TermSimilarity:
+    """How well one term stands in the place of another.
+
+    Parameters
+    ----------
+    embed : callable
+        ``list[str] -> (n, d)`` unit vectors; see :func:`nes_spark.embedding.load_embedder`.
+
+    Notes
+    -----
+    Half the agreement of the endings (:func:`form_of`), half the cosine: from -.5 to 1. Cosines are
+    taken on a grid of 2^-20, so that the order of additions in a dot product decides nothing.
+    """
+
+    def __init__(self, embed: Callable[[Sequence[str]], np.ndarray]) -> None:
+        self._embed = embed
+        self._vectors: dict[str, np.ndarray] = {}
+
+    def learn(self, terms: Iterable[str]) -> None:
+        """Embed terms that will be compared, all at once."""
+        new = sorted({t for t in terms if t not in self._vectors})
+        if new:
+            if len(self._vectors) > 50_000:
+                self._vectors.clear()
+            self._vectors.update(zip(new, self._embed(new), strict=True))
+
+    def __call__(self, first: str, second: str) -> float:
+        """Return the similarity of two terms; symmetric."""
+        self.learn((first, second))
+        cosine = float(np.dot(self._vectors[first], self._vectors[second]))
+        return 0.5 * (form_of(first) == form_of(second)) + 0.5 * (round(cosine * 2**20) / 2**20)

@@ -1,0 +1,44 @@
+"""Which measure says how well one name reads in the place of another, by category."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache, partial
+
+from nes_spark.entities.terms import TERM, TermSimilarity
+from nes_spark.swapping.exchange import Matching, Similarity
+from nes_spark.swapping.parts import NO_NAMES
+from nes_spark.swapping.shapes import shape_similarity
+
+
+@lru_cache(maxsize=1)
+def _term_similarity() -> TermSimilarity:
+    from nes_spark.embedding import load_embedder
+
+    embedder = load_embedder("bundled")
+    return TermSimilarity(lambda terms: embedder.embed(list(terms)))
+
+
+def similarities_for(categories: Iterable[str], matching: Matching) -> dict[str, Similarity]:
+    """Return the measures that decide which name meets which.
+
+    Parameters
+    ----------
+    categories : iterable of str
+    matching : {'random', 'similar'}
+        With ``similar`` names meet those of like shape and kind
+        (:func:`~nes_spark.swapping.shapes.shape_similarity`).
+
+    Returns
+    -------
+    dict
+        Category -> similarity. Categories that are not in it meet at random. Terms always meet
+        near ones (:class:`~nes_spark.entities.terms.TermSimilarity`, with the bundled vectors).
+    """
+    found: dict[str, Similarity] = {}
+    for category in categories:
+        if category == TERM:
+            found[category] = _term_similarity()
+        elif matching == "similar" and category not in NO_NAMES:
+            found[category] = partial(shape_similarity, category=category)
+    return found

@@ -1,0 +1,51 @@
+"""Spark: the secret shift of every document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from nes_spark.swapping.dates import draw_shift, reference_of
+from nes_spark.swapping.seeds import Secret
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+#: One row a document: days of its shift, and a date of it where its period names one.
+SHIFTS_DDL = "document_id string, shift_days int, shift_from date"
+
+
+def shifts_of(documents: DataFrame, secret: bytes, days: Sequence[int]) -> DataFrame:
+    """Draw the shift of each document.
+
+    Parameters
+    ----------
+    documents : pyspark.sql.DataFrame
+        ``document_id, period``.
+    secret : bytes
+        The secret seed.
+    days : sequence of int, length 2
+        Least and most days.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        Columns of :data:`SHIFTS_DDL`. Who holds it can undo the shift of every date.
+    """
+    low, high = days
+
+    def draw(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        digest = Secret(secret).digest
+        for batch in batches:
+            drawn = [draw_shift(digest, i, low, high).days for i in batch["document_id"]]
+            yield pd.DataFrame(
+                {
+                    "document_id": batch["document_id"],
+                    "shift_days": drawn,
+                    "shift_from": [reference_of(period) for period in batch["period"]],
+                }
+            )
+
+    return documents.select("document_id", "period").mapInPandas(draw, SHIFTS_DDL)

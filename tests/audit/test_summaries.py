@@ -1,0 +1,127 @@
+"""Summaries come through the audit's client, and none that holds a name is published."""
+
+from __future__ import annotations
+
+import pytest
+
+from nes_spark.audit.billing import BudgetExceeded
+from nes_spark.audit.summaries_stages import summarise
+from nes_spark.config import (
+    AuditConfig,
+    Config,
+    LanguageModelConfig,
+    ReleasesConfig,
+    SwappingConfig,
+)
+from nes_spark.entities.mentions import Mention
+from nes_spark.errors import ConfigError
+from nes_spark.swapping.plan_stages import PlanOptions, sample_plans
+from nes_spark.swapping.summaries import accepted, names_held
+from tests.audit.corpus import frames, make
+from tests.audit.server import ModelServer
+
+TEXT = "Ada Quill told us that Orion Widgets grew in May, by 12%, and that all is well."
+NAMES = [
+    Mention(0, 9, "Person", "Ada Quill", "Ada Quill"),
+    Mention(23, 36, "Organization", "Orion Widgets", "Orion Widgets"),
+    Mention(45, 48, "Date", "May", "May"),
+]
+
+
+@pytest.mark.parametrize(
+    ("summary", "held"),
+    [
+        ("A maker of tools grew in May.", []),
+        ("ORION WIDGETS grew.", ["Orion Widgets"]),
+        ("Ms. Quill is content.", ["Quill"]),
+        ("Orionid meteors.", []),
+    ],
+)
+def test_names_that_a_summary_holds(summary, held):
+    assert names_held(TEXT, NAMES, summary) == held
+    assert accepted(TEXT, NAMES, f" {summary}\n") == (None if held else summary)
+
+
+@pytest.mark.parametrize("summary", ["", "  \n", None, "Sales rose. " * 10])
+def test_nothing_and_more_than_the_chunk_are_no_summary(summary):
+    assert accepted(TEXT, NAMES, summary) is None
+
+
+def told(messages):
+    """Say what the text is about; for the first document by name, for the second cut short."""
+    text = messages[-1]["content"]
+    if "Org 0" in text:
+        return "All about " + text[text.index("Org 0") :][:7]
+    return "" if "Org 1" in text else "A company speaks of its business."
+
+
+def configuration(server, **more):
+    model = LanguageModelConfig(
+        name="writer", model="gpt-4o", base_url=server.base_url, api_key_env="NES_TEST_KEY",
+        price_in=2.5, price_out=10.0,
+    )  # fmt: skip
+    audit = {"backoff": 0.01, "max_backoff": 0.05, "timeout": 10.0, **more}
+    return Config(
+        audit=AuditConfig(models=[model], **audit),
+        releases=ReleasesConfig(leftover=["summary", "drop"]),
+    ).summary_audit()
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch):
+    monkeypatch.setenv("NES_TEST_KEY", "sk-never-shown")
+
+
+def test_refused_summaries_go_on_to_the_next_treatment(spark, tmp_path):
+    corpus = make(documents=4, chunks=3, swaps=1, draws=1)
+    tables = frames(spark, corpus, 2)
+    # one company a component: nobody has a partner, so all is left over
+    places = [("s", c["chunk_id"], int(c["chunk_id"][3])) for c in corpus.cells]
+    assignments = spark.createDataFrame(places, "setting string, chunk_id string, component int")
+    options = PlanOptions(("Organization",), ("Product",), leftover=("summary", "drop"))
+    with ModelServer(answer=told, key="sk-never-shown", fault_rate=0.2, seed=3) as server:
+        config = configuration(server)
+
+        def ask(wanted, settings=config, folder="answers"):
+            return summarise(
+                wanted, tables["chunks"], tables["mentions"], settings, str(tmp_path / folder)
+            )
+
+        def treated(how):
+            plans = sample_plans(
+                tables["cells"], assignments, options, ReleasesConfig(draws=1), SwappingConfig(),
+                b"secret", summarise=how,
+            )  # fmt: skip
+            rows = plans.leftovers.collect()
+            plans.unpersist()
+            return {(r["chunk_id"], r["entity"]): (r["treatment"], r["replacement"]) for r in rows}
+
+        found = treated(ask)
+        asked = len(server.requests)
+        assert found == treated(ask) and len(server.requests) == asked  # answers are kept
+        for (chunk, _), outcome in found.items():
+            assert outcome == (
+                ("summary", "A company speaks of its business.") if chunk > "doc2" else
+                ("drop", None)
+            )  # fmt: skip
+        assert {chunk for chunk, _ in found} == {c["chunk_id"] for c in corpus.cells}
+        tight = configuration(server, budget=1e-6)
+        with pytest.raises(BudgetExceeded, match="more than the budget"):
+            ask(tables["cells"].select("chunk_id"), tight, "others")
+        assert len(server.requests) == asked
+    with pytest.raises(ValueError, match="'summarise' parameter of sample_plans"):
+        treated(None)
+
+
+def test_a_summary_needs_a_model(monkeypatch):
+    with pytest.raises(ValueError, match=r"releases\.summary\.model: None is not in audit\.models"):
+        Config(releases=ReleasesConfig(leftover=["summary", "drop"]))
+    from nes_spark.run.secrets import required_secrets
+
+    monkeypatch.delenv("NES_TEST_KEY")
+    model = LanguageModelConfig(name="writer", model="m", api_key_env="NES_TEST_KEY")
+    config = Config(
+        audit=AuditConfig(models=[model]), releases=ReleasesConfig(leftover=["summary", "drop"])
+    )
+    with pytest.raises(ConfigError, match="NES_TEST_KEY is not set"):
+        required_secrets(config, None)

@@ -1,0 +1,80 @@
+"""Terms: what sets a document apart, and what comes near it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nes_spark.entities.mentions import Mention
+from nes_spark.entities.terms import (
+    TermSimilarity,
+    form_of,
+    term_mentions,
+    term_places,
+    terms_of,
+    weight,
+)
+from nes_spark.swapping import invert_edits, rewrite_text
+from nes_spark.swapping.rewriting import Replacement
+
+TEXT = (
+    "Cement sold well. In Cement City the kiln-fired cement of Orion's plants and its cement paid."
+)
+
+
+def test_names_placeholders_and_grammar_are_no_terms():
+    mentions = [Mention(21, 32, "Location", "Cement City")]
+    found = [word for *_, word in term_places(TEXT + " [Company cement] was here", mentions)]
+    assert found == ["cement", "sold", "kiln-fired", "cement", "plants", "cement", "paid"]
+    assert [m.start for m in term_mentions(TEXT, ["cement"], mentions)] == [0, 48, 81]
+
+
+def test_weights_are_those_of_the_formula():
+    assert weight(9, 1, 5) == pytest.approx((1 + math.log(9)) * math.log(6 / 2))
+    # what all have sets nobody apart
+    assert weight(9, 5, 5) == 0
+    assert terms_of({"sales": 30}, {"sales": 5}, 5, 3) == []
+
+
+@given(
+    st.dictionaries(st.text("abc", min_size=3, max_size=4), st.integers(1, 9), min_size=1),
+    st.integers(1, 9),
+)
+def test_terms_are_the_first_by_weight(counts, most):
+    documents = {word: 1 + len(word) % 3 for word in counts}
+    found = terms_of(counts, documents, 4, most)
+    assert len(found) == min(most, len(counts))
+    weights = {w: weight(n, documents[w], 4) for w, n in counts.items()}
+    left = [weights[w] for w in counts if w not in found]
+    assert all(weights[w] >= max(left, default=0) for w in found)
+    assert found == terms_of(dict(reversed(counts.items())), documents, 4, most)
+
+
+def test_endings_tell_the_form():
+    assert [form_of(w) for w in ("mattress", "basis", "wells", "quickly", "mined", "gas")] == [
+        "", "", "s", "ly", "ed", "",
+    ]  # fmt: skip
+
+
+def test_similarity_counts_form_and_meaning():
+    vectors = {"oil": [1, 0], "oils": [1, 0], "gas": [0.6, 0.8], "jazz": [0, 1]}
+    near = TermSimilarity(lambda terms: np.array([vectors[t] for t in terms]))
+    assert near("oil", "gas") == pytest.approx(0.5 + 0.3, abs=1e-6)
+    assert near("oils", "oil") == pytest.approx(0.5)
+    assert near("oil", "jazz") == near("jazz", "oil") == 0.5
+
+
+def test_a_term_comes_in_as_the_old_one_was_written():
+    mentions = term_mentions(TEXT, ["cement", "paid"], [Mention(21, 32, "Location", "Cement City")])
+    new = {
+        ("Term", "cement"): Replacement("oil", ("Oil",)),
+        ("Term", "paid"): Replacement("lost", ("lost",)),
+    }
+    done = rewrite_text(TEXT, mentions, new)
+    expected = TEXT.replace("Cement sold", "Oil sold").replace("cement", "oil")
+    assert done.text == expected.replace("paid", "lost")
+    assert invert_edits(done.text, done.edits) == TEXT
