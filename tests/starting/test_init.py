@@ -246,6 +246,25 @@ def test_calls_with_turns_are_recognised(tmp_path):
     assert proposal.identifiers["company"] == ("company_name", "aliases")
 
 
+def test_objects_of_one_form_are_columns_and_keys_that_are_names_are_not_shown(tmp_path):
+    path = tmp_path / "nested.jsonl"
+    rows = [
+        {
+            "id": i, "case": {"court": f"Court {i % 3}", "town": "X"},
+            "body": "The court held. " * 20,
+            "speakers": {f"{TELLTALE} {i}": "judge", f"Roe {i}": "clerk"},
+        }
+        for i in range(6)
+    ]  # fmt: skip
+    path.write_text("".join(json.dumps(r) + "\n" for r in rows))
+    look = look_at([str(path)])
+    assert [c.name for c in look.columns] == ["id", "case.court", "case.town", "body", "speakers"]
+    assert TELLTALE not in look.table()
+    told = {"secret": "case.court"}
+    initialize([str(path)], told, output=str(tmp_path / "n.yaml"), tell=lambda _: None)
+    assert load_config(tmp_path / "n.yaml").input.columns.metadata == "case.court"
+
+
 def test_other_languages_are_said(tmp_path):
     path = tmp_path / "urteile.jsonl"
     text = "Das Gericht hat die Klage abgewiesen, weil der Vertrag nicht zustande kam. " * 6
