@@ -175,6 +175,13 @@ def stylesheet() -> str:
     return loader.get_source(environment(), "style.css")[0]
 
 
+def sorting_script() -> str:
+    """Return the script that lets a reader sort tables."""
+    loader = environment().loader
+    assert loader is not None
+    return loader.get_source(environment(), "sorting.js")[0]
+
+
 def _figures(data: ReportData) -> dict[str, Drawing]:
     from nes_spark.report import figures
 
@@ -421,6 +428,7 @@ def build_report(data: ReportData, folder: str | Path) -> Path:
 def _render(data: ReportData, drawings: dict[str, Drawing]) -> str:
     from markupsafe import Markup
 
+    from nes_spark.report.explorer import explorer
     from nes_spark.report.figures import themed
 
     space = data.space
@@ -432,6 +440,7 @@ def _render(data: ReportData, drawings: dict[str, Drawing]) -> str:
     frontier = space[space["on_frontier"]].sort_values(["DR", "DU"]).to_dict("records")
     rows = space.to_dict("records")
     choice = data.choice
+    plot = explorer(space, choice)
     adversaries = words_of_adversaries()
     words = {
         "line": "the frontier release that lies lowest against a straight line of risk and utility",
@@ -464,6 +473,10 @@ def _render(data: ReportData, drawings: dict[str, Drawing]) -> str:
         goodness=_goodness_rows(data),
         agreement=_agreement_rows(data),
         correlation=correlation,
+        sorting=Markup(sorting_script()),
+        explorer=None
+        if plot is None
+        else {"item": Markup(plot.item), "script": Markup(plot.script)},
         settings=_setting_rows(data),
         components=data.components,
         statuses_by_name=data.statuses,
