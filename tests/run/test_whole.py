@@ -14,10 +14,10 @@ from nes_spark.errors import GateRefused, InputError
 from nes_spark.run.inverting import invert_release
 from nes_spark.run.language_models import audit_run
 from nes_spark.run.published import configuration_of
-from nes_spark.schemas import TABLES
+from nes_spark.schemas import EDITS, TABLES
 from nes_spark.store import Store
 from nes_spark.swapping.stages import apply_must_change
-from nes_spark.utility.judge_stages import collect_histories
+from nes_spark.utility.judge_stages import collect_histories, collect_released
 from nes_spark.utility.sampling import keyed_hash, sampling_key
 from tests.audit.server import ModelServer
 from tests.check_run import check
@@ -76,14 +76,14 @@ def test_the_judge_says_what_it_cost(whole):
     fidelity, utility = whole.table("fidelity"), whole.table("utility")
     assert list(fidelity["n_swaps"]) == [0, *whole.table("candidates")["n_swaps"].unique()[1:]]
     full = fidelity.iloc[-1]
-    # every swap costs, what is read says how many chunks stand behind it
-    assert fidelity["corpus"].is_monotonic_decreasing
+    # swaps cost, what is read says how many chunks stand behind it
+    assert fidelity["corpus"].iloc[-1] == full["corpus"] < fidelity["corpus"].iloc[0] <= 1
     assert 0.5 < full["fidelity"] < 1 and full["fidelity_se"] > 0
     assert 20 < full["chunks"] <= full["changed"]
     values = utility[utility["measure"] == "fidelity"].set_index("subject")["value"]
     assert 1 == values["unchanged"] > values["names_blanked"] > values["half_deleted"]
     assert values["half_deleted"] > values["random_other"]
-    assert values["release"] > values["half_deleted"]
+    assert 1 > values["release"] > values["random_other"]
     exact = utility[(utility["subject"] == "release") & (utility["measure"] == "DU")]
     assert exact["value"].item() == pytest.approx(whole.choice.DU)
     record = json.loads((Path(whole.directory) / "release" / "release.json").read_text())
@@ -131,6 +131,18 @@ def test_the_judge_reads_the_same_texts_on_any_partitioning(whole, spark):
     swapped = [h for h in first if h.combination and h.component == 0]
     hashes = [keyed_hash(key, h.chunk_id) for h in sorted(swapped, key=lambda h: h.rank)]
     assert hashes == sorted(hashes)
+    # a release that changes nothing: nothing to read, and no error
+    none = spark.createDataFrame([], f"chunk_id string, text string, edits {EDITS}")
+    chunks, placed = (
+        spark.createDataFrame(
+            [("c", "d", "t")], "chunk_id string, document_id string, text string"
+        ),
+        spark.createDataFrame(
+            [(setting, "c", 0, 1.0)],
+            "setting string, chunk_id string, component int, log_density double",
+        ),
+    )
+    assert collect_released(none, chunks, placed, setting, key, 40) == []
 
 
 def test_the_ledger_undoes_layers_donors_dates_and_dropped_chunks(whole, tmp_path):
