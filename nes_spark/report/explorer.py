@@ -79,7 +79,7 @@ def explorer(space: pd.DataFrame, choice: Choice) -> Explorer | None:
         return None
     plot = figure(
         sizing_mode="stretch_width",
-        height=420,
+        height=480,
         tools="pan,wheel_zoom,box_zoom,reset",
         active_drag=None,
         x_axis_label=f"{AXES[x][0]} (more is better)",
@@ -89,6 +89,7 @@ def explorer(space: pd.DataFrame, choice: Choice) -> Explorer | None:
         outline_line_color=_INK,
         toolbar_location="above",
     )
+    plot.toolbar.logo = None
     for axis in plot.axis:
         axis.axis_label_text_color = axis.major_label_text_color = _INK
         axis.axis_line_color = axis.major_tick_line_color = axis.minor_tick_line_color = _INK
@@ -161,7 +162,9 @@ def explorer(space: pd.DataFrame, choice: Choice) -> Explorer | None:
     plot.legend.background_fill_alpha = 0.0
     plot.add_layout(plot.legend[0], "below")
     plot.legend.ncols = 2
-    item = _numbered(json.dumps(json_item(plot, ID(TARGET)), sort_keys=True))
+    plot.legend.location = "left"
+    # not sorted: a reference must follow its object
+    item = _numbered(json.dumps(json_item(plot, ID(TARGET))))
     script = "\n".join(Resources(mode="inline", components=["bokeh"]).js_raw)
     return Explorer(script, item.replace("</", "<\\/"), len(shown))
 
