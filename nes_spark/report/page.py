@@ -269,6 +269,14 @@ def _stays(data: ReportData, combination: str) -> dict[str, Any] | None:
     return {str(k): v for k, v in found.iloc[0].items()} if len(found) else None
 
 
+def _size_rows(data: ReportData) -> list[dict[str, Any]]:
+    """One row a population size: pi(N) and p-hat of the chosen combination."""
+    name = data.choice.combination.name
+    mine = data.stays[data.stays["combination"] == name]
+    both = mine.merge(data.p_hats, on=["combination", "population"], how="left")
+    return [{str(k): v for k, v in row.items()} for row in both.to_dict("records")]
+
+
 def _goodness_rows(data: ReportData) -> list[dict[str, Any]]:
     """One row a combination: how many cells of each size were observed, and are expected."""
     from nes_spark.risk import goodness_table
@@ -471,6 +479,7 @@ def _render(data: ReportData, drawings: dict[str, Drawing]) -> str:
         candidates=rows,
         risks=_risk_rows(data),
         goodness=_goodness_rows(data),
+        sizes=_size_rows(data),
         agreement=_agreement_rows(data),
         correlation=correlation,
         sorting=Markup(sorting_script()),

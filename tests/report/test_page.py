@@ -209,6 +209,7 @@ def test_how_many_chunks_still_stand_alone_comes_with_an_interval(render):
     assert "Chunks that still stand alone" in html
     assert "4.2 of them are expected to be unique" in html
     assert "π(N)" in html
+    assert "If the world is larger" in html
 
 
 def test_the_frontier_can_be_explored(render):
