@@ -222,6 +222,7 @@ def test_a_changed_model_behind_the_same_path_counts(tmp_path):
         "documents",
         "mixture",
         "utility",
+        "measured_risk",
         "candidates",
     )  # these do not depend on such a model
     stages = [s for s in STAGES if s.also is not None and s.name not in others]
