@@ -177,6 +177,13 @@ def stylesheet() -> str:
     return loader.get_source(environment(), "style.css")[0]
 
 
+def sorting_script() -> str:
+    """Return the script that lets a reader sort tables."""
+    loader = environment().loader
+    assert loader is not None
+    return loader.get_source(environment(), "sorting.js")[0]
+
+
 def _figures(data: ReportData) -> dict[str, Drawing]:
     from nes_spark.report import figures
 
@@ -262,6 +269,14 @@ def _stays(data: ReportData, combination: str) -> dict[str, Any] | None:
         & (data.stays["population"] == data.choice.population)
     ]
     return {str(k): v for k, v in found.iloc[0].items()} if len(found) else None
+
+
+def _size_rows(data: ReportData) -> list[dict[str, Any]]:
+    """One row a population size: pi(N) and p-hat of the chosen combination."""
+    name = data.choice.combination.name
+    mine = data.stays[data.stays["combination"] == name]
+    both = mine.merge(data.p_hats, on=["combination", "population"], how="left")
+    return [{str(k): v for k, v in row.items()} for row in both.to_dict("records")]
 
 
 def _goodness_rows(data: ReportData) -> list[dict[str, Any]]:
@@ -437,6 +452,7 @@ def build_report(data: ReportData, folder: str | Path) -> Path:
 def _render(data: ReportData, drawings: dict[str, Drawing]) -> str:
     from markupsafe import Markup
 
+    from nes_spark.report.explorer import explorer
     from nes_spark.report.figures import themed
 
     space = data.space
@@ -448,6 +464,7 @@ def _render(data: ReportData, drawings: dict[str, Drawing]) -> str:
     frontier = space[space["on_frontier"]].sort_values(["DR", "DU"]).to_dict("records")
     rows = space.to_dict("records")
     choice = data.choice
+    plot = explorer(space, choice)
     adversaries = words_of_adversaries()
     words = {
         "line": "the frontier release that lies lowest against a straight line of risk and utility",
@@ -480,8 +497,13 @@ def _render(data: ReportData, drawings: dict[str, Drawing]) -> str:
         candidates=rows,
         risks=_risk_rows(data),
         goodness=_goodness_rows(data),
+        sizes=_size_rows(data),
         agreement=_agreement_rows(data),
         correlation=correlation,
+        sorting=Markup(sorting_script()),
+        explorer=None
+        if plot is None
+        else {"item": Markup(plot.item), "script": Markup(plot.script)},
         settings=_setting_rows(data),
         components=data.components,
         statuses_by_name=data.statuses,

@@ -12,6 +12,7 @@ import pytest
 from nes_spark.entities.combination import Combination
 from nes_spark.releases.publishing import Gate
 from nes_spark.report import ExampleSide, ReportData, build_report, page
+from nes_spark.report.explorer import command_of, explorer
 from tests.report.samples import candidates, everything, examples, report_data
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
@@ -74,7 +75,10 @@ def test_page_is_well_formed_and_needs_no_other_file(full):
     assert len(found.ids) == len(set(found.ids))
     assert all(link.startswith(("#", "data:,")) for link in found.links)
     assert {link[1:] for link in found.links if link.startswith("#")} <= set(found.ids)
-    assert "http://" not in re.sub(r'xmlns(:\w+)?="[^"]+"', "", full[1])
+    # what is drawn by a script has the script in the page, and no element loads one
+    plain = re.sub(r"<script>.*?</script>", "", full[1], flags=re.DOTALL)
+    assert "http://" not in re.sub(r'xmlns(:\w+)?="[^"]+"', "", plain)
+    assert not re.search(r"<(script|img|iframe|link)[^>]+(src|href)=\"(?!data:)", full[1])
 
 
 def test_tables_have_captions_and_scoped_headers(full):
@@ -138,7 +142,7 @@ def test_examples_are_escaped_and_mark_what_changed(full):
 
 def test_a_hostile_name_cannot_break_the_page(render):
     html = render(name='<script>alert("x")</script>', provenance={"a&b": "<i>"})
-    assert "<script" not in html
+    assert '<script>alert("x")' not in html
     outline(html)
 
 
@@ -205,6 +209,35 @@ def test_how_many_chunks_still_stand_alone_comes_with_an_interval(render):
     assert "Chunks that still stand alone" in html
     assert "4.2 of them are expected to be unique" in html
     assert "π(N)" in html
+    assert "If the world is larger" in html
+
+
+def test_the_frontier_can_be_explored(render):
+    html = render()
+    item = json.loads(
+        re.search(r'id="explorer-item">(.*?)</script>', html, re.DOTALL)
+        .group(1)
+        .replace("<\\/", "</")
+    )
+    assert item["target_id"] == "explorer-plot"
+    told = json.dumps(item)
+    space = report_data().space
+    for row in space.to_dict("records"):
+        shown = command_of(row["combination"], row["n_swaps"])
+        assert json.dumps(shown)[1:-1] in told
+    assert 'id="explorer-told"' in html and "Bokeh.embed.embed_item" in html
+    # a plot of a single point is no frontier
+    assert explorer(space.iloc[:1], report_data().choice) is None
+
+
+def test_a_name_in_the_plot_cannot_end_its_script(render):
+    data = report_data()
+    hostile = data.candidates.assign(
+        combination=data.candidates["combination"].replace("Organization+Person", "</script><b>")
+    )
+    found = explorer(hostile[hostile["setting"] == data.choice.setting], data.choice)
+    assert "</script" not in found.item
+    assert "<\\/script><b>" in found.item
 
 
 def test_measured_axes_stand_beside_the_estimated_ones(render):
