@@ -30,7 +30,7 @@ from nes_spark.run.findings import (
 )
 from nes_spark.run.gates import Evidence, check_gates
 from nes_spark.run.judging import fidelity_of_candidates, judge_chosen, utility_record
-from nes_spark.run.measuring import measure_release
+from nes_spark.run.measuring import measure_release, measured_of_candidates
 from nes_spark.run.mlflow_run import track
 from nes_spark.run.outcome import Outcome, release_sections
 from nes_spark.run.pipeline import STAGES, sampling_tables
@@ -281,7 +281,11 @@ def assemble_release(publication: Publication) -> None:
 
     context, progress = publication.context, publication.progress
     config, store = context.config, context.store
-    candidates = with_measures(store.read_pandas("candidates"), fidelity_of_candidates(context))
+    candidates = with_measures(
+        store.read_pandas("candidates"),
+        fidelity_of_candidates(context),
+        measured_of_candidates(context),
+    )
     models = context.models()
     sizes = {name: len(model.weights) for name, model in models.items()}
     choice = choose_release(

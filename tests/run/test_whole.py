@@ -30,6 +30,8 @@ def test_it_is_published_with_all_exchanges(whole):
     swaps = whole.table("swaps")
     assert whole.status == "published"
     assert whole.choice.n_swaps == len(swaps) > 0
+    assert (whole.choice.risk, whole.choice.utility) == ("measured", "fidelity")
+    assert 0 <= whole.choice.measured <= 1 and 0.5 < whole.choice.fidelity < 1
     assert whole.choice.combination == ("Organization", "Person", "Product", "Location")
     candidates = whole.table("candidates")
     assert len(candidates) <= 11
