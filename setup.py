@@ -55,6 +55,7 @@ setup(
     install_requires=[
         "pyspark>=3.5.3,<5",
         "numpy>=1.26,<3",
+        "bokeh>=3.4,<4",
         "scipy>=1.11,<2",
         "scikit-learn>=1.6,<2",
         "pandas>=2.2,<3",

@@ -215,12 +215,14 @@ class Tracker:
         """
         import mlflow
         from mlflow import MlflowClient
+        from mlflow.tracking.context.registry import resolve_tags
 
         with _reachable(self.uri):
             all_tags = dict(tags)
             if parent:
                 all_tags["mlflow.parentRunId"] = parent
             client = MlflowClient(tracking_uri=self.uri)
+            all_tags = resolve_tags(all_tags)  # user and source, as mlflow.start_run sets them
             made = client.create_run(
                 self.experiment_id,
                 start_time=None if started is None else int(started * 1000),

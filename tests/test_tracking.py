@@ -141,6 +141,7 @@ def test_a_run_has_its_time_its_data_and_no_texts(tmp_path, monkeypatch):
     found = MlflowClient(tracking_uri=tracker.uri).get_run(tracked.run_id)
     assert found.info.start_time == int(began * 1000)
     assert 100_000 <= found.info.end_time - found.info.start_time < 400_000
+    assert {"mlflow.user", "mlflow.source.name"} <= set(found.data.tags)
     (used,) = found.inputs.dataset_inputs
     assert (used.dataset.name, used.dataset.digest) == ("calls 2020Q3", "d" * 36)
     assert {tag.key: tag.value for tag in used.tags}["documents"] == "3"

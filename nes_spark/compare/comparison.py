@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from nes_spark.compare.drift import Drift, drift_between
-from nes_spark.errors import InputError, parameter_error
+from nes_spark.errors import ConfigError, InputError, parameter_error
 from nes_spark.report.terminal import text_table
 from nes_spark.run.published import CONFIGURATION, PublishedRun
 
+#: Characters of a setting's value in a title.
+MAX_VALUE = 16
 #: Components that the figure shows.
 MAX_COMPONENTS = 20
 
@@ -52,7 +55,8 @@ class RunSummary:
     documents_named : mapping
         Attacker -> (share of the documents that it names before, after).
     parameters : mapping
-        Dotted key -> value, of those settings that may be logged.
+        Dotted key -> value, of those settings that may be logged; None where the configuration is
+        of another version of the program, which is said.
     frontier : sequence of (float, float)
         DU and DR of the releases on the frontier, of the chosen setting and population.
     folder : str
@@ -83,7 +87,7 @@ class RunSummary:
     categories: Mapping[str, float] = field(default_factory=dict)
     audit: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     documents_named: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    parameters: Mapping[str, str] = field(default_factory=dict)
+    parameters: Mapping[str, str] | None = field(default_factory=dict)
     frontier: Sequence[tuple[float, float]] = ()
     folder: str = ""
     title: str = ""
@@ -96,32 +100,47 @@ class RunSummary:
 
 def differing(runs: Sequence[RunSummary]) -> list[str]:
     """Return the settings that are not the same in all runs, in the order of the first."""
-    keys = dict.fromkeys(key for run in runs for key in run.parameters if key != "period")
-    return [key for key in keys if len({run.parameters.get(key) for run in runs}) > 1]
+    known = [run.parameters for run in runs if run.parameters is not None]
+    keys = dict.fromkeys(key for settings in known for key in settings if key != "period")
+    return [key for key in keys if len({settings.get(key) for settings in known}) > 1]
+
+
+def _setting(run: RunSummary, key: str) -> str:
+    """A setting in words."""
+    return "another version" if run.parameters is None else run.parameters.get(key, "unset")
+
+
+def _short(value: str) -> str:
+    """A value as it fits into a title; the table of settings has all of it."""
+    return value if len(value) <= MAX_VALUE else value[: MAX_VALUE - 1].rstrip() + "…"
 
 
 def told_apart(runs: Sequence[RunSummary]) -> list[RunSummary]:
     """Give runs of one name and period titles that say what is different about them.
 
-    That is the first settings that differ among them; where none does, the folder.
+    That is the first settings that differ among them; where none does, the folder, and then the
+    position.
     """
-    groups: dict[str, list[RunSummary]] = {}
-    for run in runs:
-        groups.setdefault(run.label, []).append(run)
-    titled = []
-    for run in runs:
-        group = groups[run.label]
-        if len(group) == 1:
-            titled.append(run)
-            continue
-        words = [f"{k}={run.parameters.get(k, 'unset')}" for k in differing(group)[:2]]
-        title = ", ".join([run.label, *words])
-        same = [r for r in group if all(r.parameters.get(k) == run.parameters.get(k)
-                                        for k in differing(group)[:2])]  # fmt: skip
-        if len(same) > 1:
-            title = f"{title} ({run.folder or runs.index(run) + 1})"
-        titled.append(replace(run, title=title))
-    return titled
+    titles = [run.label for run in runs]
+
+    def refine(words_of: Callable[[RunSummary, list[RunSummary], int], str]) -> None:
+        counts = Counter(titles)
+        before = list(titles)
+        for i, run in enumerate(runs):
+            if counts[before[i]] > 1:
+                group = [r for r, title in zip(runs, before, strict=True) if title == before[i]]
+                titles[i] += words_of(run, group, i)
+
+    def settings(run: RunSummary, group: list[RunSummary], _: int) -> str:
+        return "".join(f", {k}={_short(_setting(run, k))}" for k in differing(group)[:2])
+
+    refine(settings)
+    refine(lambda run, *_: f" ({run.folder})" if run.folder else "")
+    refine(lambda _run, _group, i: f" #{i + 1}")
+    return [
+        run if title == run.label else replace(run, title=title)
+        for run, title in zip(runs, titles, strict=True)
+    ]
 
 
 def _drift(runs: Sequence[RunSummary]) -> list[dict[str, Any]]:
@@ -213,7 +232,8 @@ def build_comparison(
         },
         adversaries=adversaries,
         attackers=list(dict.fromkeys(name for run in runs for name in run.documents_named)),
-        settings=differing(runs),
+        settings={key: [_setting(run, key) for run in runs] for key in differing(runs)},
+        others=[run.label for run in runs if run.parameters is None],
         categories=list(dict.fromkeys(c for run in runs for c in run.categories)),
         drift=_drift(runs),
         steps=[{"from": a, "to": b, "drift": drift} for (a, b), drift in steps],
@@ -313,8 +333,6 @@ def _track(
 
 def summary_of(run: PublishedRun) -> RunSummary:
     """Return what is compared of a published run."""
-    from nes_spark.tracking import parameters
-
     details, choice = run.details, run.choice
     figures = details["figures"]
     chunks = int(figures["chunks"])
@@ -349,10 +367,22 @@ def summary_of(run: PublishedRun) -> RunSummary:
             for result in details["audit"]["results"]
         },
         documents_named=_documents_named(run),
-        parameters=parameters(run.config) if run.store.read_json(*CONFIGURATION) else {},
+        parameters=_parameters(run),
         frontier=_frontier(run),
         folder="/".join(Path(run.store.root).parts[-2:]),
     )
+
+
+def _parameters(run: PublishedRun) -> dict[str, str] | None:
+    """Settings that may be logged; None for a configuration of another version."""
+    from nes_spark.tracking import parameters
+
+    if run.store.read_json(*CONFIGURATION) is None:
+        return None
+    try:
+        return parameters(run.config)
+    except ConfigError:
+        return None
 
 
 def _documents_named(run: PublishedRun) -> dict[str, tuple[float, float]]:
@@ -418,9 +448,14 @@ def _attackers_table(runs: Sequence[RunSummary]) -> list[str]:
 def _settings_table(runs: Sequence[RunSummary]) -> list[str]:
     """Lines for a terminal: settings that differ, a column a run."""
     keys = differing(runs)
-    if not keys:
+    others = [run.label for run in runs if run.parameters is None]
+    if others:
+        note = f"Settings of {', '.join(others)} are of another version and were not compared."
+        if not keys:
+            return ["", note]
+    elif not keys:
         return ["", "All settings that are logged are the same."]
-    rows = [(key, *(run.parameters.get(key, "-") for run in runs)) for key in keys]
+    rows = [(key, *(_setting(run, key) for run in runs)) for key in keys]
     return ["", text_table(("what differs", *(run.label for run in runs)), rows)]
 
 

@@ -45,7 +45,6 @@ from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from nes_spark.errors import ConfigError
 
@@ -286,6 +285,8 @@ def _log_h(kappa: Array, nu: float) -> Array:
     Three regimes: the power series for small kappa, the scaled Bessel function for small orders,
     and Debye's uniform expansion (DLMF 10.41.3) for large orders, where I_nu itself underflows.
     """
+    from scipy import special  # a quarter of a second, which a look at names need not wait for
+
     kappa = np.asarray(kappa, dtype=np.float64)
     if nu >= _DEBYE_ORDER:
         z = kappa / nu
@@ -310,6 +311,8 @@ def _log_h(kappa: Array, nu: float) -> Array:
 
 def _mean_cosine(kappa: Array, d: int) -> Array:
     """Return A_d(kappa) = I_{d/2}(kappa) / I_{d/2-1}(kappa), the mean of mu'x under ``vmf``."""
+    from scipy import special
+
     kappa = np.asarray(kappa, dtype=np.float64)
     nu = 0.5 * d - 1.0
     if nu >= _DEBYE_ORDER:

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import io
 import re
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from numpy.typing import NDArray
 
     from nes_spark.releases.choice import Choice
 
@@ -158,26 +161,63 @@ def _legend(figure: Figure, axes: Axes, narrow: bool) -> None:
         figure.legend(handles, labels, loc="outside right upper", handletextpad=0.6)
 
 
+#: Axes of a choice: column -> (words, how a value is written).
+AXES = {
+    "DR": ("Disclosure risk DR", "{:.4f}"),
+    "measured": ("Documents named by the strongest attacker", "{:.0%}"),
+    "DU": ("Data utility DU", "{:.5f}"),
+    "fidelity": ("Fidelity over all chunks", "{:.4f}"),
+}
+
+
+def frontier_on(space: pd.DataFrame, choice: Choice) -> NDArray[np.bool_]:
+    """Mark the candidates that nothing beats on the axes of the choice; r = 0 always.
+
+    Parameters
+    ----------
+    space, choice
+        As for :func:`risk_utility`.
+
+    Returns
+    -------
+    ndarray of bool
+        One a row; False where a candidate has no figure on an axis.
+    """
+    import numpy as np
+
+    from nes_spark.releases.frontier import pareto_frontier
+
+    known = (space[choice.utility].notna() & space[choice.risk].notna()).to_numpy()
+    found = np.zeros(len(space), dtype=bool)
+    part = space[known]
+    utility = np.minimum(part[choice.utility].to_numpy(float), 1.0)
+    found[known] = pareto_frontier(part[choice.risk].to_numpy(float), utility)
+    return found | (known & (space["n_swaps"] == 0).to_numpy())
+
+
 def risk_utility(space: pd.DataFrame, choice: Choice, line: tuple[float, float] | None) -> Drawing:
-    """Candidates with data utility across and disclosure risk up (paper, section 2.3).
+    """Candidates with utility across and risk up, as the choice was made (paper, section 2.3).
 
     Parameters
     ----------
     space : pandas.DataFrame
         Candidates of one setting and population.
     choice : Choice
-        The chosen release: combination, n_swaps, DR, DU.
+        The chosen release; its ``risk`` and ``utility`` name the axes.
     line : tuple of float or None
         Slope and offset of the choice's line.
     """
     names = [c for c in dict.fromkeys(space["combination"]) if c]
-    frontier = space[space["on_frontier"]].sort_values(["DU", "DR"])
+    x, y = choice.utility, choice.risk
+    space = space[space[x].notna() & space[y].notna()]
+    frontier = space[frontier_on(space, choice)].sort_values([x, y])
+    nothing = space[space["n_swaps"] == 0]
 
     def paint(figure: Figure, narrow: bool) -> None:
         axes = figure.add_subplot()
         axes.plot(
-            frontier["DU"],
-            frontier["DR"],
+            frontier[x],
+            frontier[y],
             color=INK,
             linewidth=1.3,
             linestyle="--",
@@ -187,8 +227,8 @@ def risk_utility(space: pd.DataFrame, choice: Choice, line: tuple[float, float] 
         for name, (colour, marker) in series_of(names).items():
             mine = space[space["combination"] == name]
             axes.plot(
-                mine["DU"],
-                mine["DR"],
+                mine[x],
+                mine[y],
                 linestyle="none",
                 marker=marker,
                 markersize=5,
@@ -198,32 +238,33 @@ def risk_utility(space: pd.DataFrame, choice: Choice, line: tuple[float, float] 
                 zorder=3,
             )
         axes.plot(
-            [1.0], [1.0], marker="o", markersize=8, color=PAPER, markeredgecolor=INK,
+            nothing[x], nothing[y], marker="o", markersize=8, color=PAPER, markeredgecolor=INK,
             linestyle="none", label="no swaps", zorder=4, clip_on=False,
         )  # fmt: skip
         axes.plot(
-            [choice.DU], [choice.DR], marker="*", markersize=19, color=INK,
+            [getattr(choice, x)], [getattr(choice, y)], marker="*", markersize=19, color=INK,
             markeredgecolor=PAPER, markeredgewidth=1.2, linestyle="none", label="chosen", zorder=6,
         )  # fmt: skip
         if line is not None:
             x0, x1 = axes.get_xlim()
             y0, y1 = axes.get_ylim()
             # The indifference line through the chosen release: parallel to the rule's line.
-            shift = float(choice.DR) - line[0] * float(choice.DU)
+            shift = float(getattr(choice, y)) - line[0] * float(getattr(choice, x))
             axes.plot(
                 [x0, x1], [shift + line[0] * x0, shift + line[0] * x1],
                 color=MUTED, linewidth=1.0, linestyle=":", label="line of the rule", zorder=1,
             )  # fmt: skip
             axes.set_xlim(x0, x1)
             axes.set_ylim(y0, y1)
-        axes.set_xlabel("Data utility DU (more is better)")
-        axes.set_ylabel("Disclosure risk DR (less is better)")
+        axes.set_xlabel(f"{AXES[x][0]} (more is better)")
+        axes.set_ylabel(f"{AXES[y][0]} (less is better)")
         _legend(figure, axes, narrow)
 
     return _draw(
         "risk-utility",
-        f"Risk against utility of {len(space)} candidate releases; the chosen one has risk "
-        f"{choice.DR:.3f} and utility {choice.DU:.4f}",
+        f"Risk against utility of {len(space)} candidate releases; of the chosen one: "
+        f"{AXES[y][0]} {AXES[y][1].format(getattr(choice, y))}, "
+        f"{AXES[x][0]} {AXES[x][1].format(getattr(choice, x))}",
         paint,
         {"wide": 5.6, "narrow": 6.6},
     )
@@ -291,7 +332,7 @@ def frontiers(
             along = sorted(points)
             axes.plot(
                 [x for x, _ in along], [y for _, y in along], color=colour, marker=marker,
-                markersize=5, linewidth=1.4, label=label,
+                markersize=5, linewidth=1.4, label=textwrap.fill(label, 38 if narrow else 54),
             )  # fmt: skip
             if label in chosen:
                 x, y = chosen[label]
@@ -345,7 +386,8 @@ def bars(
                 places, values, height=thick * 0.9, color=SERIES[number], label=group, align="edge"
             )
             axes.bar_label(drawn, [form.format(v) for v in values], padding=3, color=INK)
-        axes.set_yticks([i + 0.4 for i in range(len(labels))], labels)
+        shown = [textwrap.fill(label, 22 if narrow else 40) for label in labels]
+        axes.set_yticks([i + 0.4 for i in range(len(labels))], shown)
         axes.invert_yaxis()
         axes.grid(axis="y", visible=False)
         axes.set_xlabel(axis)

@@ -74,7 +74,7 @@ def describe_encoder(config: Config) -> list[str]:
 
 def judged_setting(context: Context) -> str:
     """The mixture setting that the release will be chosen in: the only one that is judged."""
-    from nes_spark.mixture.stages import settings_of
+    from nes_spark.mixture.settings import settings_of
 
     config = context.config
     return config.choice.setting or settings_of(config.mixture)[0].name

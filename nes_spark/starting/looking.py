@@ -10,6 +10,7 @@ import gzip
 import json
 import re
 import statistics
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -342,7 +343,8 @@ def _described(
 ) -> Look:
     if not records:
         raise InputError(f"{path}: holds no record that can be read")
-    flat = [_flat(record) for record in records]
+    sections = _sections(records)
+    flat = [_flat(record, sections) for record in records]
     names = list(dict.fromkeys(name for record in flat for name in record))
     if odd := [n for n in names if n != _BODY and not _NAME.fullmatch(n)]:
         raise InputError(
@@ -357,13 +359,31 @@ def _described(
     return Look(path, kind, len(records), whole, estimate, broken, found, calls)
 
 
-def _flat(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Columns of a record; objects with named fields of their own are looked into once."""
+def _sections(records: Sequence[Mapping[str, Any]]) -> set[str]:
+    """Columns whose objects have the same fields throughout: these are columns in their own right.
+
+    In any other object the keys are values, such as ids or names of speakers, and are not shown.
+    """
+    counts: dict[str, Counter[str]] = {}
+    for record in records:
+        for name, value in record.items():
+            if isinstance(value, Mapping):
+                counts.setdefault(name, Counter()).update(map(str, value))
+    return {
+        name
+        for name, keys in counts.items()
+        if keys
+        and all(_NAME.fullmatch(k) and 2 * n > len(records) for k, n in keys.items())
+        and len(records) > 1
+    }
+
+
+def _flat(record: Mapping[str, Any], sections: set[str]) -> dict[str, Any]:
+    """Columns of a record; sections are looked into once."""
     flat: dict[str, Any] = {}
     for name, value in record.items():
-        parts = value if isinstance(value, Mapping) else None
-        if parts and all(_NAME.fullmatch(str(k)) and not str(k)[0].isdigit() for k in parts):
-            flat |= {f"{name}.{k}": v for k, v in parts.items()}
+        if name in sections and isinstance(value, Mapping):
+            flat |= {f"{name}.{k}": v for k, v in value.items()}
         else:
             flat[name] = value
     return flat

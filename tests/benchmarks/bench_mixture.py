@@ -1,9 +1,9 @@
 """Mixtures: one pass and whole fits, against the floor, against other programs, on Spark.
 
     python -m tests.benchmarks.bench_mixture [--quick | --full] [--corpora DIR] [--no-spark]
-        [--only pass|fit|acceleration] [--limit SECONDS] [--repeats ROUNDS]
+        [--only pass|fit|acceleration|start] [--limit SECONDS] [--repeats ROUNDS]
 
-Three tables, every ratio between figures of the same run:
+Four tables, every ratio between figures of the same run:
 
 * ``pass``: one EM pass over clustered unit vectors. The floor is the two bare matrix products that
   any such pass needs (in the double precision that our kernel computes in, and in single
@@ -13,6 +13,8 @@ Three tables, every ratio between figures of the same run:
   pyspark.ml KMeans and GaussianMixture, and spheroids where a developer has installed it beside
   this project. What has not finished within a limit is stopped, and larger sizes are not tried.
 * ``acceleration``: passes with and without acceleration on embeddings of real calls.
+* ``start``: the best likelihood of four starts against that of plain random rows at equal CPU time,
+  on data with 20 clusters and on embeddings of real calls.
 
 Sizes that do not fit into half of the free memory are left out and named.
 """
@@ -35,14 +37,18 @@ from typing import Any
 import numpy as np
 
 from nes_spark.mixture import MixtureSetting, fit_mixture
-from nes_spark.mixture.em import Parameters
+from nes_spark.mixture.em import Parameters, Run, run_all
+from nes_spark.mixture.families import FAMILIES
 from nes_spark.mixture.fit import begin, in_memory_pass
+from nes_spark.mixture.initial import start as begin_at
 from nes_spark.mixture.vectors import UnitVectors
 from nes_spark.session import SINGLE_THREADED
 
 CORPORA = Path(__file__).resolve().parents[3] / "shared" / "corpora"
 
 
+#: Ceiling of the concentration, as in the configuration (mixture.max_concentration).
+CEILING = 0.9
 #: Vectors that are made at a time, each part from a seed of its own.
 PART = 20_000
 
@@ -470,6 +476,66 @@ def acceleration_table(corpora: Path, sizes: list[int], starts: int) -> None:
                 )
 
 
+def _from(x: np.ndarray, parameters: Parameters) -> tuple[float, float]:
+    """Return the log-likelihood that EM reaches from a start, and its CPU seconds."""
+    data = UnitVectors(x, "bench_mixture")
+    data.prepare()
+    run = Run(parameters, max_radius=CEILING)
+    began = time.process_time()
+    run_all([run], lambda mixtures: in_memory_pass(data, mixtures))
+    return run.log_likelihood, time.process_time() - began
+
+
+def _random_rows(x: np.ndarray, family: str, k: int, rng: np.random.Generator) -> Parameters:
+    rows = rng.choice(len(x), k, replace=False)
+    low = FAMILIES[family].start(np.array([0.3]), x.shape[1], CEILING)[0]
+    return Parameters(family, np.full(k, -np.log(k)), x[rows].copy(), np.full(k, float(low)))
+
+
+def _twenty_clusters(seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(size=(20, 64))
+    centres /= np.linalg.norm(centres, axis=1)[:, None]
+    weights = rng.dirichlet(np.full(20, 3.0))
+    x = centres[rng.choice(20, 1_500, p=weights)]
+    x = x + rng.uniform(0.05, 0.16) * rng.normal(size=x.shape)
+    return x / np.linalg.norm(x, axis=1)[:, None]
+
+
+def start_table(corpora: Path, sets: int, starts: int = 4) -> None:
+    """Print how the package's starts compare with random rows that may take as much CPU time."""
+    print(f"\n## Best of {starts} starts against random rows at equal CPU time\n")
+    print("| data | family | K | data sets | gain of ours in log-likelihood | lower in |")
+    print("|---|---|---|---|---|---|", flush=True)
+    real = real_vectors(corpora, 3 * 1_652)
+    kinds = [("20 clusters", [_twenty_clusters(seed) for seed in range(sets)])]
+    if real is not None:
+        parts = [np.unique(real[i::3].astype(np.float64), axis=0) for i in range(3)]
+        parts = [part / np.linalg.norm(part, axis=1)[:, None] for part in parts]
+        kinds.append(("real calls", parts))
+    for name, data in kinds:
+        for family in FAMILIES:
+            for k in (8, 10, 30):
+                gains = []
+                for number, x in enumerate(data):
+                    rng = np.random.default_rng(number)
+                    ours = [
+                        _from(x, begin_at(x, family, k, CEILING, rng)[0]) for _ in range(starts)
+                    ]
+                    left = sum(seconds for _, seconds in ours)
+                    best = -np.inf
+                    while left > 0:
+                        value, seconds = _from(x, _random_rows(x, family, k, rng))
+                        best, left = max(best, value), left - seconds
+                    top = max(value for value, _ in ours)
+                    gains.append((top - best) / abs(best))
+                print(
+                    f"| {name} | {family} | {k} | {len(data)} | {np.mean(gains):+.2%} | "
+                    f"{sum(g < -1e-9 for g in gains)} |",
+                    flush=True,
+                )
+
+
 def main() -> None:
     """Run the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -480,10 +546,10 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5, help="rounds of the pass table")
     parser.add_argument("--no-spark", action="store_true")
     parser.add_argument("--corpora", type=Path, default=CORPORA)
-    parser.add_argument("--only", choices=["pass", "fit", "acceleration"])
+    parser.add_argument("--only", choices=["pass", "fit", "acceleration", "start"])
     options = parser.parse_args()
     spark = None
-    if not options.no_spark:
+    if not options.no_spark and options.only not in ("acceleration", "start"):
         from nes_spark.config import SparkConfig
         from nes_spark.session import get_session
 
@@ -515,6 +581,8 @@ def main() -> None:
         fit_table(spark, whole, limit)
     if options.only in (None, "acceleration"):
         acceleration_table(options.corpora, [1_819] if options.quick else [1_819, 6_585], 5)
+    if options.only in (None, "start"):
+        start_table(options.corpora, 4 if options.quick else 12)
     print(f"\nload after {os.getloadavg()[0]:.1f}")
     if spark is not None:
         spark.stop()

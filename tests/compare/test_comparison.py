@@ -11,7 +11,7 @@ from nes_spark.compare.comparison import (
     told_apart,
 )
 from nes_spark.errors import InputError
-from nes_spark.run.published import PUBLICATION, PublishedRun
+from nes_spark.run.published import CONFIGURATION, PUBLICATION, PublishedRun
 from nes_spark.store import Store
 from tests.report.samples import report_data, summaries
 from tests.report.test_page import outline
@@ -68,7 +68,9 @@ def test_summary_of_a_publication(tmp_path):
     store = Store(tmp_path)
     store.prepare()
     store.write_artifact(PUBLICATION, "key", lambda _: details)
+    store.write_json({"no_such_section": {}}, *CONFIGURATION)
     run = summary_of(PublishedRun(store))
+    assert run.parameters is None
     assert run.label == "demo"
     assert run.published
     assert run.categories["Organization"] == pytest.approx(310 / 640)
@@ -101,6 +103,8 @@ def test_runs_without_any_difference_are_told_apart_by_their_folders():
     first, _ = two_of_a_kind()
     twins = told_apart([first, replace(first, folder="c/2031Q2")])
     assert [run.label for run in twins] == ["demo 2031Q2 (a/2031Q2)", "demo 2031Q2 (c/2031Q2)"]
+    same = told_apart([first, first])
+    assert [run.label for run in same] == ["demo 2031Q2 (a/2031Q2) #1", "demo 2031Q2 (a/2031Q2) #2"]
     assert [run.label for run in told_apart(summaries())] == ["demo 2031Q2", "demo 2031Q3"]
 
 
@@ -123,3 +127,27 @@ def test_without_frontiers_and_measures_their_parts_are_left_out(tmp_path):
     html = build_comparison(summaries(), tmp_path).read_text(encoding="utf-8")
     assert not (tmp_path / "figures" / "frontiers.svg").exists()
     assert "Who names how many documents" not in html
+
+
+def test_a_configuration_of_another_version_is_said_and_not_compared(tmp_path):
+    first, second = two_of_a_kind()
+    old = replace(second, parameters=None, period="2031Q1")
+    assert differing([first, old]) == []
+    html = build_comparison([first, old], tmp_path).read_text(encoding="utf-8")
+    assert "The settings of demo 2031Q1 are of another version" in html
+    assert "All settings that are logged are the same" not in html
+    third = replace(second, period="2031Q4")
+    html = build_comparison([first, old, third], tmp_path / "b").read_text(encoding="utf-8")
+    assert '<td class="text">another version</td>' in html
+
+
+def test_long_values_are_cut_in_titles_and_whole_in_the_table(tmp_path, recwarn):
+    first, second = two_of_a_kind()
+    long = "['comparable', 10000000000.0, 1e+20, 1e+30]"
+    first = replace(first, parameters={"risk.population": long})
+    second = replace(second, parameters={"risk.population": "[1e+20]"})
+    titles = [run.label for run in told_apart([first, second])]
+    assert titles[0] == "demo 2031Q2, risk.population=['comparable',…"
+    html = build_comparison([first, second], tmp_path).read_text(encoding="utf-8")
+    assert long.replace("'", "&#39;") in html
+    assert not [w for w in recwarn if "constrained_layout" in str(w.message)]

@@ -150,3 +150,19 @@ def test_options_to_compare_are_checked_like_the_sections_they_change():
     ]:
         with pytest.raises(ConfigError, match=fault):
             nes.load_config(None, {"report.options": {"an option": settings}})
+
+
+def test_dates_that_are_shifted_are_not_kept():
+    assert Config().releases.plan == "whole" and Config().choice.rule == "lowest_risk"
+    assert nes.load_config(None, {"releases.shift": ["Date"]}).releases.fixed == []
+    assert nes.load_config(None, {"releases.plan": "pairs"}).releases.draws == 10
+    for settings, fault in [
+        ({"releases.shift": ["Date"], "releases.fixed": ["Date"]}, "'shift' and 'fixed' at once"),
+        ({"releases.shift": ["Person"]}, "cannot be swapped and in 'shift' at once"),
+        ({"releases.shift": ["Dates"]}, "unknown category 'Dates'"),
+        ({"releases.shift_days": [30, 20]}, "1 <= least <= most <= 36500"),
+        ({"releases.further": ["Term"]}, "unknown category 'Term'"),
+        ({"releases.unit": "document", "releases.leftover": ["summary", "drop"]}, "for documents"),
+    ]:
+        with pytest.raises(ConfigError, match=fault):
+            nes.load_config(None, settings)

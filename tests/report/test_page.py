@@ -12,6 +12,7 @@ import pytest
 from nes_spark.entities.combination import Combination
 from nes_spark.releases.publishing import Gate
 from nes_spark.report import ExampleSide, ReportData, build_report, page
+from nes_spark.report.explorer import command_of, explorer
 from tests.report.samples import candidates, everything, examples, report_data
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
@@ -74,7 +75,10 @@ def test_page_is_well_formed_and_needs_no_other_file(full):
     assert len(found.ids) == len(set(found.ids))
     assert all(link.startswith(("#", "data:,")) for link in found.links)
     assert {link[1:] for link in found.links if link.startswith("#")} <= set(found.ids)
-    assert "http://" not in re.sub(r'xmlns(:\w+)?="[^"]+"', "", full[1])
+    # what is drawn by a script has the script in the page, and no element loads one
+    plain = re.sub(r"<script>.*?</script>", "", full[1], flags=re.DOTALL)
+    assert "http://" not in re.sub(r'xmlns(:\w+)?="[^"]+"', "", plain)
+    assert not re.search(r"<(script|img|iframe|link)[^>]+(src|href)=\"(?!data:)", full[1])
 
 
 def test_tables_have_captions_and_scoped_headers(full):
@@ -138,7 +142,7 @@ def test_examples_are_escaped_and_mark_what_changed(full):
 
 def test_a_hostile_name_cannot_break_the_page(render):
     html = render(name='<script>alert("x")</script>', provenance={"a&b": "<i>"})
-    assert "<script" not in html
+    assert '<script>alert("x")' not in html
     outline(html)
 
 
@@ -205,6 +209,35 @@ def test_how_many_chunks_still_stand_alone_comes_with_an_interval(render):
     assert "Chunks that still stand alone" in html
     assert "4.2 of them are expected to be unique" in html
     assert "π(N)" in html
+    assert "If the world is larger" in html
+
+
+def test_the_frontier_can_be_explored(render):
+    html = render()
+    item = json.loads(
+        re.search(r'id="explorer-item">(.*?)</script>', html, re.DOTALL)
+        .group(1)
+        .replace("<\\/", "</")
+    )
+    assert item["target_id"] == "explorer-plot"
+    told = json.dumps(item)
+    space = report_data().space
+    for row in space.to_dict("records"):
+        shown = command_of(row["combination"], row["n_swaps"])
+        assert json.dumps(shown)[1:-1] in told
+    assert 'id="explorer-told"' in html and "Bokeh.embed.embed_item" in html
+    # a plot of a single point is no frontier
+    assert explorer(space.iloc[:1], report_data().choice) is None
+
+
+def test_a_name_in_the_plot_cannot_end_its_script(render):
+    data = report_data()
+    hostile = data.candidates.assign(
+        combination=data.candidates["combination"].replace("Organization+Person", "</script><b>")
+    )
+    found = explorer(hostile[hostile["setting"] == data.choice.setting], data.choice)
+    assert "</script" not in found.item
+    assert "<\\/script><b>" in found.item
 
 
 def test_measured_axes_stand_beside_the_estimated_ones(render):
@@ -298,12 +331,16 @@ def test_data_of_another_version_are_refused():
 
 MEASURED = pd.DataFrame(
     [
-        ("words", "before", 48, 0.9375, 0.83, 0.98, 0.8),
-        ("words", "after", 48, 0.25, 0.15, 0.39, 0.1),
-        ("style", "before", 48, 0.5, 0.36, 0.64, 0.2),
-        ("style", "after", 48, 0.5, 0.36, 0.64, 0.2),
+        ("documents", "words", "before", 48, 0.9375, 0.83, 0.98, 0.8),
+        ("documents", "words", "after", 48, 0.25, 0.15, 0.39, 0.1),
+        ("documents", "style", "before", 48, 0.5, 0.36, 0.64, 0.2),
+        ("documents", "style", "after", 48, 0.5, 0.36, 0.64, 0.2),
+        ("chunks_left_out", "linkage", "before", 300, 0.61, 0.5, 0.7, 0.2),
+        ("chunks_left_out", "linkage", "after", 300, 0.04, 0.02, 0.06, 0.0),
+        ("chunks_known", "linkage", "before", 300, 0.89, 0.8, 0.95, 0.2),
+        ("chunks_known", "linkage", "after", 300, 0.07, 0.05, 0.1, 0.0),
     ],
-    columns=["attacker", "side", "n", "named", "low", "high", "confident"],
+    columns=["unit", "attacker", "side", "n", "named", "low", "high", "confident"],
 )
 COVERAGE = pd.DataFrame(
     [("Person", "exchanged", "", 40, 30), ("Person", "donor", "no_partner", 2, 2)],
@@ -318,6 +355,9 @@ def test_the_first_lines_say_how_many_documents_can_be_named(render):
     assert "24 of 48 documents" in head
     assert "Before swapping it was 45" in head
     assert "This release protects little." in head
+    assert "who holds half of every original document" in head
+    assert "by the exchanged names alone 4.0% (61.0% before)" in head
+    assert html.count("with the 95 % interval.") == 3
     assert "no partner" in html
     weak = MEASURED.assign(named=MEASURED["named"].where(MEASURED["side"] == "before", 0.1))
     assert "This release protects little." not in render(measured=weak, coverage=COVERAGE)

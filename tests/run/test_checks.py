@@ -90,3 +90,13 @@ def test_all_faults_are_listed():
 def test_category_names_have_a_rule(name):
     with pytest.raises(ConfigError, match="cannot be a category"):
         build_config({"entities": {"categories": ["Person", name], "labels": {}}})
+
+
+def test_an_order_of_treatments_that_lets_something_fall_through_is_refused():
+    for order, fault in [
+        (["donor"], "a list that ends with one of"),
+        (["recode", "drop"], "recode needs classes; give entities.recoding"),
+    ]:
+        config = build_config(merged(GOOD, {"releases": {"leftover": order}}))
+        with pytest.raises(ConfigError, match=f"releases.leftover: .*{fault}"):
+            check_config(config)

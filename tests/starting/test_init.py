@@ -69,6 +69,19 @@ def table(tmp_path_factory):
     return path
 
 
+def as_files(tmp_path, rows):
+    """A folder of texts and the table that says whose each is."""
+    folder, listed = tmp_path / "texts", tmp_path / "files.csv"
+    folder.mkdir()
+    for row in rows:
+        (folder / f"{row['case_no']}.txt").write_text(row["ruling"])
+    with listed.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["file", "court", "judge"])
+        writer.writerows([f"{r['case_no']}.txt", r["court"], r["judge"]] for r in rows)
+    return folder, listed
+
+
 def init(*arguments, **more):
     return CliRunner().invoke(cli.main, ["init", *map(str, arguments)], **more)
 
@@ -117,6 +130,16 @@ def test_every_document_is_read_with_the_written_configuration(spark, table, tmp
     assert {row["metadata"] for row in found} == set(COURTS)
     kinds = {i["kind"] for row in found for i in row["identifiers"]}
     assert {"court", "judge", "party"} <= kinds
+    folder, listed = as_files(tmp_path, list(rulings(6)))
+    told = {"secret": "court", "identifiers": ("judge=judge",)}
+    initialize([str(folder)], told, str(listed), output=str(tmp_path / "t.yaml"), tell=str)
+    config = load_config(tmp_path / "t.yaml")
+    documents, quarantine = read_documents(
+        spark, config.input, config.presentation, config.identifiers
+    )
+    found = {row["document_id"] for row in documents.collect()}
+    assert found == {p.name for p in folder.iterdir()}
+    assert quarantine.count() == 0
 
 
 def test_no_text_and_no_value_is_shown(table, tmp_path):
@@ -194,16 +217,7 @@ def test_all_formats_give_the_same_roles(tmp_path):
 
 
 def test_texts_as_files_need_their_table(tmp_path):
-    rows = list(rulings(6))
-    folder = tmp_path / "texts"
-    folder.mkdir()
-    for row in rows:
-        (folder / f"{row['case_no']}.txt").write_text(row["ruling"])
-    listed = tmp_path / "files.csv"
-    with listed.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["file", "court", "judge"])
-        writer.writerows([f"{r['case_no']}.txt", r["court"], r["judge"]] for r in rows)
+    folder, listed = as_files(tmp_path, list(rulings(6)))
     with pytest.raises(ConfigError, match="--metadata-table is missing"):
         look_at([str(folder)])
     look = look_at([str(folder)], str(listed))
@@ -230,6 +244,25 @@ def test_calls_with_turns_are_recognised(tmp_path):
     assert proposal.body.kind == "turns"
     assert (proposal.body.turn_text, proposal.body.turn_speaker) == ("text", "speaker")
     assert proposal.identifiers["company"] == ("company_name", "aliases")
+
+
+def test_objects_of_one_form_are_columns_and_keys_that_are_names_are_not_shown(tmp_path):
+    path = tmp_path / "nested.jsonl"
+    rows = [
+        {
+            "id": i, "case": {"court": f"Court {i % 3}", "town": "X"},
+            "body": "The court held. " * 20,
+            "speakers": {f"{TELLTALE} {i}": "judge", f"Roe {i}": "clerk"},
+        }
+        for i in range(6)
+    ]  # fmt: skip
+    path.write_text("".join(json.dumps(r) + "\n" for r in rows))
+    look = look_at([str(path)])
+    assert [c.name for c in look.columns] == ["id", "case.court", "case.town", "body", "speakers"]
+    assert TELLTALE not in look.table()
+    told = {"secret": "case.court"}
+    initialize([str(path)], told, output=str(tmp_path / "n.yaml"), tell=lambda _: None)
+    assert load_config(tmp_path / "n.yaml").input.columns.metadata == "case.court"
 
 
 def test_other_languages_are_said(tmp_path):

@@ -142,6 +142,38 @@ def test_the_sample_does_not_depend_on_the_order_of_rows():
     assert first.texts == again.texts
 
 
+def test_draws_are_averaged_over_those_that_reached_the_number_of_swaps():
+    first, before, reach, longest = sequence(seed=1)
+    second, other, also, _ = sequence(seed=2)
+    before = {**before, **{f"{c}'": text for c, text in other.items()}}
+    second = [
+        replace(h, draw=1, chunk_id=f"{h.chunk_id}'", steps=h.steps[:1])
+        for h in second
+        if h.steps[0][0] <= 10
+    ]
+    sizes = {k: sum(h.component == k for h in second) for k in range(3)}
+    rank = dict.fromkeys(sizes, 0)
+    for i, h in enumerate(second):
+        rank[h.component] += 1
+        second[i] = replace(h, rank=rank[h.component], size=sizes[h.component])
+    counts = {order: n for order, n in also.changed["A+B", 0].items() if order <= 10}
+    both = Reach(
+        n_chunks=100,
+        longest={("A+B", 0): longest, ("A+B", 1): 10},
+        changed={**reach.changed, ("A+B", 1): counts},
+    )
+    wanted = {"A+B": [10, longest]}
+    found = judge_candidates([*first, *second], before, both, wanted, bag, 10_000, KEY)
+    _, ten, last = found.fidelity
+    # at ten swaps both draws count, at the end the one that went on
+    pooled = [exact(first, before, 10), exact(second, before, 10)]
+    assert ten["changed"] == np.mean([n for _, n in pooled])
+    assert abs(ten["fidelity"] - np.mean([mean for mean, _ in pooled])) < 0.01
+    mean, changed = exact(first, before, longest)
+    assert last["changed"] == changed
+    assert last["fidelity"] == pytest.approx(mean, abs=1e-5)
+
+
 def test_what_is_replaced_everywhere_counts_in_the_release_without_swaps_too():
     histories, before, reach, longest = sequence()
     held = [f"c{i:03d}" for i in range(0, 40, 4)]
@@ -344,10 +376,20 @@ def test_anchors_are_not_placed_where_each_text_is_paid_for():
     assert "component_after" in topics["names_blanked"]["reason"]
 
 
-def test_a_text_that_is_not_published_keeps_nothing():
-    chunks = [replace(r, text="") for r in released()]
-    rows = judge_release(chunks, 200, bag, 400, KEY, placing())
+def test_a_text_that_is_not_published_keeps_nothing_and_has_no_names_to_blank():
+    def dropped(r):
+        text = r.original.text
+        gone = edit(text, text, "", "drop", "", "")
+        return replace(r, text="", original=replace(r.original, edits=[gone]))
+
+    rows = judge_release([dropped(r) for r in released()], 200, bag, 400, KEY, placing())
     assert figures(rows)["release"]["value"] == 0.0
+    assert "names_blanked" not in figures(rows)
+    assert not figures(rows, BELOW_BLANKING)
+    some = [dropped(r) if i % 3 == 0 else r for i, r in enumerate(released())]
+    found = figures(judge_release(some, 200, bag, 400, KEY, placing()))
+    assert found["names_blanked"]["chunks"] == 32
+    assert 0 < found["release"]["value"] < 2 / 3
 
 
 def test_nothing_changed_says_so():
