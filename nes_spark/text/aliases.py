@@ -58,7 +58,7 @@ _FRAMES: tuple[tuple[re.Pattern[str], float, tuple[str, ...]], ...] = (
             r"(?: you)?(?: all| everyone| everybody| back)?(?: today| again)?"
             r"(?: to| for| on| at| in) (?:the |our |today's |this )?"
             + _NAME
-            + rf"(?:'s|’s|s'|'|’)? (?:\w+ ){{0,3}}?{_PERIOD}"
+            + rf"(?:'s|’s|s'|'|’)? (?:[\w/]+ ){{0,6}}?{_PERIOD}"
         ),
         3.0,
         ("elcome", "oin", "here", "istening"),
@@ -115,7 +115,7 @@ _FRAMES: tuple[tuple[re.Pattern[str], float, tuple[str, ...]], ...] = (
             rf"\bwholly[- ]owned subsidiary of (?:the )?"
             rf"(?P<name>{_CAP}(?: {_CAP}){{0,4}},? (?i:plc|inc|ltd|limited|corp|llc|ag|nv|sa)\b)"
         ),
-        3.0,
+        12.0,
         ("owned subsidiary of ",),
     ),
 )
@@ -171,6 +171,7 @@ _STOP = word_set(
 
 def _trim(name: str) -> str:
     """Cut a captured name down: nothing from the first calendar or event word on."""
+    name = re.sub(r"(['’]s?) \d+$", r"\1", name)  # "Acme's 2 / 1 / 2022 results"
     words = re.sub(r"['’]s\b|['’]$", "", name).replace("’", "'").split()
     while words and (squeeze(words[0]) in _STOP or re.fullmatch(r"\W*\d+\W*", words[0])):
         # "The X" and "Welcome X"; but "First Solar" keeps its first word.

@@ -205,6 +205,8 @@ def company_names(value: str) -> tuple[tuple[str, str], ...]:
         add(words[0], HEAD if first in COMMON_WORDS else START)
     if len(own) > 1 and words[0].isupper() and len(first) > 1 and words[0] not in ACRONYMS:
         add(words[0], "capitals")  # KB Financial Group
+        if len(words) > 2 and words[0].isalpha() and is_distinctive(words[1:]):
+            add(" ".join(words[1:]), "part")  # KGHM Polska Miedz is Polska Miedz
     if len(own) == len(words) == 2 and not {first, squeeze(words[1])} & (
         COMMON_WORDS | DESCRIPTORS
     ):

@@ -51,6 +51,7 @@ from nes_spark.text.forms import (
 )
 from nes_spark.text.normalizing import latin_looks, normalize, readings
 from nes_spark.text.numbers import phone_spans, security_spans
+from nes_spark.text.sentences import word_set
 from nes_spark.text.vocabulary import ACRONYMS, COMMON_WORDS, DESCRIPTORS, NICKNAMES
 
 _WORDS = re.compile(f"({WORD.pattern})")
@@ -107,6 +108,8 @@ _BRAND = re.compile(
     r"\s(?:banner|brand|brands|stores?|team|family|associates|shoppers?|customers?|locations?|"
     r"website|app|employees|colleagues)\b"
 )
+#: What a company has under its own name: "the Aspen Board".
+_BODIES = word_set("board team executive executives management leadership foundation family")
 #: What stands before initials that are also an ordinary abbreviation: "legacy IR".
 _FORMER = re.compile(
     r"\b(?:legacy|former|formerly|heritage|historical|standalone|stand-alone)\s$", re.IGNORECASE
@@ -518,7 +521,8 @@ class Matcher:
         # Capital letters around it: a title, or another name that the word is a part of.
         following = words.spelled[j + 1] if j + 1 < len(words) and after[:1] == " " else ""
         if following[:1].isupper() and text[end : words[j + 1][1]] == " ":
-            return fold(following) in DESCRIPTORS or opens_sentence(following)
+            bodies = fold(following) in DESCRIPTORS or fold(following) in _BODIES
+            return bodies or opens_sentence(following)
         previous = words.spelled[i - 1] if i and text[words[i - 1][2] : start] == " " else ""
         return not previous[:1].isupper() or opens_sentence(previous)
 

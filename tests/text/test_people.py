@@ -209,6 +209,7 @@ def test_ordinary_words_are_names_behind_a_title_only():
         ),
         # An address as it is spoken, and a parent under its full name.
         ("Write to us by chat, @quuxly, dot, uh, com.", [], [], ["quuxly"]),
+        ("Welcome to Quuxly's 2 / 1 / 2022 results conference call.", [], [], ["Quuxly"]),
         ("Acme Pay is a wholly owned subsidiary of Scanfoo PLC.", [], [], ["Scanfoo PLC"]),
     ],
 )
@@ -260,5 +261,10 @@ def test_a_company_that_is_an_ordinary_word_is_mined_where_it_is_never_written_s
 def test_abbreviated_words_of_a_companys_name_are_spoken_in_full():
     known = [Identifier("company", "Chr. Hansow Holding Inc", "[Company Name]")]
     assert suppress("So Christian Hansow grew.", known)[0] == "So [Company Name] grew."
+    known = [Identifier("company", "QXYM Polsko Miedow SA", "[Company Name]")]
+    assert suppress("So Polsko Miedow grew.", known)[0] == "So [Company Name] grew."
+    known = [Identifier("company", "Aspen Pharmo Ltd", "[Company Name]")]
+    shown = suppress("We and the Aspen Board met; see Aspen Highlands.", known)[0]
+    assert shown == "We and the [Company Name] Board met; see Aspen Highlands."
     known = [Identifier("company", "MakeOurQuux Ltd", "[Company Name]")]
     assert suppress("So MOQ grew.", known)[0] == "So [Company Name] grew."
