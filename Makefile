@@ -80,7 +80,7 @@ format: setup ## Format the code
 
 docs: setup ## Build the documentation (build/site/index.html); a broken link is an error
 	$(BIN)/python -m pip install --quiet -e '.[docs]'
-	$(BIN)/python -m mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 	@echo "the documentation is build/site/index.html"
 
 bench: setup ## Run the benchmarks (ratios measured side by side)

@@ -153,6 +153,13 @@ DOCUMENTS = Table(
             "prose has .3 to .6, other languages below .2; null where there is no word",
             True,
         ),
+        Column(
+            "mentions",
+            "array<struct<span:int,start:int,end:int,label:string,fate:string>>",
+            "given spans in text, by number; fate as in table given_spans, empty while they may be "
+            "used; null where none were asked for",
+            True,
+        ),
     ),
     ("document_id",),
 )
@@ -246,6 +253,22 @@ SWEPT = Table(
         Column("treated", "boolean", "whether these places are mentions of category Name"),
     ),
     ("form",),
+)
+
+GIVEN_SPANS = Table(
+    "given_spans",
+    "What became of the spans that came with a document (entities.recognizer: given).",
+    (
+        Column("document_id", "string", "document"),
+        Column(
+            "fate",
+            "string",
+            "used, cut, overlapping, suppressed, unmapped, not_presented, outside_text; see "
+            "nes_spark.text.given.FATES",
+        ),
+        Column("n", "int", "spans"),
+    ),
+    ("document_id", "fate"),
 )
 
 CELLS = Table(
@@ -455,17 +478,41 @@ COVERAGE = Table(
 
 MEASURED = Table(
     "measured",
-    "How often one attacker names the documents of the release, before and after.",
+    "How often one attacker names documents, or chunks with names, before and after.",
     (
+        Column(
+            "unit",
+            "string",
+            "what is asked about and known: documents (half of each known), documents_background "
+            "(texts of its own), chunks_left_out (all other chunks), chunks_known (that one too)",
+        ),
         Column("attacker", "string", "attacker; -nameless: the released names are ignored"),
         Column("side", "string", "before or after"),
-        Column("n", "int", "documents asked about"),
+        Column("n", "int", "documents or chunks asked about"),
         Column("named", "double", "share named first"),
         Column("low", "double", "lower bound of the 95 % interval"),
         Column("high", "double", "upper bound"),
         Column("confident", "double", "share named first and with confidence"),
     ),
-    ("attacker", "side"),
+    ("unit", "attacker", "side"),
+)
+
+MEASURED_RISK = Table(
+    "measured_risk",
+    "How often one attacker names documents, or chunks with names, of a candidate of plan 'whole'.",
+    (
+        Column("setting", "string", "mixture setting"),
+        Column("combination", "string", "swapped categories; '' for the release without swaps"),
+        Column("n_swaps", "int", "swaps of the prefix; 0 for the release without swaps"),
+        Column("unit", "string", "as in table measured"),
+        Column("attacker", "string", "as in table measured"),
+        Column("n", "int", "documents or chunks asked about"),
+        Column("named", "double", "share named first"),
+        Column("low", "double", "lower bound of the 95 % interval"),
+        Column("high", "double", "upper bound"),
+        Column("confident", "double", "share named first and with confidence"),
+    ),
+    ("setting", "combination", "n_swaps", "unit", "attacker"),
 )
 
 POST_DENSITY = Table(
@@ -737,6 +784,7 @@ TABLES: dict[str, Table] = {
         GIVEN_AWAY,
         MENTIONS,
         SWEPT,
+        GIVEN_SPANS,
         CELLS,
         OWN_NAMES,
         EMBEDDINGS,
@@ -747,6 +795,7 @@ TABLES: dict[str, Table] = {
         FATES,
         COVERAGE,
         MEASURED,
+        MEASURED_RISK,
         REWRITES,
         POST_DENSITY,
         JUDGED,

@@ -105,6 +105,14 @@ def test_the_configurations_shown_are_valid():
         check_config(config, planned=True)
 
 
+def test_make_builds_strictly():
+    makefile = (ROOT / "Makefile").read_text()
+    (command,) = [line for line in makefile.splitlines() if "mkdocs build" in line]
+    assert "--strict" in command
+    assert "--quiet" not in command  # mkdocs then filters the warnings before it counts them
+    assert "-q" not in command.split()
+
+
 @pytest.mark.slow
 def test_the_site_is_built_and_a_broken_link_is_not(tmp_path):
     if importlib.util.find_spec("mkdocs") is None:

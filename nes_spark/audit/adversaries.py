@@ -60,6 +60,8 @@ class View:
         are no optional ones.
     until : contextlib.ExitStack or None
         Frees the disk that intermediate tables take, after the results were written.
+    small : bool
+        Whether the tables fit the driver: then attacks may read them there, with the same guesses.
     """
 
     cells: DataFrame
@@ -72,6 +74,7 @@ class View:
     components: DataFrame | None = None
     constraints: tuple[Constraint, ...] = ()
     until: ExitStack | None = None
+    small: bool = False
 
 
 Attack = Callable[[View, "AuditConfig"], "DataFrame"]

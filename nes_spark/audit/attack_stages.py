@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nes_spark.audit.adversaries import View, attacks_of
+from nes_spark.audit.predictions import linkage_predictions, text_predictions
 from nes_spark.audit.stages import linkage_attack
 from nes_spark.audit.text_stages import text_attack
 from nes_spark.audit.unswap_stages import swap_aware_attack
 from nes_spark.config import AuditConfig
 from nes_spark.errors import parameter_error
+from nes_spark.schemas import PREDICTIONS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -46,15 +49,37 @@ def attack(view: View, config: AuditConfig, table: str) -> DataFrame:
     return reduce(lambda a, b: a.unionByName(b), found)
 
 
+def _rows(frame: DataFrame) -> list[dict[str, Any]]:
+    return [row.asDict(recursive=True) for row in frame.collect()]
+
+
+def _targets(view: View) -> list[dict[str, Any]]:
+    return _rows(view.rewrites.select("draw", "chunk_id", "text", "edits"))
+
+
+def _in_memory(found: Iterable[tuple[Any, ...]], view: View) -> DataFrame:
+    return view.cells.sparkSession.createDataFrame(list(found), PREDICTIONS.ddl)
+
+
 def linkage(view: View, config: AuditConfig) -> DataFrame:
-    """Run :func:`nes_spark.audit.stages.linkage_attack`."""
+    """Run :func:`nes_spark.audit.stages.linkage_attack`, in memory where the tables are small."""
+    if view.small and not view.knowledge:
+        return _in_memory(
+            linkage_predictions(_rows(view.cells), _targets(view), config, view.hidden), view
+        )
     return linkage_attack(
         view.cells, view.rewrites, config, view.hidden, view.knowledge.get("cells")
     )
 
 
 def text(view: View, config: AuditConfig) -> DataFrame:
-    """Run :func:`nes_spark.audit.text_stages.text_attack`."""
+    """Run :func:`nes_spark.audit.text_stages.text_attack`, in memory where the tables are small."""
+    if view.small and not view.knowledge:
+        spans: dict[str, list[tuple[int, int]]] = {}
+        for row in view.mentions.select("chunk_id", "start", "end").collect():
+            spans.setdefault(row["chunk_id"], []).append((row["start"], row["end"]))
+        chunks = _rows(view.chunks.select("chunk_id", "document_id", "metadata", "text"))
+        return _in_memory(text_predictions(chunks, spans, _targets(view), config), view)
     known = view.knowledge
     return text_attack(
         view.chunks,

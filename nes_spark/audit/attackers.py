@@ -19,7 +19,9 @@ from nes_spark.errors import parameter_error
 SINGLE = features.VIEWS
 ATTACKERS = (*SINGLE, "combined", "matched")
 NAMES = ("both", "seen", "ignored")
-EXPOSURES = ("left out", "known")
+#: Whether the attacker holds the chunk in question itself.
+LEFT_OUT, KNOWN = "left out", "known"
+EXPOSURES = (LEFT_OUT, KNOWN)
 
 #: Added to the name of an attacker that ignores names.
 NAMELESS = "-nameless"
@@ -28,6 +30,10 @@ COLUMNS = ("id", "guess", "rank", "score", "attacker", "confident")
 
 #: Scores computed at a time for each view.
 CELLS = 4_000_000
+
+#: Weights are fitted to about so many pairs of a text and a candidate, of so many texts at least.
+_CALIBRATION_CELLS = 500_000
+_LEAST_CALIBRATED = 200
 
 View = tuple[str, bool]
 
@@ -88,6 +94,11 @@ def smallest_hashes(values: Sequence[str], most: int) -> np.ndarray:
     """Return the places of those with the smallest hashes, ascending: always the same sample."""
     order = sorted(range(len(values)), key=lambda i: (stable_hash(values[i]), values[i]))
     return np.array(sorted(order[:most]), dtype=np.int64)
+
+
+def calibration_size(most: int, m: int) -> int:
+    """Return how many labelled texts weights are fitted to: fewer where candidates are many."""
+    return min(most, max(_LEAST_CALIBRATED, _CALIBRATION_CELLS // m))
 
 
 def blocks(rows: np.ndarray, m: int) -> Iterator[np.ndarray]:

@@ -16,7 +16,7 @@ others' and its cosine a little larger: where nothing else tells candidates apar
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,9 +26,11 @@ from scipy import sparse
 from nes_spark.audit import calibration, features
 from nes_spark.audit.attackers import (
     EXPOSURES,
+    LEFT_OUT,
     SINGLE,
     Guesses,
     blocks,
+    calibration_size,
     checked_level,
     chosen_attackers,
     chunk_table,
@@ -56,39 +58,38 @@ def _row_sums(counts: sparse.csr_matrix, values: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class _View:
-    """One view of all chunks: the vectors of candidates, and what leaving a chunk out takes away.
+    """One view: the vectors of candidates, and what leaving a chunk out takes away.
 
     Attributes
     ----------
     importance : numpy.ndarray of float64, shape (terms,)
         Inverse document frequency over candidates.
-    candidates : scipy.sparse.csr_matrix, shape (terms, m)
-        Weighted, not normalised.
+    candidates : features.Products
+        Of the candidates' weighted vectors, not normalised, shape (terms, m).
     squares : numpy.ndarray of float64, shape (m,)
         Squared norms.
-    owner : numpy.ndarray of int, shape (n,)
-        True candidate of each chunk.
-    taken : scipy.sparse.csr_matrix, shape (n, terms)
-        ``V - V'`` of the true candidate, for each chunk.
-    taken_squares : numpy.ndarray of float64, shape (n,)
+    counts : scipy.sparse.csr_matrix, shape (k, terms)
+        Of the original chunks that are asked about or labelled.
+    owner : numpy.ndarray of int, shape (k,)
+        True candidate of each of them.
+    taken : scipy.sparse.csr_matrix, shape (k, terms)
+        ``V - V'`` of the true candidate, for each of them.
+    taken_squares : numpy.ndarray of float64, shape (k,)
         ``|V|^2 - |V'|^2``.
     """
 
     importance: np.ndarray
-    candidates: sparse.csr_matrix
+    candidates: features.Products
     squares: np.ndarray
+    counts: sparse.csr_matrix
     owner: np.ndarray
     taken: sparse.csr_matrix
     taken_squares: np.ndarray
 
     @classmethod
-    def of(cls, counts: sparse.csr_matrix, owner: np.ndarray, m: int) -> _View:
-        """Sum up the original chunks of each candidate."""
-        n = counts.shape[0]
-        member = sparse.csr_matrix((np.ones(n), (owner, np.arange(n))), shape=(m, n))
-        sums = (member @ counts).tocsr()
-        sums.sort_indices()
-        importance = features.idf(features.holders(sums), m)
+    def of(cls, sums: sparse.csr_matrix, counts: sparse.csr_matrix, owner: np.ndarray) -> _View:
+        """Weigh the terms of the candidates, given those of all and of some chunks."""
+        importance = features.idf(features.holders(sums), sums.shape[0])
         vectors = features.weighted(sums, importance)
         # Every term of a chunk is one of its candidate: find its place among the sums.
         wide = np.int64(counts.shape[1])
@@ -101,26 +102,195 @@ class _View:
         taken = sparse.csr_matrix((whole - without, counts.indices, counts.indptr), counts.shape)
         return cls(
             importance,
-            vectors.T.tocsr(),
+            features.Products(vectors.T.tocsr()),
             np.asarray(vectors.multiply(vectors).sum(axis=1)).ravel(),
+            counts,
             owner,
             taken,
             _row_sums(counts, whole**2 - without**2),
         )
 
-    def layer(self, counts: sparse.csr_matrix, rows: np.ndarray, left_out: bool) -> np.ndarray:
-        """Return standardised cosines of some chunks, shape (rows, m), from counts of all."""
-        asked = features.normalised(features.weighted(counts[rows], self.importance))
-        dots = (asked @ self.candidates).toarray()
-        squares = np.tile(self.squares, (len(rows), 1))
-        if left_out:
-            place, own = np.arange(len(rows)), self.owner[rows]
-            dots[place, own] -= np.asarray(asked.multiply(self.taken[rows]).sum(axis=1)).ravel()
-            squares[place, own] -= self.taken_squares[rows]
-        # What is left of a candidate that the chunk was all of is rounding.
-        held = squares > 1e-9 * np.maximum(self.squares, 1.0)
-        cosines = np.where(held, dots / np.sqrt(np.where(held, squares, 1.0)), 0.0)
-        return calibration.standardised(cosines)
+    def layers(
+        self, shown: sparse.csr_matrix, rows: np.ndarray, exposures: Iterable[str]
+    ) -> dict[str, np.ndarray]:
+        """Return standardised cosines by exposure, each of shape (rows, m).
+
+        `shown` counts the terms of what is asked about, `rows` are the chunks that it is.
+        """
+        asked = features.normalised(features.weighted(shown, self.importance))
+        dots = self.candidates.of(asked)
+        place, own = np.arange(len(rows)), self.owner[rows]
+        found = {}
+        for exposure in exposures:
+            mine, squares = dots, np.tile(self.squares, (len(rows), 1))
+            if exposure == LEFT_OUT:
+                mine = dots.copy()
+                mine[place, own] -= np.asarray(asked.multiply(self.taken[rows]).sum(axis=1)).ravel()
+                squares[place, own] -= self.taken_squares[rows]
+            # What is left of a candidate that the chunk was all of is rounding.
+            held = squares > 1e-9 * np.maximum(self.squares, 1.0)
+            cosines = np.where(held, mine / np.sqrt(np.where(held, squares, 1.0)), 0.0)
+            found[exposure] = calibration.standardised(cosines)
+        return found
+
+
+class ChunkAttack:
+    """The attackers of :func:`attack_chunks`, ready for several releases of the same chunks.
+
+    Parameters
+    ----------
+    chunks : pandas.DataFrame
+        ``chunk_id``, ``metadata``, ``text_before``: all original chunks.
+    asked : collection of str, optional
+        chunk_ids that can be asked about; by default all.
+    attackers, names, confidence
+        As in :func:`attack_chunks`.
+
+    Raises
+    ------
+    ValueError
+        As in :func:`attack_chunks`.
+    """
+
+    def __init__(
+        self,
+        chunks: pd.DataFrame,
+        *,
+        asked: Collection[str] | None = None,
+        attackers: Sequence[str] = CHUNK_ATTACKERS,
+        names: str = "both",
+        confidence: float = 0.9,
+    ) -> None:
+        owner = "attack_chunks"
+        table = chunk_table(owner, chunks, ("chunk_id", "metadata", "text_before"))
+        self._attackers = chosen_attackers(owner, attackers, names, CHUNK_ATTACKERS)
+        checked_level(owner, confidence)
+        ids = table["chunk_id"].tolist()
+        if asked is not None and (not asked or set(asked) - set(ids)):
+            strangers = len(set(asked) - set(ids))
+            raise parameter_error(
+                owner, "asked", "some chunk_ids of the table", f"{strangers} others of {len(asked)}"
+            )
+        self.candidates = sorted(table["metadata"].unique())
+        number = {name: i for i, name in enumerate(self.candidates)}
+        true = table["metadata"].map(number).to_numpy(dtype=np.int64)
+        wanted = set(ids if asked is None else asked)
+        targets = np.array([i for i, chunk in enumerate(ids) if chunk in wanted], dtype=np.int64)
+        self.asked = [ids[t] for t in targets]
+
+        # Two parts: what is fitted to one is used on the other, and on both where one is empty.
+        part = np.array([stable_hash(chunk) % 2 for chunk in ids])
+        labelled = []
+        for other in (1, 0):
+            rows = np.flatnonzero(part == other)
+            rows = rows if len(rows) else np.arange(len(ids))
+            most = calibration_size(_CALIBRATED, len(self.candidates))
+            labelled.append(rows[smallest_hashes([ids[r] for r in rows], most)])
+        # Terms are counted for these chunks alone, and for each candidate as a whole.
+        looked_at = np.unique(np.concatenate([targets, *labelled]))
+        texts = features.Tokens.of(table["text_before"].tolist())
+        if not texts.forms:
+            raise parameter_error(owner, "chunks", "texts with at least one word", "no word")
+        self._reader = features.Reader(texts)
+        some, whole = texts.of_rows(looked_at), texts.joined(true, len(self.candidates))
+        views = list(dict.fromkeys(view for a in self._attackers for view in a.views))
+        self._views = {
+            view: _View.of(
+                self._reader.counts(whole, *view), self._reader.counts(some, *view), true[looked_at]
+            )
+            for view in views
+        }
+        self._rows: np.ndarray = np.searchsorted(looked_at, targets)
+        self._true = true[targets]
+        self._part = part[targets]
+        self._fit([np.searchsorted(looked_at, rows) for rows in labelled], confidence)
+
+    def _fit(self, labelled: Sequence[np.ndarray], confidence: float) -> None:
+        """Fit weights, and what counts as confident, to original chunks left out."""
+        self._weights: dict[str, np.ndarray] = {}
+        self._thresholds: dict[str, np.ndarray] = {}
+        samples = []
+        for rows in labelled:
+            layers = {
+                name: view.layers(view.counts[rows], rows, (LEFT_OUT,))[LEFT_OUT]
+                for name, view in self._views.items()
+            }
+            samples.append((layers, next(iter(self._views.values())).owner[rows]))
+        for attacker in self._attackers:
+            weights, thresholds = [], []
+            for layers, labels in samples:
+                mine = [(np.stack([layers[view] for view in attacker.views]), labels)]
+                weights.append(calibration.fit_weights([(*mine[0], 1.0)]))
+                thresholds.append(threshold_of(mine, weights[-1], False, confidence))
+            self._weights[attacker.name] = np.array(weights)
+            self._thresholds[attacker.name] = np.array(thresholds)
+
+    def attack(
+        self,
+        after: Mapping[str, str] | None = None,
+        exposures: Sequence[str] = (LEFT_OUT,),
+        asked: Collection[str] | None = None,
+    ) -> dict[str, pd.DataFrame]:
+        """Attack a release.
+
+        Parameters
+        ----------
+        after : mapping of str to str, optional
+            chunk_id to the text that is asked about; without it the chunks as they were.
+        exposures : sequence of str
+            Some of ``"left out"`` and ``"known"``.
+        asked : collection of str, optional
+            Only these of those that can be asked about.
+
+        Returns
+        -------
+        dict of str to pandas.DataFrame
+            Exposure to what :func:`attack_chunks` returns.
+        """
+        wanted = None if asked is None else set(asked)
+        chosen = np.array(
+            [i for i, c in enumerate(self.asked) if wanted is None or c in wanted], dtype=np.int64
+        )
+        ids = [self.asked[i] for i in chosen]
+        texts = None
+        if after is not None:
+            texts = features.Tokens.of([after[c] for c in ids])
+        parts: dict[tuple[str, str], list[Guesses]] = {}
+        # Every view of some chunks at a time, as several attackers read it.
+        for block in blocks(np.arange(len(ids)), len(self.candidates) * len(self._views)):
+            rows = self._rows[chosen[block]]
+            mine = None if texts is None else texts.of_rows(block)
+            layers = {
+                name: view.layers(
+                    view.counts[rows] if mine is None else self._reader.counts(mine, *name),
+                    rows,
+                    exposures,
+                )
+                for name, view in self._views.items()
+            }
+            true, part = self._true[chosen[block]], self._part[chosen[block]]
+            for attacker in self._attackers:
+                weights = self._weights[attacker.name][part]
+                for exposure in exposures:
+                    utility = np.zeros((len(rows), len(self.candidates)))
+                    for place, view in enumerate(attacker.views):
+                        utility += weights[:, place, None] * layers[view][exposure]
+                    guesses = Guesses.of(utility, true)
+                    parts.setdefault((attacker.name, exposure), []).append(guesses)
+        return {
+            exposure: results(
+                ids,
+                self.candidates,
+                {
+                    a.name: (
+                        Guesses.joined(parts[a.name, exposure]),
+                        self._thresholds[a.name][self._part[chosen]],
+                    )
+                    for a in self._attackers
+                },
+            )
+            for exposure in exposures
+        }
 
 
 def attack_chunks(
@@ -162,59 +332,11 @@ def attack_chunks(
     """
     owner = "attack_chunks"
     table = chunk_table(owner, chunks, ("chunk_id", "metadata", "text_before", "text_after"))
-    chosen = chosen_attackers(owner, attackers, names, CHUNK_ATTACKERS)
-    checked_level(owner, confidence)
     if exposure not in EXPOSURES:
         raise parameter_error(owner, "exposure", f"one of {', '.join(EXPOSURES)}", exposure)
-    ids = table["chunk_id"].tolist()
-    if asked is not None and (not asked or set(asked) - set(ids)):
-        strangers = len(set(asked) - set(ids))
-        raise parameter_error(
-            owner, "asked", "some chunk_ids of the table", f"{strangers} others of {len(asked)}"
-        )
-    candidates = sorted(table["metadata"].unique())
-    number = {name: i for i, name in enumerate(candidates)}
-    true = table["metadata"].map(number).to_numpy(dtype=np.int64)
-    before = features.Tokens.of(table["text_before"].tolist())
-    if not before.forms:
-        raise parameter_error(owner, "chunks", "texts with at least one word", "no word")
-    after = (
-        before
-        if table["text_after"].equals(table["text_before"])
-        else features.Tokens.of(table["text_after"].tolist())
+    attack = ChunkAttack(
+        table, asked=asked, attackers=attackers, names=names, confidence=confidence
     )
-    reader = features.Reader(before)
-    views = list(dict.fromkeys(view for attacker in chosen for view in attacker.views))
-    known = {view: reader.counts(before, *view) for view in views}
-    shown = known if after is before else {view: reader.counts(after, *view) for view in views}
-    ready = {view: _View.of(known[view], true, len(candidates)) for view in views}
-
-    # Two parts: what is fitted to one is used on the other, and on both where one is empty.
-    part = np.array([stable_hash(chunk) % 2 for chunk in ids])
-    samples = []
-    for other in (1, 0):
-        rows = np.flatnonzero(part == other)
-        rows = rows if len(rows) else np.arange(len(ids))
-        rows = rows[smallest_hashes([ids[r] for r in rows], _CALIBRATED)]
-        layers = {view: ready[view].layer(known[view], rows, left_out=True) for view in views}
-        samples.append((layers, true[rows]))
-
-    wanted = set(ids if asked is None else asked)
-    targets = np.array([i for i, chunk in enumerate(ids) if chunk in wanted], dtype=np.int64)
-    found = {}
-    for attacker in chosen:
-        weights, thresholds = [], []
-        for layers, labels in samples:
-            labelled = [(np.stack([layers[view] for view in attacker.views]), labels)]
-            weights.append(calibration.fit_weights([(*labelled[0], 1.0)]))
-            thresholds.append(threshold_of(labelled, weights[-1], False, confidence))
-        guesses = []
-        for rows in blocks(targets, len(candidates)):
-            utility = np.zeros((len(rows), len(candidates)))
-            for place, view in enumerate(attacker.views):
-                factor = np.array([w[place] for w in weights])[part[rows]]
-                layer = ready[view].layer(shown[view], rows, exposure == "left out")
-                utility += factor[:, None] * layer
-            guesses.append(Guesses.of(utility, true[rows]))
-        found[attacker.name] = (Guesses.joined(guesses), np.array(thresholds)[part[targets]])
-    return results([ids[t] for t in targets], candidates, found)
+    same = table["text_after"].equals(table["text_before"])
+    after = None if same else dict(zip(table["chunk_id"], table["text_after"], strict=True))
+    return attack.attack(after, (exposure,))[exposure]

@@ -35,6 +35,7 @@ from nes_spark.audit.attackers import (
     Guesses,
     View,
     blocks,
+    calibration_size,
     checked_level,
     chosen_attackers,
     chunk_table,
@@ -55,7 +56,7 @@ class _Cosines:
     """Similarities of texts and candidates, standardised by text, some rows at a time."""
 
     texts: Mapping[View, sparse.csr_matrix]
-    candidates: Mapping[View, sparse.csc_matrix]
+    candidates: Mapping[View, features.Products]
 
     @classmethod
     def of(
@@ -70,16 +71,13 @@ class _Cosines:
             weights = features.idf(frequency, counts.shape[0] + known[view].shape[0])
             texts[view] = features.normalised(features.weighted(counts, weights))
             held = features.normalised(features.weighted(known[view], weights))
-            candidates[view] = held.T.tocsr()
+            candidates[view] = features.Products(held.T.tocsr())
         return cls(texts, candidates)
 
     def layers(self, views: Iterable[View], rows: np.ndarray) -> np.ndarray:
         """Return standardised cosines of shape (views, rows, candidates)."""
         return np.stack(
-            [
-                calibration.standardised((self.texts[v][rows] @ self.candidates[v]).toarray())
-                for v in views
-            ]
+            [calibration.standardised(self.candidates[v].of(self.texts[v][rows])) for v in views]
         )
 
 
@@ -160,7 +158,8 @@ class DocumentAttack:
         starts = np.cumsum(sizes) - sizes
         place = np.arange(len(rows)) - starts[rows]
         middle = (sizes // 2)[rows]
-        asked = smallest_hashes(self.candidates, _CALIBRATED)
+        most = calibration_size(_CALIBRATED, len(self.candidates))
+        asked = smallest_hashes(self.candidates, most)
         chosen = np.isin(rows, asked)
         found = []
         for second in (False, True):
@@ -209,7 +208,7 @@ class DocumentAttack:
         tokens = features.Tokens.of(list(asked.values()))
         cosines = _Cosines.of(self._counts(tokens, views), self._background(views))
         pseudo = self._pseudo_queries(self._length(tokens), views)
-        sampled = smallest_hashes(list(asked), _SELF_TRAINED)
+        sampled = smallest_hashes(list(asked), calibration_size(_SELF_TRAINED, m))
         sample = cosines.layers(views, sampled)
         room = -(-capacity * len(sampled) // n)
 
@@ -315,6 +314,27 @@ def attack_documents(
     )
 
 
+def asked_half(chunk_ids: Sequence[str], key: bytes) -> tuple[set[str], set[str]]:
+    """Split the chunks of one document: those that the attacker holds, and those asked about.
+
+    Parameters
+    ----------
+    chunk_ids : sequence of str
+    key : bytes
+        Secret key of the hash, 1 to 64 bytes.
+
+    Returns
+    -------
+    held, asked : set of str
+        The larger half is held where they are odd; one chunk alone is both.
+    """
+    lots = sorted(
+        chunk_ids, key=lambda c: hashlib.blake2b(c.encode(), digest_size=16, key=key).digest()
+    )
+    held = set(lots[: -(-len(lots) // 2)])
+    return held, set(lots) - held or held
+
+
 def half_known(
     chunks: pd.DataFrame, key: bytes
 ) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
@@ -359,12 +379,7 @@ def half_known(
                 owner, "chunks", "a table with one metadata for each document", "several"
             )
         metadata = str(part["metadata"].iloc[0])
-        ids = part["chunk_id"].tolist()
-        lots = sorted(
-            ids, key=lambda c: hashlib.blake2b(c.encode(), digest_size=16, key=key).digest()
-        )
-        held = set(lots[: -(-len(lots) // 2)])
-        asked = set(ids) - held or held
+        held, asked = asked_half(part["chunk_id"].tolist(), key)
         texts[str(document)] = "\n\n".join(part.loc[part["chunk_id"].isin(asked), "text_after"])
         truth[str(document)] = metadata
         known.setdefault(metadata, []).extend(part.loc[part["chunk_id"].isin(held), "text_before"])

@@ -25,7 +25,7 @@ out: they change the norm of a text and thereby the scores of all candidates ali
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,6 +36,12 @@ VIEWS = ("words", "phrases", "characters", "names", "style")
 NAMELESS_VIEWS = ("style", "phrases", "characters")
 
 _GAP = -1
+
+#: A term that one column in so many holds is multiplied densely, up to so many cells in all.
+_COMMON = 16
+_DENSE = 8_000_000
+#: Rows that hold one common term in so many, or more, are multiplied densely.
+_SPARSE = 25
 _TOKEN = re.compile(r"\[[A-Z][^\[\]\n]{0,40}\]|[^\W_]+(?:['’][^\W\d_]+)*")
 
 
@@ -102,6 +108,17 @@ class Tokens:
         """Return the same places under other numbers (-1 makes a gap); `forms` is left behind."""
         return Tokens([], np.append(numbers, _GAP)[self.ids], self.rows, self.n)
 
+    def of_rows(self, rows: np.ndarray) -> Tokens:
+        """Return some of the texts, `rows` ascending, numbered anew."""
+        number = np.full(self.n, _GAP)
+        number[rows] = np.arange(len(rows))
+        mine = number[self.rows]
+        return Tokens(self.forms, self.ids[mine >= 0], mine[mine >= 0], len(rows))
+
+    def joined(self, owner: np.ndarray, n: int) -> Tokens:
+        """Return the texts of each owner as one text; terms do not run from one into the other."""
+        return Tokens(self.forms, self.ids, owner[self.rows], n)
+
     def take(self, places: np.ndarray, rows: np.ndarray, n: int) -> Tokens:
         """Return chosen places as other texts, a gap after each run of a text."""
         ends = np.flatnonzero(np.diff(rows, append=-1)) + 1
@@ -139,35 +156,35 @@ class _Runs:
 
     @classmethod
     def learn(cls, ids: np.ndarray, vocabulary: int, longest: int) -> _Runs:
-        codes: list[np.ndarray] = []
-        for raw in cls._coded(ids, vocabulary, codes, longest):
+        codes, raw = [], ids
+        for length in range(1, longest + 1):
             codes.append(_distinct(raw))
+            last = ids[length:]
+            first = _find(raw[: len(last)], codes[-1])
+            raw = np.where((first >= 0) & (last >= 0), first * vocabulary + last, _GAP)
         return cls(vocabulary, tuple(codes))
 
-    @staticmethod
-    def _coded(
-        ids: np.ndarray, vocabulary: int, codes: Sequence[np.ndarray], longest: int
-    ) -> Iterator[np.ndarray]:
-        """Yield the code of the run of each length at each place; `codes` may grow meanwhile."""
-        raw = ids
-        for length in range(1, longest + 1):
-            yield raw
-            if length == longest:
-                return
-            place = _find(raw, codes[length - 1])[: len(raw) - 1]
-            last = ids[length:]
-            raw = np.where((place >= 0) & (last >= 0), place * vocabulary + last, _GAP)
+    def places(self, tokens: Tokens) -> list[np.ndarray]:
+        """Return, for each length, the known run that begins at each place; -1 for none."""
+        found: list[np.ndarray] = []
+        raw = tokens.ids
+        for length, known in enumerate(self.codes, start=1):
+            found.append(_find(raw, known))
+            last = tokens.ids[length:]
+            first = found[-1][: len(last)]
+            raw = np.where((first >= 0) & (last >= 0), first * self.vocabulary + last, _GAP)
+        return found
 
-    def counts(self, tokens: Tokens, shortest: int) -> sparse.csr_matrix:
-        """Count the known runs of at least so many tokens, texts by terms."""
+    def counts(
+        self, tokens: Tokens, places: Sequence[np.ndarray], shortest: int, longest: int
+    ) -> sparse.csr_matrix:
+        """Count the known runs of so many tokens, texts by terms, given their :meth:`places`."""
         rows, columns, offset = [], [], 0
-        coded = self._coded(tokens.ids, self.vocabulary, self.codes, len(self.codes))
-        for length, raw in enumerate(coded, start=1):
+        for length, place in enumerate(places[:longest], start=1):
             known = self.codes[length - 1]
             if length >= shortest:
-                place = _find(raw, known)
                 held = place >= 0
-                rows.append(tokens.rows[: len(raw)][held])
+                rows.append(tokens.rows[: len(place)][held])
                 columns.append(place[held] + offset)
                 offset += len(known)
         return _count(np.concatenate(rows), np.concatenate(columns), (tokens.n, offset))
@@ -210,6 +227,8 @@ class Reader:
             self._runs[kind, longest] = _Runs.learn(ids, len(self._words), longest)
         grams = sorted({gram for word in self._words for gram in character_terms(word)})
         self._grams = {gram: i for i, gram in enumerate(grams)}
+        # Words and phrases of a kind are runs of the same tokens: found once for both.
+        self._found: dict[str, tuple[Tokens, Tokens, list[np.ndarray]]] = {}
         self._forms = background.forms
         self._spelled = self._spell(self._forms)
 
@@ -240,14 +259,16 @@ class Reader:
         """
         if view == "characters":
             return self._characters(texts, names)
-        if view == "names":
-            return self._runs["names", 2].counts(self._as(texts, "names"), 1)
         kind = "all" if names and view != "style" else "nameless"
-        runs = self._runs[kind, 4]
-        if view == "phrases":
-            return runs.counts(self._as(texts, kind), 3)
-        short = _Runs(runs.vocabulary, runs.codes[:2])
-        return short.counts(self._as(texts, kind), 1)
+        runs = self._runs["names", 2] if view == "names" else self._runs[kind, 4]
+        if view == "names":
+            read = self._as(texts, "names")
+            return runs.counts(read, runs.places(read), 1, 2)
+        if kind not in self._found or self._found[kind][0] is not texts:
+            read = self._as(texts, kind)
+            self._found[kind] = (texts, read, runs.places(read))
+        _, read, places = self._found[kind]
+        return runs.counts(read, places, *((3, 4) if view == "phrases" else (1, 2)))
 
     def _characters(self, texts: Tokens, names: bool) -> sparse.csr_matrix:
         """Terms of characters depend on the word alone: count words, then multiply."""
@@ -299,6 +320,49 @@ def norms(vectors: sparse.csr_matrix) -> np.ndarray:
     """Return the Euclidean norm of each row, 1 where a row is empty."""
     squares = np.asarray(vectors.multiply(vectors).sum(axis=1)).ravel()
     return np.where(squares > 0, np.sqrt(squares), 1.0)
+
+
+class Products:
+    """Products of sparse rows with sparse columns that share many common terms.
+
+    Terms that many columns hold are multiplied as a dense table, the rest as a sparse one: the same
+    sums, several times as fast where every text holds the same common words.
+
+    Parameters
+    ----------
+    columns : scipy.sparse.csr_matrix, shape (terms, m)
+    """
+
+    def __init__(self, columns: sparse.csr_matrix) -> None:
+        held = np.diff(columns.indptr)
+        self._place = np.full(columns.shape[0], _GAP)
+        common = np.flatnonzero(held * _COMMON > columns.shape[1])
+        most = max(1, _DENSE // max(1, columns.shape[1]))
+        if len(common) > most:
+            common = np.sort(common[np.argsort(-held[common], kind="stable")[:most]])
+        self._place[common] = np.arange(len(common))
+        self._dense = columns[common].toarray()
+        rare = np.repeat(self._place < 0, held)
+        ends = np.concatenate([[0], np.cumsum(np.where(self._place < 0, held, 0))])
+        self._rest = sparse.csr_matrix(
+            (columns.data[rare], columns.indices[rare], ends), shape=columns.shape
+        )
+        self.shape = columns.shape
+
+    def of(self, rows: sparse.csr_matrix) -> np.ndarray:
+        """Return the products, shape (n, m), of rows of shape (n, terms)."""
+        place = self._place[rows.indices]
+
+        def part(mine: np.ndarray, indices: np.ndarray, width: int) -> sparse.csr_matrix:
+            ends = np.concatenate([[0], np.cumsum(mine)])[rows.indptr]
+            return sparse.csr_matrix((rows.data[mine], indices[mine], ends), (rows.shape[0], width))
+
+        common, rare = place >= 0, place < 0
+        held = part(common, place, self._dense.shape[0])
+        # Long texts hold many of the common terms: then a dense product is the fastest.
+        dense = held.nnz * _SPARSE > held.shape[0] * held.shape[1]
+        found = (held.toarray() if dense else held) @ self._dense
+        return np.asarray(found + (part(rare, rows.indices, self.shape[0]) @ self._rest).toarray())
 
 
 def normalised(vectors: sparse.csr_matrix) -> sparse.csr_matrix:

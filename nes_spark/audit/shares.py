@@ -147,53 +147,72 @@ def share_named(
 
 
 def share_named_dependent(
-    table: pd.DataFrame, pairs: Sequence[tuple[str, str]], confidence: float = 0.95
+    table: pd.DataFrame,
+    pairs: Sequence[tuple[Hashable, Hashable]],
+    confidence: float = 0.95,
+    groups: Mapping[str, Hashable] | None = None,
 ) -> Share:
     r"""Return the share named, with an interval for texts that swaps connect in a web.
 
     Where every document was swapped with several others, :func:`coupled` finds one group and
-    nothing can be resampled. Here a pair's two texts may depend on each other, as far as the
-    residuals `e` show, and others may not (dependency graph; the sandwich of Conley 1999 and
-    Aronow, Samii & Assenova 2015):
+    nothing can be resampled. Here the texts of a group (the chunks of a document), and those of two
+    groups that a swap connects, may depend on each other as far as the residuals `e` show, and
+    others may not (dependency graph; the sandwich of Conley 1999 and Aronow, Samii & Assenova
+    2015):
 
-    .. math:: \widehat{\mathrm{Var}} = n^{-2} \Big(\sum_i e_i^2 + \sum_{(i, j)} e_i e_j\Big),
+    .. math:: \widehat{\mathrm{Var}} = n^{-2} \Big(\sum_g E_g^2 + \sum_{(g, h)} E_g E_h\Big),
+              \qquad E_g = \sum_{i \in g} e_i,
 
-    the second sum over ordered pairs, and never less than without it. The interval is Wilson's
-    (1927) for the number of independent texts with that variance.
+    the second sum over ordered pairs of groups, and never less than without it, nor than for
+    independent texts. The interval is Wilson's (1927) for the number of independent texts with that
+    variance.
 
     Parameters
     ----------
     table : pandas.DataFrame
         As in :func:`share_named`.
-    pairs : sequence of (str, str)
-        Ids that a swap connects.
+    pairs : sequence of (hashable, hashable)
+        Groups that a swap connects; ids, where each is its own group.
     confidence : float
         Level of the interval.
+    groups : mapping of str to hashable, optional
+        Group of each id; without it each id is its own.
 
     Raises
     ------
     ValueError
         As in :func:`share_named`.
     """
-    ids, ranks = _named("share_named_dependent", table)
+    owner = "share_named_dependent"
+    ids, ranks = _named(owner, table)
     if not 0 < confidence < 1:
-        raise parameter_error("share_named_dependent", "confidence", "between 0 and 1", confidence)
+        raise parameter_error(owner, "confidence", "between 0 and 1", confidence)
+    if groups is not None and (lost := sum(i not in groups for i in ids)):
+        raise parameter_error(owner, "groups", "a group for every id", f"{lost} without")
     named = ranks == 1
     value, n = float(named.mean()), len(ids)
     if n < 2:
         return Share(value, float("nan"), float("nan"))
-    number = {name: i for i, name in enumerate(ids)}
+    labels: list[Hashable] = [i if groups is None else groups[i] for i in ids]
+    number = {label: place for place, label in enumerate(dict.fromkeys(labels))}
     linked = {
         (min(number[a], number[b]), max(number[a], number[b]))
         for a, b in pairs
         if a in number and b in number and a != b
     }
     residual = named - value
+    # Whole multiples of 1/n: in any order the sums are the same up to rounding.
     alone = float(residual @ residual)
-    together = alone + 2 * float(sum(residual[a] * residual[b] for a, b in sorted(linked)))
-    trials = (
-        n / max(1.0, together / alone) if alone else float(len(set(coupled(ids, pairs).values())))
-    )
+    sums = np.bincount([number[label] for label in labels], weights=residual)
+    ends = np.array(sorted(linked), dtype=np.int64).reshape(-1, 2)
+    together = max(alone, float(sums @ sums))
+    together += max(0.0, 2 * float(sums[ends[:, 0]] @ sums[ends[:, 1]]))
+    if alone:
+        trials = n * alone / together
+    else:
+        names = {label: str(place) for label, place in number.items()}
+        joined = [(names[a], names[b]) for a, b in pairs if a in names and b in names]
+        trials = float(len(set(coupled(names.values(), joined).values())))
     z = float(stats.norm.ppf((1 + confidence) / 2))
     centre = (value + z * z / (2 * trials)) / (1 + z * z / trials)
     reach = z / (1 + z * z / trials)

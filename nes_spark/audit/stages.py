@@ -290,6 +290,30 @@ _GUESS = (
 )
 
 
+def link_sightings(
+    targets: DataFrame, knowledge: DataFrame, here: bool, config: AuditConfig
+) -> DataFrame:
+    """Guess the metadata of texts whose features are given.
+
+    Parameters
+    ----------
+    targets : pyspark.sql.DataFrame
+        ``target_id, chunk_id, document_id, metadata, side, features, own, uses`` (draws).
+    knowledge : pyspark.sql.DataFrame
+        CELLS that the adversary knows.
+    here : bool
+        Whether the targets are chunks of that corpus.
+    config : AuditConfig
+        ``smoothing``, ``pair_weight``, ``max_candidates_per_entity``.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        ``draw, chunk_id, document_id, side, model, answer, correct, rank, evidence``.
+    """
+    return _attack(targets, knowledge, here, config, _by_draw, _BY_DRAW)
+
+
 def _by_draw(row: dict[str, Any]) -> list[tuple[Any, ...]]:
     return [(draw, row["chunk_id"], row["document_id"]) for draw in row["uses"]]
 

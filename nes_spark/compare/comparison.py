@@ -14,6 +14,8 @@ from nes_spark.errors import ConfigError, InputError, parameter_error
 from nes_spark.report.terminal import text_table
 from nes_spark.run.published import CONFIGURATION, PublishedRun
 
+#: Characters of a setting's value in a title.
+MAX_VALUE = 16
 #: Components that the figure shows.
 MAX_COMPONENTS = 20
 
@@ -108,6 +110,11 @@ def _setting(run: RunSummary, key: str) -> str:
     return "another version" if run.parameters is None else run.parameters.get(key, "unset")
 
 
+def _short(value: str) -> str:
+    """A value as it fits into a title; the table of settings has all of it."""
+    return value if len(value) <= MAX_VALUE else value[: MAX_VALUE - 1].rstrip() + "…"
+
+
 def told_apart(runs: Sequence[RunSummary]) -> list[RunSummary]:
     """Give runs of one name and period titles that say what is different about them.
 
@@ -124,7 +131,10 @@ def told_apart(runs: Sequence[RunSummary]) -> list[RunSummary]:
                 group = [r for r, title in zip(runs, before, strict=True) if title == before[i]]
                 titles[i] += words_of(run, group, i)
 
-    refine(lambda run, group, _: "".join(f", {k}={_setting(run, k)}" for k in differing(group)[:2]))
+    def settings(run: RunSummary, group: list[RunSummary], _: int) -> str:
+        return "".join(f", {k}={_short(_setting(run, k))}" for k in differing(group)[:2])
+
+    refine(settings)
     refine(lambda run, *_: f" ({run.folder})" if run.folder else "")
     refine(lambda _run, _group, i: f" #{i + 1}")
     return [

@@ -75,6 +75,12 @@ class ColumnsConfig(Section):
     turn_text: str = Field("text", description="text inside a turn")
     turn_speaker: str = Field("speaker", description="speaker name or label inside a turn")
     turn_speaker_id: str | None = Field(None, description="speaker id inside a turn")
+    mentions: str | None = Field(
+        None,
+        description="array of spans that were found elsewhere (start, end, label, and the number "
+        "of the turn, turn, where there are turns; code points from 0), for entities.recognizer: "
+        "given",
+    )
     covariates: dict[str, str] = Field(default_factory=dict, description="name -> column")
     identifiers: dict[str, list[str]] = Field(
         default_factory=dict,
@@ -224,7 +230,11 @@ class ChunkingConfig(Section):
 class EntitiesConfig(Section):
     """Recognition, linking and cells (paper, section 3.1.4)."""
 
-    recognizer: str = Field("bundled", description="'bundled', a spaCy pipeline's name, or a path")
+    recognizer: str = Field(
+        "bundled",
+        description="'bundled', a spaCy pipeline's name, or a path; 'given': the spans of "
+        "input.columns.mentions take its place",
+    )
     categories: list[str] = Field(
         default_factory=lambda: list(DEFAULT_CATEGORIES),
         min_length=1,
@@ -661,7 +671,7 @@ class SwappingConfig(Section):
 
 
 def _default_populations() -> list[float | Literal["comparable"]]:
-    return ["comparable", 1e10, 1e20, 1e30]
+    return ["comparable"]
 
 
 class RiskConfig(Section):
@@ -672,7 +682,8 @@ class RiskConfig(Section):
         min_length=1,
         description="sizes N of the population that the corpus is a sample of, at least the number "
         "of chunks n; comparable: the larger of a million and 100 n, comparable chunks in the "
-        "world; the paper's are 1e10, 1e20 and 1e30. The choice is made for the first",
+        "world. The choice is made for the first; the report shows the paper's 1e10, 1e20 and 1e30 "
+        "beside it, and each size named here has candidates of its own",
     )
     empty_cell: Literal["exclude", "include"] = Field(
         "exclude",
@@ -803,6 +814,13 @@ class GatesConfig(Section):
     max_linkage_accuracy: float | None = Field(
         None, ge=0, le=1, description="bound on the linkage adversary's accuracy after swapping"
     )
+    max_documents_named: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="bound on the share of documents that the strongest attacker names in the "
+        "release; what was not measured is refused",
+    )
     min_swaps: int = Field(1, ge=0, description="a release with fewer swaps is refused")
     require: list[str] = Field(
         default_factory=list,
@@ -913,8 +931,25 @@ class AuditConfig(Section):
     max_documents: int = Field(
         3000,
         ge=2,
-        description="more documents are not measured so (the texts are read by the driver), which "
-        "is said",
+        description="of more documents a sample is attacked, on Spark, by linkage, words and style "
+        "alone; up to here the texts are read by the driver, and all attackers try",
+    )
+    candidates: bool = Field(
+        True,
+        description="plan 'whole': measure every candidate too, in one draw and on a sample of at "
+        "most 500 documents and 1,000 chunks",
+    )
+    background: str | None = Field(
+        None,
+        description="table (.csv, .jsonl or .parquet) with columns metadata and text: what an "
+        "attacker holds about each candidate, for example last quarter's calls; it is then asked "
+        "about whole documents as released",
+    )
+    max_chunks: int = Field(
+        5000,
+        ge=1,
+        description="of more chunks with names a sample is attacked, drawn by keyed hash; all "
+        "candidates are compared",
     )
     reference: str | None = Field(
         None,

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 #: The pipeline that comes with the package.
 BUNDLED = Path(__file__).parent / "models" / "bundled"
 
+#: Name of what takes its place when spans come with the input.
+GIVEN = "given"
+
 #: Longer texts are recognised in pieces, so that memory does not grow with the longest text.
 MAX_CHARACTERS = 4000
 
@@ -211,4 +214,9 @@ def load_recognizer(name: str | None = None, config: EntitiesConfig | None = Non
     """
     settings = config or EntitiesConfig.model_validate({})
     chosen = name or settings.recognizer
+    if chosen == GIVEN:
+        raise ConfigError(
+            "entities.recognizer: 'given' takes the spans of the input (input.columns.mentions); "
+            "no recogniser can be asked about other texts"
+        )
     return _cached(chosen, settings.model_dump_json())

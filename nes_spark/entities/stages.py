@@ -26,11 +26,12 @@ from nes_spark.schemas import CELLS, MENTIONS
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_RAW = (
+#: Mentions as a recogniser sees them: what settling takes.
+RAW_DDL = (
     "`document_id` string, `chunk_id` string, `category` string, `surface` string, "
     "`start` int, `end` int, `form` string, `acronym` string"
 )
-_RAW_COLUMNS = ["document_id", "chunk_id", "category", "surface", "start", "end", "form", "acronym"]
+RAW_COLUMNS = ["document_id", "chunk_id", "category", "surface", "start", "end", "form", "acronym"]
 
 #: Rows of mentions that leave a worker together.
 _ROWS = 5000
@@ -91,7 +92,7 @@ def find_mentions(chunks: DataFrame, config: EntitiesConfig) -> DataFrame:
         local = EntitiesConfig.model_validate_json(settings)
         yield from _find(batches, local)
 
-    return chunks.select("chunk_id", "document_id", "text").mapInPandas(find, schema=_RAW)
+    return chunks.select("chunk_id", "document_id", "text").mapInPandas(find, schema=RAW_DDL)
 
 
 def settle_mentions(raw: DataFrame, config: EntitiesConfig) -> DataFrame:
@@ -147,10 +148,10 @@ def _find(batches: Iterable[pd.DataFrame], config: EntitiesConfig) -> Iterator[p
                 for m in mentions
             )
             if len(rows) >= _ROWS:
-                yield pd.DataFrame(rows, columns=_RAW_COLUMNS)
+                yield pd.DataFrame(rows, columns=RAW_COLUMNS)
                 rows = []
         if rows:
-            yield pd.DataFrame(rows, columns=_RAW_COLUMNS)
+            yield pd.DataFrame(rows, columns=RAW_COLUMNS)
 
 
 def _consistent(raw: DataFrame, config: EntitiesConfig) -> DataFrame:

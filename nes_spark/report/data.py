@@ -225,6 +225,13 @@ class ReportData:
         return None if self.measured is None else strongest(self.measured)
 
     @property
+    def chunks_named(self) -> dict[str, dict[str, Any]]:
+        """The same for chunks with names, left out and known; empty where there are none."""
+        from nes_spark.audit.measured import chunks_named
+
+        return {} if self.measured is None else chunks_named(self.measured)
+
+    @property
     def passed(self) -> bool:
         """Whether all gates hold."""
         return all(gate.passed for gate in self.gates)

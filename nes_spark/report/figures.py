@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import re
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -331,7 +332,7 @@ def frontiers(
             along = sorted(points)
             axes.plot(
                 [x for x, _ in along], [y for _, y in along], color=colour, marker=marker,
-                markersize=5, linewidth=1.4, label=label,
+                markersize=5, linewidth=1.4, label=textwrap.fill(label, 38 if narrow else 54),
             )  # fmt: skip
             if label in chosen:
                 x, y = chosen[label]
@@ -385,7 +386,8 @@ def bars(
                 places, values, height=thick * 0.9, color=SERIES[number], label=group, align="edge"
             )
             axes.bar_label(drawn, [form.format(v) for v in values], padding=3, color=INK)
-        axes.set_yticks([i + 0.4 for i in range(len(labels))], labels)
+        shown = [textwrap.fill(label, 22 if narrow else 40) for label in labels]
+        axes.set_yticks([i + 0.4 for i in range(len(labels))], shown)
         axes.invert_yaxis()
         axes.grid(axis="y", visible=False)
         axes.set_xlabel(axis)

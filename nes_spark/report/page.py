@@ -39,6 +39,7 @@ REASON_WORDS = {
     "empty_text": "The document has no text.",
     "missing_text": "The column that holds the text is empty or not there.",
     "bad_turns": "The speaker turns do not have the form that the configuration says.",
+    "bad_mentions": "The spans that should come with it are missing, or lie outside its text.",
     "not_utf8": "The text is not valid UTF-8.",
     "not_json": "The line is not valid JSON.",
     "not_csv": "The row is not valid CSV.",
@@ -66,6 +67,7 @@ STAGE_WORDS = {
     "judged": "judging utility",
     "risk_fits": "fitting the risk model",
     "scores": "scoring",
+    "measured_risk": "attacking every candidate",
     "candidates": "comparing candidates",
 }
 
@@ -269,6 +271,14 @@ def _stays(data: ReportData, combination: str) -> dict[str, Any] | None:
     return {str(k): v for k, v in found.iloc[0].items()} if len(found) else None
 
 
+def _size_rows(data: ReportData) -> list[dict[str, Any]]:
+    """One row a population size: pi(N) and p-hat of the chosen combination."""
+    name = data.choice.combination.name
+    mine = data.stays[data.stays["combination"] == name]
+    both = mine.merge(data.p_hats, on=["combination", "population"], how="left")
+    return [{str(k): v for k, v in row.items()} for row in both.to_dict("records")]
+
+
 def _goodness_rows(data: ReportData) -> list[dict[str, Any]]:
     """One row a combination: how many cells of each size were observed, and are expected."""
     from nes_spark.risk import goodness_table
@@ -283,24 +293,38 @@ def _goodness_rows(data: ReportData) -> list[dict[str, Any]]:
     ]
 
 
+#: Units of table ``measured``: who is asked about what, in words.
+ATTACKED_UNITS = {
+    "documents": "Documents: the attacker holds half of every original document and is asked about "
+    "the other half, all chunks of a document together",
+    "documents_background": "Documents: the attacker holds other texts about each candidate "
+    "(audit.background) and is asked about whole documents",
+    "chunks_left_out": "Chunks with names: the attacker holds all original chunks but the one in "
+    "question",
+    "chunks_known": "Chunks with names: the attacker holds all original chunks, the one in "
+    "question too",
+}
+
+
 def _measured_rows(data: ReportData) -> list[dict[str, Any]]:
-    """One row an attacker: the strongest after swapping first."""
+    """One row a unit and attacker: the strongest after swapping first."""
     if data.measured is None:
         return []
+    records = data.measured.to_dict("records")
     before = {
-        row["attacker"]: row["named"]
-        for row in data.measured.to_dict("records")
-        if row["side"] == "before"
+        (row["unit"], row["attacker"]): row["named"] for row in records if row["side"] == "before"
     }
     rows = [
         {
+            "unit": row["unit"],
             "attacker": row["attacker"],
-            "before": before[row["attacker"]],
+            "n": row["n"],
+            "before": before[row["unit"], row["attacker"]],
             "after": row["named"],
             "low": row["low"],
             "high": row["high"],
         }
-        for row in data.measured.to_dict("records")
+        for row in records
         if row["side"] == "after"
     ]
     return sorted(rows, key=lambda row: (-row["after"], -row["before"], row["attacker"]))
@@ -457,6 +481,8 @@ def _render(data: ReportData, drawings: dict[str, Drawing]) -> str:
     return environment().get_template("report.html.j2").render(
         data=data,
         documents_named=data.documents_named,
+        chunks_named=data.chunks_named,
+        attacked_units=ATTACKED_UNITS,
         measured=_measured_rows(data),
         utility=_utility_of(data),
         coverage=[] if data.coverage is None else data.coverage.to_dict("records"),
@@ -471,6 +497,7 @@ def _render(data: ReportData, drawings: dict[str, Drawing]) -> str:
         candidates=rows,
         risks=_risk_rows(data),
         goodness=_goodness_rows(data),
+        sizes=_size_rows(data),
         agreement=_agreement_rows(data),
         correlation=correlation,
         sorting=Markup(sorting_script()),

@@ -12,6 +12,8 @@ from nes_spark.errors import EstimationError
 from nes_spark.risk.ewens_pitman import EwensPitmanFit, fit_ewens_pitman
 from nes_spark.schemas import RISK_FITS
 
+#: Population sizes of the paper (section 3.2.1), shown as a sensitivity analysis.
+PAPER_POPULATIONS = (1e10, 1e20, 1e30)
 #: What a configuration calls :func:`comparable_population`.
 COMPARABLE = "comparable"
 

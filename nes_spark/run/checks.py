@@ -158,6 +158,19 @@ def _adversaries(config: Config) -> Iterator[str]:
         )
 
 
+def _given(config: Config) -> Iterator[str]:
+    given, column = config.entities.recognizer == "given", config.input.columns.mentions
+    if given and column is None:
+        yield "entities.recognizer: 'given' needs the column of the spans, input.columns.mentions"
+    if column is not None and not given:
+        yield (
+            f"input.columns.mentions: {column!r} is only used with entities.recognizer: given; "
+            f"it is {config.entities.recognizer!r}"
+        )
+    if given and config.report.linking:
+        yield "report.linking: recognises once more, which entities.recognizer: given cannot"
+
+
 def _tasks(config: Config) -> Iterator[str]:
     from nes_spark.utility.tasks import load_task
 
@@ -176,6 +189,6 @@ def _tasks(config: Config) -> Iterator[str]:
 #: All checks, in the order in which their faults are listed.
 CHECKS: list[Check] = [
     _input, _covariates, _identifiers, _accepted, _consistency, _families, _leftover, _choice,
-    _adversaries,
+    _adversaries, _given,
     _tasks,
 ]  # fmt: skip

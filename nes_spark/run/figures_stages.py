@@ -61,6 +61,14 @@ def corpus_figures(
     }
 
 
+def given_figures(given_spans: DataFrame) -> dict[str, int]:
+    """Count what became of the spans that came with the input (table GIVEN_SPANS)."""
+    from pyspark.sql import functions as F
+
+    counted = given_spans.groupBy("fate").agg(F.sum("n").alias("n")).orderBy("fate").collect()
+    return {row["fate"]: int(row["n"]) for row in counted}
+
+
 def component_figures(
     assignments: DataFrame, assembled: DataFrame, setting: str, typical: int = 3
 ) -> pd.DataFrame:

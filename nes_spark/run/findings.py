@@ -18,8 +18,9 @@ from nes_spark.audit.adversaries import (
     attacks_of,
 )
 from nes_spark.entities.mentions import NAME
+from nes_spark.entities.recognizers import GIVEN
 from nes_spark.releases.choice import Choice
-from nes_spark.run.context import finished
+from nes_spark.run.measuring import fits_in_memory
 from nes_spark.run.pipeline import sampling_tables
 
 if TYPE_CHECKING:
@@ -79,58 +80,6 @@ def foreign_documents(context: Context) -> int:
         return 0
     shares = context.store.read_pandas("documents", ["known_words"])["known_words"]
     return int((shares < KNOWN_SHARE).sum())
-
-
-def measure_release(
-    context: Context, choice: Choice, assembled: DataFrame, key: str
-) -> pd.DataFrame | None:
-    """Measure how many documents of the release can be named, before and after.
-
-    Parameters
-    ----------
-    context : Context
-        Of a run whose stages are finished.
-    choice : Choice
-        The release.
-    assembled : pyspark.sql.DataFrame
-        Every chunk as it is released.
-    key : str
-        Digest for the table ``measured`` that this writes.
-
-    Returns
-    -------
-    pandas.DataFrame or None
-        Table ``measured``; None where the audit is off, or the corpus is too large for it.
-    """
-    from pyspark.sql import functions as F
-
-    from nes_spark.audit.measured import measure_documents
-    from nes_spark.swapping import derive_seed
-
-    audit, store = context.config.audit, context.store
-    if not (audit.linkage and audit.documents):
-        return None
-    if finished(store, "documents").rows > audit.max_documents:
-        return None
-    before = context.table("chunks").select(
-        "chunk_id", "metadata", F.col("text").alias("text_before")
-    )
-    after = assembled.select("chunk_id", "document_id", F.col("text").alias("text_after"))
-    chunks = before.join(after, "chunk_id").toPandas()
-    document = chunks.set_index("chunk_id")["document_id"]
-    swaps = [
-        (a, b)
-        for setting, combination, draw, order, a, b in store.rows(
-            "swaps", ["setting", "combination", "draw", "order", "chunk_a", "chunk_b"]
-        )
-        if (setting, combination, draw) == (choice.setting, choice.combination.name, choice.draw)
-        and order <= choice.n_swaps
-    ]
-    pairs = sorted({tuple(sorted((document[a], document[b]))) for a, b in swaps})
-    seed = derive_seed(context.secret, "half known").to_bytes(16, "big")
-    found = measure_documents(chunks, pairs, seed)
-    store.write_table("measured", context.spark.createDataFrame(found), key)
-    return found
 
 
 @dataclass(frozen=True)
@@ -259,6 +208,7 @@ def audit_release(context: Context, choice: Choice, key: str, again: bool = Fals
                 components,
                 constraints,
                 until,
+                small=fits_in_memory(context),
             )
             store.write_table(table, attack(view, config.audit, table), key)
     partners = None
@@ -349,7 +299,7 @@ def examine(
         return found.sort_values("category", key=lambda s: s.map(order)).reset_index(drop=True)
 
     agreement = variation = tasks = recoding = None
-    if swapped and config.audit.recognition:
+    if swapped and config.audit.recognition and config.entities.recognizer != GIVEN:
         agreement = by_category(
             recognition_agreement(
                 rewritten,

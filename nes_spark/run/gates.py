@@ -54,6 +54,12 @@ class Evidence:
         What language models answered about this very release; empty until they were asked.
     secret_accepted : int
         Documents whose secret only accepted kinds of identifiers find.
+    named : mapping or None
+        The strongest attacker of documents after swapping, a row of table ``measured``; None where
+        none was measured.
+    given : mapping or None
+        Fate -> spans that came with the input (:data:`nes_spark.text.given.FATES`); None where
+        names are recognised.
     """
 
     config: Config
@@ -68,6 +74,8 @@ class Evidence:
     audit: Audit
     language_models: Sequence[Mapping[str, Any]] = ()
     secret_accepted: int = 0
+    named: Mapping[str, Any] | None = None
+    given: Mapping[str, int] | None = None
 
 
 def expected_kinds(config: Config) -> list[str]:
@@ -264,16 +272,49 @@ def language_models_gate(evidence: Evidence) -> Gate | None:
     )
 
 
+def given_spans_gate(evidence: Evidence) -> Gate | None:
+    """Spans came with the input and were used; those that could not be are a warning."""
+    found = evidence.given
+    if found is None:
+        return None
+    total = sum(found.values())
+    lost = {fate: found.get(fate, 0) for fate in ("unmapped", "outside_text")}
+    said = ", ".join(f"{n:,} {fate.replace('_', ' ')}" for fate, n in sorted(found.items()))
+    if not total or total == sum(lost.values()):
+        return Gate("given spans", False, f"no span could be used ({said or 'none came'})")
+    said = f"{total:,} came: {said}"
+    return Gate("given spans", True, said, warned=any(lost.values()))
+
+
+def documents_gate(evidence: Evidence) -> Gate | None:
+    """The strongest attacker names few enough documents of the release."""
+    bound = evidence.config.gates.max_documents_named
+    if bound is None:
+        return None
+    found = evidence.named
+    if found is None:
+        return Gate(
+            "documents named",
+            False,
+            "was not measured (audit.linkage, audit.documents, audit.max_documents)",
+        )
+    said = f"the strongest attacker ({found['attacker']}) names {found['named']:.1%} of "
+    said += f"{found['n']:,} documents, bound {bound:.1%}"
+    return Gate("documents named", bool(found["named"] <= bound), said)
+
+
 #: All gates, in the order of report and record. A further one is a function and a place here.
 GATES: list[Callable[[Evidence], Gate | None]] = [
     identifiers_gate,
     language_gate,
+    given_spans_gate,
     given_away_gate,
     mixture_gate,
     risk_fit_gate,
     swaps_gate,
     linkage_gate,
     language_models_gate,
+    documents_gate,
 ]
 
 

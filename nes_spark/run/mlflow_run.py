@@ -80,13 +80,18 @@ def _description(outcome: Outcome) -> str:
 
 
 def documents_metrics(measured: pd.DataFrame | None) -> dict[str, float]:
-    """Return the share of documents that each attacker names, before and after."""
+    """Return what each attacker names, before and after, and what the strongest does."""
+    from nes_spark.audit.measured import strongest
+
     if measured is None:
         return {}
-    return {
-        f"documents/{row['attacker']}/{row['side']}": float(row["named"])
+    found = {
+        f"{row['unit']}/{row['attacker']}/{row['side']}": float(row["named"])
         for row in measured.to_dict("records")
     }
+    for side, row in strongest(measured).items():
+        found[f"documents/strongest/{side}"] = float(row["named"])
+    return found
 
 
 def track(context: Context, outcome: Outcome, report: Path, record: bytes | None) -> str:

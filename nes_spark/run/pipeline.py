@@ -21,7 +21,7 @@ from nes_spark.errors import ConfigError
 from nes_spark.run.context import Context, finished, read_models
 from nes_spark.schemas import TABLES
 from nes_spark.session import spread
-from nes_spark.store import Manifest, Store, combine
+from nes_spark.store import Manifest, Store, combine, input_fingerprint
 from nes_spark.versions import code_digest
 
 if TYPE_CHECKING:
@@ -184,13 +184,21 @@ def _chunks(context: Context) -> Outputs:
 
 def _mentions(context: Context) -> Outputs:
     from nes_spark.entities.further_stages import FURTHER, add_further
-    from nes_spark.entities.stages import recognize
+    from nes_spark.entities.given_stages import given_mentions, given_spans, mentions_of
+    from nes_spark.entities.recognizers import GIVEN
+    from nes_spark.entities.stages import recognize, settle_mentions
     from nes_spark.entities.sweep_stages import find_candidates, settle_candidates
-    from nes_spark.schemas import SWEPT
+    from nes_spark.schemas import GIVEN_SPANS, SWEPT
 
     config = context.config.entities
     chunks = spread(context.table("chunks"), "chunk_id")
-    mentions = recognize(chunks, config)
+    spans = context.spark.createDataFrame([], GIVEN_SPANS.ddl)
+    if config.recognizer == GIVEN:
+        documents = spread(context.table("documents"), "document_id")
+        given = context.keep(given_mentions(documents, chunks, config, context.config.identifiers))
+        mentions, spans = settle_mentions(mentions_of(given), config), given_spans(given)
+    else:
+        mentions = recognize(chunks, config)
     swept = context.spark.createDataFrame([], SWEPT.ddl)
     if config.sweep != "off":
         mentions = context.keep(mentions)
@@ -201,7 +209,7 @@ def _mentions(context: Context) -> Outputs:
             mentions = mentions.unionByName(found.mentions)
     if set(FURTHER) & set(config.categories):
         mentions = add_further(chunks, context.keep(mentions), config)
-    return {"mentions": mentions, "swept": swept}
+    return {"mentions": mentions, "swept": swept, "given_spans": spans}
 
 
 def _model_digest(name: str) -> str:
@@ -225,7 +233,8 @@ def _model_digest(name: str) -> str:
 
 def _recognizer_digest(context: Context) -> str:
     name = context.config.entities.recognizer
-    return "" if name == "bundled" else _model_digest(name)  # bundled: part of the code version
+    # bundled: part of the code version; given: part of the documents
+    return "" if name in ("bundled", "given") else _model_digest(name)
 
 
 def _embedder_digest(context: Context) -> str:
@@ -572,6 +581,29 @@ def _per_draw(context: Context) -> str:
     return str(context.config.choice.per_draw)
 
 
+def _measured_risk(context: Context) -> Outputs:
+    from nes_spark.run.measuring import measure_candidates
+    from nes_spark.schemas import MEASURED_RISK
+
+    found = [
+        tuple(row)
+        for part in measure_candidates(context)
+        for row in part[MEASURED_RISK.names].itertuples(index=False)
+    ]
+    return {"measured_risk": context.spark.createDataFrame(found, MEASURED_RISK.ddl)}
+
+
+def _measuring_digest(context: Context) -> str:
+    """What measured candidates depend on of section audit; nothing where none are measured."""
+    audit = context.config.audit
+    wanted = audit.linkage and audit.documents and audit.candidates
+    if context.config.releases.plan != "whole" or not wanted:
+        return ""
+    known = input_fingerprint(context.spark, [audit.background]) if audit.background else ""
+    used = ("smoothing", "pair_weight", "max_candidates_per_entity", "max_documents", "max_chunks")
+    return combine(known, *(str(getattr(audit, name)) for name in used))
+
+
 def _candidates(context: Context) -> Outputs:
     from nes_spark.mixture.settings import settings_of
     from nes_spark.releases.stages import summarize, untouched_utility
@@ -622,9 +654,9 @@ STAGES: tuple[Stage, ...] = (
     Stage(
         name="mentions",
         what="recognise and link named entities",
-        needs=("chunks",),
-        gives=("mentions", "swept"),
-        sections=("entities",),
+        needs=("documents", "chunks"),
+        gives=("mentions", "swept", "given_spans"),
+        sections=("entities", "identifiers"),
         run=_mentions,
         also=_recognizer_digest,
     ),
@@ -725,6 +757,16 @@ STAGES: tuple[Stage, ...] = (
         gives=("scores",),
         sections=("risk",),
         run=_scores,
+    ),
+    Stage(
+        name="measured_risk",
+        what="attack every candidate of plan whole",
+        needs=("documents", "chunks", "mentions", "cells", "mixture", "swaps", "rewrites"),
+        gives=("measured_risk",),
+        sections=("releases",),
+        run=_measured_risk,
+        draws=True,
+        also=_measuring_digest,
     ),
     Stage(
         name="candidates",

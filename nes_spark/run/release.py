@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from nes_spark.entities.recognizers import GIVEN
 from nes_spark.errors import GateRefused
 from nes_spark.logs import Progress
 from nes_spark.plain import plain
@@ -26,10 +27,10 @@ from nes_spark.run.findings import (
     audit_release,
     examine,
     foreign_documents,
-    measure_release,
 )
 from nes_spark.run.gates import Evidence, check_gates
 from nes_spark.run.judging import fidelity_of_candidates, judge_chosen, utility_record
+from nes_spark.run.measuring import measure_release, measured_of_candidates
 from nes_spark.run.mlflow_run import track
 from nes_spark.run.outcome import Outcome, release_sections
 from nes_spark.run.pipeline import STAGES, sampling_tables
@@ -68,8 +69,13 @@ def _keys(context: Context) -> tuple[str, str]:
     """Digests of what the publication depends on, and of what its attacks depend on."""
     names = [name for stage in STAGES for name in stage.gives]
     contents = [found.content for name in names if (found := context.store.manifest(name))]
-    reference = context.config.audit.reference
-    known = input_fingerprint(context.spark, [reference]) if reference else ""
+    audit = context.config.audit
+    known = combine(
+        *(
+            input_fingerprint(context.spark, [p]) if p else ""
+            for p in (audit.reference, audit.background)
+        )
+    )
 
     def key(code: Sequence[str], sections: Sequence[str]) -> str:
         return combine(code_digest(*code), context.config.fingerprint(*sections), known, *contents)
@@ -263,18 +269,23 @@ def _published_before(context: Context) -> RunResult:
         run.details.get("documents_named"),
         run.details.get("coverage"),
         run.details.get("utility"),
+        run.details.get("chunks_named"),
     )
 
 
 def assemble_release(publication: Publication) -> None:
     """Choose, put every chunk's released text together, and account for every chunk."""
     from nes_spark.releases.publish_stages import assemble, chosen_rewrites
-    from nes_spark.run.figures_stages import corpus_figures, status_figures
+    from nes_spark.run.figures_stages import corpus_figures, given_figures, status_figures
     from nes_spark.swapping.stages import apply_must_change
 
     context, progress = publication.context, publication.progress
     config, store = context.config, context.store
-    candidates = with_measures(store.read_pandas("candidates"), fidelity_of_candidates(context))
+    candidates = with_measures(
+        store.read_pandas("candidates"),
+        fidelity_of_candidates(context),
+        measured_of_candidates(context),
+    )
     models = context.models()
     sizes = {name: len(model.weights) for name, model in models.items()}
     choice = choose_release(
@@ -321,6 +332,8 @@ def assemble_release(publication: Publication) -> None:
         figures = corpus_figures(
             documents, context.table("quarantine"), chunks, context.table("mentions")
         )
+    if config.entities.recognizer == GIVEN:
+        figures["given_spans"] = given_figures(context.table("given_spans"))
     found = figures["categories"]
     none = {"mentions": 0, "entities": 0, "chunks": 0}
     figures["categories"] = {c: found.get(c, none) for c in config.entities.categories}
@@ -356,7 +369,7 @@ def attack_release(publication: Publication) -> None:
         publication.audit = audit_release(
             context, choice, publication.attack_key, again=publication.again
         )
-    with progress.part("release", "documents", "attack whole documents, before and after"):
+    with progress.part("release", "documents", "attack documents and chunks, before and after"):
         publication.measured = measure_release(
             context, choice, publication.assembled, publication.key
         )
@@ -419,6 +432,7 @@ def write_texts(publication: Publication) -> None:
 
 def check_release(publication: Publication) -> None:
     """Search for identifiers and ask every gate."""
+    from nes_spark.audit.measured import strongest
     from nes_spark.text.searched_stages import searched_kinds, secrets_accepted
 
     context, choice = publication.context, publication.choice
@@ -444,6 +458,10 @@ def check_release(publication: Publication) -> None:
                 publication.audit,
                 publication.language_models,
                 secrets_accepted(documents, identifiers, accepted),
+                None
+                if publication.measured is None
+                else strongest(publication.measured).get("after"),
+                publication.figures.get("given_spans"),
             )
         )
 
@@ -573,7 +591,7 @@ def _leave_unpublished(publication: Publication) -> None:
 
 def _record(publication: Publication, language_models: list[dict[str, Any]]) -> dict[str, Any]:
     """What release.json says: counts, scores and gates; nothing that tells which swap was made."""
-    from nes_spark.audit.measured import strongest
+    from nes_spark.audit.measured import chunks_named, strongest
     from nes_spark.swapping import seed_fingerprint
 
     context, choice, figures = publication.context, publication.choice, publication.figures
@@ -585,6 +603,9 @@ def _record(publication: Publication, language_models: list[dict[str, Any]]) -> 
     found: dict[str, Any] = {}
     if publication.measured is not None:
         found["documents_named"] = plain(strongest(publication.measured), missing=True)
+        found["chunks_named"] = plain(chunks_named(publication.measured), missing=True)
+    if "given_spans" in figures:
+        found["given_spans"] = figures["given_spans"]
     if publication.coverage is not None:
         found["coverage"] = plain(publication.coverage.to_dict("records"))
     if publication.utility is not None:
@@ -646,6 +667,7 @@ def move_release(publication: Publication, started: float) -> RunResult:
         "statuses": publication.statuses,
         "audit": record["audit"],
         "documents_named": record.get("documents_named"),
+        "chunks_named": record.get("chunks_named"),
         "coverage": record.get("coverage"),
         "utility": record.get("utility"),
         "configuration": record["configuration"],
@@ -674,4 +696,5 @@ def move_release(publication: Publication, started: float) -> RunResult:
         record.get("documents_named"),
         record.get("coverage"),
         record.get("utility"),
+        record.get("chunks_named"),
     )

@@ -67,12 +67,13 @@ def report_data(
     from nes_spark.report import ReportData
     from nes_spark.report.data import ComponentRow
     from nes_spark.risk import p_hat_table
-    from nes_spark.risk.tables import stays_unique_table
+    from nes_spark.risk.tables import PAPER_POPULATIONS, stays_unique_table
     from nes_spark.swapping import seed_fingerprint
 
     config, store, choice = context.config, context.store, outcome.choice
     findings, model = outcome.findings, outcome.model
     fits = store.read_pandas("risk_fits")
+    sizes = sorted({*populations(context), *PAPER_POPULATIONS})
     exchanged: list[tuple[str, str, str, int]] = []
     examples: list[Any] = []
     identified: list[Identified] = []
@@ -112,8 +113,8 @@ def report_data(
         choice=choice,
         categories=statuses_of(config.entities.categories, choice.combination, config.releases),
         risk_fits=fits,
-        p_hats=p_hat_table(fits, populations(context)),
-        stays=stays_unique_table(fits, populations(context)),
+        p_hats=p_hat_table(fits, sizes),
+        stays=stays_unique_table(fits, sizes),
         components=components,
         statuses=outcome.statuses,
         gates=outcome.gates,

@@ -10,6 +10,12 @@ from nes_spark.errors import parameter_error
 from nes_spark.releases.choice import Choice
 from nes_spark.store import Store
 
+#: What the attacker of a unit (:data:`nes_spark.audit.measured.UNITS`) of documents holds.
+HOLDS = {
+    "documents": "half of every original document",
+    "documents_background": "other texts about every candidate",
+}
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -39,6 +45,9 @@ class RunResult:
     documents_named : dict or None
         What the strongest attackers name ``before`` and ``after``
         (:func:`nes_spark.audit.measured.strongest`); None where it was not measured.
+    chunks_named : dict or None
+        The same for chunks with names, ``left_out`` and ``known``
+        (:func:`nes_spark.audit.measured.chunks_named`).
     coverage : list of dict or None
         What became of the mentions (table ``coverage``); plan ``whole`` only.
     utility : dict or None
@@ -57,6 +66,7 @@ class RunResult:
     documents_named: dict[str, Any] | None = None
     coverage: list[dict[str, Any]] | None = None
     utility: dict[str, Any] | None = None
+    chunks_named: dict[str, Any] | None = None
 
     def table(self, name: str) -> pd.DataFrame:
         """Read a table of the run into memory, see :data:`nes_spark.schemas.TABLES`."""
@@ -166,14 +176,31 @@ def verdict_on_documents(named: dict[str, Any] | None) -> str:
         return f"{round(side['named'] * side['n']):,} of {side['n']:,}"
 
     return (
-        f"who holds half of every document names {count(before)} before ({before['attacker']}) and "
+        f"the strongest attacker names {count(before)} before ({before['attacker']}) and "
         f"{count(after)} after ({after['attacker']}; 95 %: {after['low']:.0%} to "
-        f"{after['high']:.0%})"
+        f"{after['high']:.0%}), who holds {HOLDS[after['unit']]}"
     )
+
+
+def verdict_on_chunks(found: dict[str, Any]) -> str:
+    """Say how many chunks with names are named, by the strongest attacker and by names alone."""
+    before, after = found["before"], found["after"]
+    said = (
+        f"{before['named']:.0%} of {before['n']:,} before ({before['attacker']}), "
+        f"{after['named']:.0%} after ({after['attacker']})"
+    )
+    for name, words in (("linkage", "exchanged names"), ("linkage-all", "all names")):
+        if name in found:
+            sides = found[name]
+            said += f"; by {words} alone {sides['before']['named']:.1%} before, "
+            said += f"{sides['after']['named']:.1%} after"
+    return said
 
 
 def _account(result: RunResult) -> list[tuple[str, str]]:
     rows = [("documents named", verdict_on_documents(result.documents_named))]
+    for exposure, found in (result.chunks_named or {}).items():
+        rows.append((f"chunks named, {exposure.replace('_', ' ')}", verdict_on_chunks(found)))
     if result.coverage:
         sums: dict[str, int] = {}
         for row in result.coverage:

@@ -83,6 +83,7 @@ class DonorGroup(Group):
 
     flat: ClassVar[tuple[str, ...]] = ("metadata", "status")
     nested: ClassVar[tuple[str, ...]] = ("available", "partner", "left")
+    tables: ClassVar[tuple[tuple[str, Any], ...]] = ()
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from nes_spark.text.chunking import (
 from nes_spark.text.joining import split_gaps
 from nes_spark.text.matching import Match, Matcher
 from nes_spark.text.numbering import number_matches
+from nes_spark.text.offsets import released_parts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -86,18 +87,10 @@ def _matcher(document: Mapping[str, Any], config: IdentifiersConfig) -> Matcher:
 def _rows(
     document: Mapping[str, Any], spans: Sequence[tuple[int, int]], found: Sequence[Match]
 ) -> Iterator[dict[str, Any]]:
-    text, matches = document["text"], number_matches(found)
-    at = covered = 0
     left = ""  # white space that the chunks before took off at their ends
-    for position, (start, end) in enumerate(spans):
-        parts, begin, count = [], max(start, covered), 0
-        while at < len(matches) and matches[at].start < end:
-            parts += [text[begin : matches[at].start], matches[at].placeholder]
-            begin = covered = matches[at].end
-            at += 1
-            count += 1
-        parts.append(text[begin:end])
-        (released,), (gap,), left = split_gaps(["".join(parts)], left)
+    parts = released_parts(document["text"], spans, number_matches(found))
+    for position, ((start, end), part) in enumerate(zip(spans, parts, strict=True)):
+        (released,), (gap,), left = split_gaps([part.text], left)
         yield {
             "chunk_id": chunk_id(document["document_id"], position),
             "document_id": document["document_id"],
@@ -108,7 +101,7 @@ def _rows(
             "text": released,
             "gap": gap,
             "n_words": len(released.split()),
-            "n_suppressed": count,
+            "n_suppressed": part.suppressed,
         }
 
 

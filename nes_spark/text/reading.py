@@ -17,6 +17,7 @@ from nes_spark.config import (
     InputConfig,
     PresentationConfig,
 )
+from nes_spark.text.given import Placed, Span, place_spans, read_spans
 from nes_spark.text.identifiers import known_identifiers
 from nes_spark.text.language import known_share
 from nes_spark.text.matching import Identifier
@@ -32,6 +33,7 @@ REASONS: dict[str, str] = {
     "missing_period": "a period was asked for and the document has none",
     "missing_text": "the text field is missing, or the file that a row names is",
     "bad_turns": "the turns are not an array of objects with a text",
+    "bad_mentions": "the given spans are missing, have not the form asked for or lie elsewhere",
     "bad_identifier": "a value of a direct identifier is nested or long beyond reason",
     "empty_text": "the text holds nothing but white space",
     "too_long": "the text is longer than input.max_characters",
@@ -76,6 +78,8 @@ class RawDocument:
         As configured; only those with a value.
     metadata_column : str
         Input column of the secret.
+    spans : tuple of Span or None
+        Given spans; None where the configuration names no column of them.
     """
 
     document_id: str
@@ -86,6 +90,7 @@ class RawDocument:
     identifiers: dict[str, list[str]] = field(default_factory=dict)
     covariates: dict[str, str] = field(default_factory=dict)
     metadata_column: str = "metadata"
+    spans: tuple[Span, ...] | None = None
 
 
 def look_up(record: Mapping[str, Any], name: str) -> Any:
@@ -118,6 +123,8 @@ def wanted_columns(columns: ColumnsConfig, with_text: bool = True) -> list[str]:
         names.append(columns.text or columns.turns or "")
     if columns.period:
         names.append(columns.period)
+    if columns.mentions:
+        names.append(columns.mentions)
     names.extend(columns.covariates.values())
     for group in columns.identifiers.values():
         names.extend(group)
@@ -289,6 +296,13 @@ def read_record(
         return Problem(
             "bad_identifier", f"an identifier of more than {MAX_IDENTIFIER} characters", document_id
         )
+    spans: tuple[Span, ...] | None = None
+    if columns.mentions is not None:
+        n_turns = None if text is not None else len(turns)
+        given = read_spans(look_up(record, columns.mentions), n_turns)
+        if isinstance(given, str):
+            return Problem("bad_mentions", f"{columns.mentions!r}: {given}", document_id)
+        spans = tuple(given)
     raw = RawDocument(
         document_id,
         metadata,
@@ -298,6 +312,7 @@ def read_record(
         identifiers,
         covariates,
         columns.metadata,
+        spans,
     )
     if not _encodable(raw):
         return Problem("not_utf8", "holds half of a surrogate pair (an escape such as \\ud83d)")
@@ -333,6 +348,7 @@ class Document:
     qa_start_turn: int | None
     proposed_aliases: tuple[str, ...]
     known_words: float | None = None
+    mentions: tuple[Placed, ...] | None = None
 
 
 def prepare_document(
@@ -376,6 +392,17 @@ def prepare_document(
             f"{min_characters}",
             raw.document_id,
         )
+    placed: tuple[Placed, ...] | None = None
+    if raw.spans is not None:
+        if raw.text is None:
+            sources = [t.text for t in raw.turns]
+            kept = [(i, t.text) for i, t in zip(found.indices, found.turns, strict=True)]
+        else:
+            sources, kept = [raw.text], [(0, t.text) for t in found.turns]
+        carried = place_spans(raw.spans, sources, kept, len(separator))
+        if isinstance(carried, str):
+            return Problem("bad_mentions", carried, raw.document_id)
+        placed = tuple(carried)
     names, proposed = known_identifiers(
         text,
         raw.identifiers,
@@ -397,4 +424,5 @@ def prepare_document(
         found.qa_start_turn,
         tuple(proposed),
         known_share(text),
+        placed,
     )

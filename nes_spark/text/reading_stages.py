@@ -559,6 +559,8 @@ def document_row(document: Document) -> dict[str, Any]:
         for i in document.identifiers
     ]
     row["proposed_aliases"] = list(document.proposed_aliases)
+    if document.mentions is not None:
+        row["mentions"] = [placed._asdict() for placed in document.mentions]
     return row
 
 

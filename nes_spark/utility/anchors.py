@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from nes_spark.swapping.rewriting import apply_edits
+from nes_spark.swapping.rewriting import WHOLE_TEXT, apply_edits
 from nes_spark.utility.sampling import keyed_hash
 
 _POSSESSIVE = re.compile(r"(?:['’]s|(?<=s)['’])$")
@@ -41,6 +41,11 @@ class Original:
     component: int
     text: str
     edits: Sequence[Mapping[str, Any]]
+
+    @property
+    def gone(self) -> bool:
+        """Whether the whole text was dropped or summarised, so that no name has a place in it."""
+        return any(edit["category"] in WHOLE_TEXT for edit in self.edits)
 
 
 def _names(chunk: Original) -> list[Mapping[str, Any]]:
@@ -82,7 +87,7 @@ class AnyPartner:
     def __init__(self, chunks: Sequence[Original], key: str) -> None:
         self._key = key
         self._names: dict[str, list[tuple[str, str, list[str]]]] = {}
-        for chunk in sorted(chunks, key=lambda c: c.chunk_id):
+        for chunk in sorted((c for c in chunks if not c.gone), key=lambda c: c.chunk_id):
             own: dict[str, dict[str, str]] = {}
             for edit in _names(chunk):
                 found = own.setdefault(edit["category"], {})

@@ -472,10 +472,11 @@ def judge_release(
     share_ = math.ceil(RELEASE_SHARE * left)
     sample = ordered[: affordable([[r.original.text, r.text] for r in ordered], share_)]
     chunks = [r.original for r in sample]
-    blanked = [names_blanked(c) for c in chunks]
+    named = [i for i, c in enumerate(chunks) if not c.gone]
+    blanked = [names_blanked(chunks[i]) for i in named]
     blanked = blanked[: affordable([[t] for t in blanked], math.ceil(BLANKED_SHARE * left))]
     other = AnyPartner(chunks, key)
-    partner = [other(c) for c in chunks]
+    partner = [other(chunks[i]) for i in named]
     partner = partner[: affordable([[t] for t in partner], math.ceil(left / 2))]
     halves = [half_deleted(c, key) for c in chunks]
     halves = halves[: affordable([[t] for t in halves], left)]
@@ -484,8 +485,8 @@ def judge_release(
 
     texts_of: dict[str, tuple[list[int], list[str]]] = {
         RELEASE: ([*range(len(sample))], [r.text for r in sample]),
-        NAMES_BLANKED: ([*range(len(blanked))], blanked),
-        "any_partner": ([*range(len(partner))], partner),
+        NAMES_BLANKED: (named[: len(blanked)], blanked),
+        "any_partner": (named[: len(partner)], partner),
         "half_deleted": ([*range(len(halves))], halves),
         "random_other": (paired, [chunks[numbers[i]].text for i in paired]),
     }
@@ -519,9 +520,10 @@ def judge_release(
             changed,
         )
     if blanked:
-        own = chunks[: len(blanked)]
+        at = named[: len(blanked)]
+        own = [chunks[i] for i in at]
         lost = reader.cosines([c.text for c in own], blanked) - reader.cosines(
-            [c.text for c in own], [r.text for r in sample[: len(blanked)]]
+            [c.text for c in own], [sample[i].text for i in at]
         )
         mean, error = clustered_mean(
             lost, [c.document_id for c in own], weights([c.component for c in own], sizes)

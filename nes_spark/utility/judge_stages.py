@@ -164,7 +164,8 @@ def _reachable(ranked: pd.DataFrame, most: int) -> pd.DataFrame:
 
 
 def _frame(beside: DataFrame, rows: pd.DataFrame, schema: str) -> DataFrame:
-    return beside.sparkSession.createDataFrame(rows, schema)
+    values = [tuple(row) for row in rows.itertuples(index=False)]
+    return beside.sparkSession.createDataFrame(values, schema)
 
 
 def _steps(mine: DataFrame, picked: pd.DataFrame) -> dict[Any, list[tuple[int, str]]]:

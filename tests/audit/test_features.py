@@ -111,3 +111,16 @@ def test_weights_are_those_of_the_equation():
     assert vectors[0] == pytest.approx([1 + np.log(3), 1 + np.log(3 / 2)])
     assert features.norms(features.normalised(counts)) == pytest.approx([1, 1])
     assert features.norms(counts[:0]).tolist() == []
+
+
+@pytest.mark.parametrize("cells", [0, 40, 10**6])
+@pytest.mark.parametrize("density", [0.02, 0.6])
+def test_products_are_those_of_the_matrices(monkeypatch, cells, density):
+    monkeypatch.setattr(features, "_DENSE", cells)
+    rng = np.random.default_rng(4)
+    columns = rng.random((80, 20)) * (rng.random((80, 20)) < rng.random((80, 1)) ** 3)
+    rows = rng.random((9, 80)) * (rng.random((9, 80)) < density)
+    products = features.Products(features.sparse.csr_matrix(columns))
+    found = products.of(features.sparse.csr_matrix(rows))
+    assert found == pytest.approx(rows @ columns)
+    assert products.of(features.sparse.csr_matrix(rows[:0])).shape == (0, 20)

@@ -7,9 +7,11 @@ part of the Text Anonymization Benchmark (Pilán, Lison, Øvrelid, Papadopoulou,
 with other parts of the same judgments as what an attacker knows.
 
 For the spans of each method the texts are attacked as they are, with the spans blanked, replaced by
-their type, and exchanged, the document or the paragraph as unit. The exchange here is a plain one:
-every name takes the place of a name of the same type of another document, drawn at random. Another
-:data:`Treatment` can be added to :data:`TREATMENTS`.
+their type, and exchanged, the document or the paragraph as unit: by a plain exchange, in which
+every name takes the place of a name of the same type of another document, drawn at random, and as
+this package does it (:func:`released`: the given spans, linked within a document, plan ``whole``
+in memory, all categories in one layer and then each alone, donors and placeholders for what is left
+over). Another :data:`Treatment` can be added to :data:`TREATMENTS`.
 
 Printed is the share of cases named by each attacker of ``nes_spark.audit.documents``, with the
 interval over cases for the strongest. Beside it stands what the nearest background by TF-IDF of
@@ -25,9 +27,12 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import itertools
 import json
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +41,14 @@ import pandas as pd
 from nes_spark.audit.attackers import ATTACKERS
 from nes_spark.audit.documents import DocumentAttack
 from nes_spark.audit.shares import share_named
+from nes_spark.config import ReleasesConfig
+from nes_spark.entities.linking import Located, link_document
+from nes_spark.entities.mentions import Mention
+from nes_spark.swapping import sample_plan
+from nes_spark.swapping.forms import forms_of
+from nes_spark.swapping.plan import Unit
+from nes_spark.swapping.rewriting import Replacement, rewrite_text
+from nes_spark.text.given import place_spans, read_spans, spans_in_chunks
 
 #: The trial: original, blanked, swapped with the document and with the paragraph as unit.
 TRIAL = {
@@ -160,6 +173,71 @@ def swapped_paragraphs(cases: Sequence[Case], method: str, seed: bytes) -> dict[
     return swapped(cases, method, seed, "paragraph")
 
 
+def released(cases: Sequence[Case], method: str, seed: bytes, unit: Unit) -> dict[str, str]:
+    """Exchange the given spans as a run of plan ``whole`` does, paragraphs as chunks."""
+    kinds = sorted({kind for case in cases for _, _, kind in case["spans"][method]})
+    texts: dict[str, str] = {}
+    found: dict[str, list[Mention]] = {}
+    owner: dict[str, str] = {}
+    for case in cases:
+        document, text = case["document_id"], case["text"]
+        breaks = [0, *(m.end() for m in re.finditer("\n\n", text)), len(text)]
+        spans = [(a, b) for a, b in itertools.pairwise(breaks) if a < b]
+        read = read_spans(case["spans"][method], None)
+        if isinstance(read, str):
+            raise ValueError(read)
+        placed = place_spans(read, [text], [(0, text)], 2)
+        if isinstance(placed, str):
+            raise ValueError(placed)
+        parts, mentions, _ = spans_in_chunks(placed, text, spans, [], {k: k for k in kinds})
+        ids = [f"{document}#{i:05d}" for i in range(len(parts))]
+        texts.update(zip(ids, parts, strict=True))
+        owner.update({i: document for i in ids})  # noqa: C420
+        located = []
+        for m in mentions:
+            surface = parts[m.chunk][m.start : m.end]
+            located.append(Located(ids[m.chunk], Mention(m.start, m.end, m.category, surface)))
+        for at, entity in zip(located, link_document(located), strict=True):
+            found.setdefault(at.chunk, []).append(replace(at.mention, entity=entity))
+    ids = list(texts)
+    held = {
+        kind: [sorted({m.entity for m in found.get(i, ()) if m.category == kind}) for i in ids]
+        for kind in kinds
+    }
+    plan = sample_plan(
+        ids, [owner[i] for i in ids], None, held, kinds, seed=seed, unit=unit,
+        document_ids=[owner[i] for i in ids], layers=[kinds, *([kind] for kind in kinds)],
+        releases=ReleasesConfig(draws=1),
+    )  # fmt: skip
+    forms: dict[str, list[Mention]] = {}
+    for chunk, mentions_here in found.items():
+        forms.setdefault(chunk, []).extend(mentions_here)
+        forms.setdefault(owner[chunk], []).extend(mentions_here)
+    written = {name: forms_of(mentions_here) for name, mentions_here in forms.items()}
+    wanted: dict[str, dict[Any, Replacement]] = {}
+    for fate in plan.fates():
+        if fate.replacement is not None:
+            key = fate.category, fate.replacement
+            spelled = written.get(fate.partner or "", {}).get(key, (fate.replacement,))
+            new = Replacement(fate.replacement, spelled)
+            wanted.setdefault(fate.chunk_id, {})[fate.category, fate.entity] = new
+    documents: dict[str, list[str]] = {}
+    for i in ids:
+        done = rewrite_text(texts[i], found.get(i, ()), wanted.get(i, {})).text
+        documents.setdefault(owner[i], []).append(done)
+    return {document: "\n\n".join(parts) for document, parts in documents.items()}
+
+
+def released_documents(cases: Sequence[Case], method: str, seed: bytes) -> dict[str, str]:
+    """Exchange as this package does, the document as unit."""
+    return released(cases, method, seed, "document")
+
+
+def released_paragraphs(cases: Sequence[Case], method: str, seed: bytes) -> dict[str, str]:
+    """Exchange as this package does, the paragraph as chunk."""
+    return released(cases, method, seed, "chunk")
+
+
 #: Name to the treatment and its place in :data:`TRIAL`, if it was tried.
 TREATMENTS: dict[str, tuple[Treatment, int | None]] = {
     "original": (original, 0),
@@ -167,6 +245,8 @@ TREATMENTS: dict[str, tuple[Treatment, int | None]] = {
     "placeholder by type": (placeholders, None),
     "swapped, document": (swapped_documents, 2),
     "swapped, paragraph": (swapped_paragraphs, 3),
+    "released, document": (released_documents, None),
+    "released, paragraph": (released_paragraphs, None),
 }
 
 

@@ -139,3 +139,15 @@ def test_a_configuration_of_another_version_is_said_and_not_compared(tmp_path):
     third = replace(second, period="2031Q4")
     html = build_comparison([first, old, third], tmp_path / "b").read_text(encoding="utf-8")
     assert '<td class="text">another version</td>' in html
+
+
+def test_long_values_are_cut_in_titles_and_whole_in_the_table(tmp_path, recwarn):
+    first, second = two_of_a_kind()
+    long = "['comparable', 10000000000.0, 1e+20, 1e+30]"
+    first = replace(first, parameters={"risk.population": long})
+    second = replace(second, parameters={"risk.population": "[1e+20]"})
+    titles = [run.label for run in told_apart([first, second])]
+    assert titles[0] == "demo 2031Q2, risk.population=['comparable',…"
+    html = build_comparison([first, second], tmp_path).read_text(encoding="utf-8")
+    assert long.replace("'", "&#39;") in html
+    assert not [w for w in recwarn if "constrained_layout" in str(w.message)]

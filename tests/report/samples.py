@@ -55,7 +55,7 @@ def _fits() -> tuple[pd.DataFrame, pd.DataFrame]:
             for i, pair in enumerate(combinations(CATEGORIES, 2))
         ]
     )
-    return fits, p_hat_table(fits, [1e20]), stays_unique_table(fits, [1e20])
+    return fits, p_hat_table(fits, [1e10, 1e20]), stays_unique_table(fits, [1e10, 1e20])
 
 
 def report_data(**changes: Any) -> ReportData:

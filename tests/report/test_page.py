@@ -209,6 +209,7 @@ def test_how_many_chunks_still_stand_alone_comes_with_an_interval(render):
     assert "Chunks that still stand alone" in html
     assert "4.2 of them are expected to be unique" in html
     assert "π(N)" in html
+    assert "If the world is larger" in html
 
 
 def test_the_frontier_can_be_explored(render):
@@ -330,12 +331,16 @@ def test_data_of_another_version_are_refused():
 
 MEASURED = pd.DataFrame(
     [
-        ("words", "before", 48, 0.9375, 0.83, 0.98, 0.8),
-        ("words", "after", 48, 0.25, 0.15, 0.39, 0.1),
-        ("style", "before", 48, 0.5, 0.36, 0.64, 0.2),
-        ("style", "after", 48, 0.5, 0.36, 0.64, 0.2),
+        ("documents", "words", "before", 48, 0.9375, 0.83, 0.98, 0.8),
+        ("documents", "words", "after", 48, 0.25, 0.15, 0.39, 0.1),
+        ("documents", "style", "before", 48, 0.5, 0.36, 0.64, 0.2),
+        ("documents", "style", "after", 48, 0.5, 0.36, 0.64, 0.2),
+        ("chunks_left_out", "linkage", "before", 300, 0.61, 0.5, 0.7, 0.2),
+        ("chunks_left_out", "linkage", "after", 300, 0.04, 0.02, 0.06, 0.0),
+        ("chunks_known", "linkage", "before", 300, 0.89, 0.8, 0.95, 0.2),
+        ("chunks_known", "linkage", "after", 300, 0.07, 0.05, 0.1, 0.0),
     ],
-    columns=["attacker", "side", "n", "named", "low", "high", "confident"],
+    columns=["unit", "attacker", "side", "n", "named", "low", "high", "confident"],
 )
 COVERAGE = pd.DataFrame(
     [("Person", "exchanged", "", 40, 30), ("Person", "donor", "no_partner", 2, 2)],
@@ -350,6 +355,9 @@ def test_the_first_lines_say_how_many_documents_can_be_named(render):
     assert "24 of 48 documents" in head
     assert "Before swapping it was 45" in head
     assert "This release protects little." in head
+    assert "who holds half of every original document" in head
+    assert "by the exchanged names alone 4.0% (61.0% before)" in head
+    assert html.count("with the 95 % interval.") == 3
     assert "no partner" in html
     weak = MEASURED.assign(named=MEASURED["named"].where(MEASURED["side"] == "before", 0.1))
     assert "This release protects little." not in render(measured=weak, coverage=COVERAGE)

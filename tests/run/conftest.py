@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import shutil
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 import nes_spark as nes
 from nes_spark import logs
-from tests.run.small import SEED, WHOLE, settings, write_corpus
+from tests.run.small import SEED, WHOLE, records, settings, write_corpus
 
 
 @pytest.fixture(scope="module")
@@ -52,9 +53,17 @@ def whole(finished, spark, tmp_path_factory):
     shutil.copytree(pairs.directory, run)
     for folder in ("release", "report", "sealed/ledger", "stages/publication"):
         shutil.rmtree(run / folder)
+    # An attacker who holds the answers: every call, under its company.
+    known = [
+        {"metadata": d["company_name"], "text": " ".join(turn["text"] for turn in d["turns"])}
+        for d in records()
+    ]
+    background = run.parent / "known.jsonl"
+    background.write_text("".join(json.dumps(row) + "\n" for row in known))
+    changes = {"audit.background": str(background), **WHOLE}
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NES_SPARK_SEED", SEED)
-        return nes.run(settings(Path(config.input.path), run.parent, **WHOLE), spark)
+        return nes.run(settings(Path(config.input.path), run.parent, **changes), spark)
 
 
 @pytest.fixture

@@ -75,6 +75,41 @@ def test_each_refuses(name, changes):
     assert not passed(evidence(**changes))[name]
 
 
+def test_documents_that_may_be_named_are_bounded_and_must_be_measured():
+    bound = {"gates": {"max_documents_named": 0.3}}
+    named = {"attacker": "combined", "named": 0.35, "n": 40}
+    verdicts = {}
+    for name, found in (("more", named), ("fewer", named | {"named": 0.3}), ("none", None)):
+        (gate,) = [
+            g
+            for g in check_gates(evidence(settings=bound, named=found))
+            if g.name == "documents named"
+        ]
+        verdicts[name] = gate
+    assert {name: gate.passed for name, gate in verdicts.items()} == {
+        "more": False, "fewer": True, "none": False
+    }  # fmt: skip
+    assert "(combined) names 35.0% of 40 documents, bound 30.0%" in verdicts["more"].detail
+    assert "was not measured" in verdicts["none"].detail
+    assert "documents named" not in passed(evidence(named=named))  # no bound
+
+
+@pytest.mark.parametrize(
+    ("given", "verdict"),
+    [
+        ({}, "REFUSED"),
+        ({"outside_text": 4, "unmapped": 2}, "REFUSED"),
+        ({"used": 90, "outside_text": 1}, "warning"),
+        ({"used": 90, "cut": 3, "not_presented": 40}, "passed"),
+    ],
+)
+def test_spans_that_came_with_the_input_must_be_of_use(given, verdict):
+    (gate,) = [g for g in check_gates(evidence(given=given)) if g.name == "given spans"]
+    assert (gate.verdict if gate.passed else "REFUSED") == verdict
+    assert all(f"{n} {fate.replace('_', ' ')}" in gate.detail for fate, n in given.items())
+    assert "given spans" not in passed(evidence())
+
+
 def test_a_bound_adversary_that_did_not_run_refuses():
     bound = {"gates": {"max_linkage_accuracy": 1.0}}
     assert not passed(evidence(settings=bound, audit=Audit([], None, None)))["linkage adversary"]

@@ -14,10 +14,10 @@ from nes_spark.errors import GateRefused, InputError
 from nes_spark.run.inverting import invert_release
 from nes_spark.run.language_models import audit_run
 from nes_spark.run.published import configuration_of
-from nes_spark.schemas import TABLES
+from nes_spark.schemas import EDITS, TABLES
 from nes_spark.store import Store
 from nes_spark.swapping.stages import apply_must_change
-from nes_spark.utility.judge_stages import collect_histories
+from nes_spark.utility.judge_stages import collect_histories, collect_released
 from nes_spark.utility.sampling import keyed_hash, sampling_key
 from tests.audit.server import ModelServer
 from tests.check_run import check
@@ -30,6 +30,8 @@ def test_it_is_published_with_all_exchanges(whole):
     swaps = whole.table("swaps")
     assert whole.status == "published"
     assert whole.choice.n_swaps == len(swaps) > 0
+    assert (whole.choice.risk, whole.choice.utility) == ("measured", "fidelity")
+    assert 0 <= whole.choice.measured <= 1 and 0.5 < whole.choice.fidelity < 1
     assert whole.choice.combination == ("Organization", "Person", "Product", "Location")
     candidates = whole.table("candidates")
     assert len(candidates) <= 11
@@ -49,10 +51,11 @@ def test_every_mention_is_accounted_for_and_none_that_could_go_stays(whole):
 def test_the_first_lines_say_who_can_be_named(whole):
     named = whole.documents_named
     assert named["before"]["n"] == named["after"]["n"] == whole.figures["documents"]
-    assert named["after"]["named"] < named["before"]["named"]
-    assert "who holds half of every document names" in str(whole)
+    assert named["after"]["named"] <= named["before"]["named"]
+    assert "the strongest attacker names" in str(whole)
     record = json.loads((Path(whole.directory) / "release" / "release.json").read_text())
     assert record["documents_named"] == named
+    assert record["chunks_named"] == whole.chunks_named
     assert record["coverage"] == whole.coverage
 
 
@@ -76,14 +79,14 @@ def test_the_judge_says_what_it_cost(whole):
     fidelity, utility = whole.table("fidelity"), whole.table("utility")
     assert list(fidelity["n_swaps"]) == [0, *whole.table("candidates")["n_swaps"].unique()[1:]]
     full = fidelity.iloc[-1]
-    # every swap costs, what is read says how many chunks stand behind it
-    assert fidelity["corpus"].is_monotonic_decreasing
+    # swaps cost, what is read says how many chunks stand behind it
+    assert fidelity["corpus"].iloc[-1] == full["corpus"] < fidelity["corpus"].iloc[0] <= 1
     assert 0.5 < full["fidelity"] < 1 and full["fidelity_se"] > 0
     assert 20 < full["chunks"] <= full["changed"]
     values = utility[utility["measure"] == "fidelity"].set_index("subject")["value"]
     assert 1 == values["unchanged"] > values["names_blanked"] > values["half_deleted"]
     assert values["half_deleted"] > values["random_other"]
-    assert values["release"] > values["half_deleted"]
+    assert 1 > values["release"] > values["random_other"]
     exact = utility[(utility["subject"] == "release") & (utility["measure"] == "DU")]
     assert exact["value"].item() == pytest.approx(whole.choice.DU)
     record = json.loads((Path(whole.directory) / "release" / "release.json").read_text())
@@ -131,6 +134,53 @@ def test_the_judge_reads_the_same_texts_on_any_partitioning(whole, spark):
     swapped = [h for h in first if h.combination and h.component == 0]
     hashes = [keyed_hash(key, h.chunk_id) for h in sorted(swapped, key=lambda h: h.rank)]
     assert hashes == sorted(hashes)
+    # a release that changes nothing: nothing to read, and no error
+    none = spark.createDataFrame([], f"chunk_id string, text string, edits {EDITS}")
+    chunks, placed = (
+        spark.createDataFrame(
+            [("c", "d", "t")], "chunk_id string, document_id string, text string"
+        ),
+        spark.createDataFrame(
+            [(setting, "c", 0, 1.0)],
+            "setting string, chunk_id string, component int, log_density double",
+        ),
+    )
+    assert collect_released(none, chunks, placed, setting, key, 40) == []
+
+
+def test_documents_and_chunks_are_attacked_by_everybody(whole):
+    measured = whole.table("measured")
+    sizes = measured.groupby("unit")["n"].unique().map(list).to_dict()
+    cells = whole.table("cells")["entities"]
+    releases = configuration_of(Path(whole.directory)).releases
+    changed = {*releases.swap, *releases.further, *releases.must_change, *releases.shift}
+    named = sum(any(len(e[c]) for c in changed) for e in cells)
+    n = whole.figures["documents"]
+    assert sizes == {
+        "documents": [n], "documents_background": [n],
+        "chunks_left_out": [named], "chunks_known": [named],
+    }  # fmt: skip
+    table = measured.set_index(["unit", "attacker", "side"])["named"]
+    # Who holds the very texts names all of them; who looks at exchanged names alone is misled.
+    assert table["documents_background", "words", "before"] == 1
+    for unit in ("chunks_left_out", "chunks_known"):
+        assert table[unit, "linkage", "after"] < table[unit, "linkage", "before"] / 2
+
+
+def test_every_prefix_is_measured_before_the_choice(whole):
+    risk = whole.table("measured_risk")
+    candidates = whole.table("candidates")
+    assert set(risk["n_swaps"]) == set(candidates["n_swaps"]) | {0}
+    measured = whole.table("measured").set_index(["unit", "attacker", "side"])["named"]
+    assert set(risk["combination"]) == {"", whole.choice.combination.name}
+    for row in risk.to_dict("records"):
+        where = row["unit"], row["attacker"]
+        # So few documents and chunks are no sample: the last is what the release says of itself.
+        if row["n_swaps"] == whole.choice.n_swaps:
+            assert row["named"] == measured[(*where, "after")]
+    linkage = risk[(risk["unit"] == "chunks_known") & (risk["attacker"] == "linkage")]
+    falling = linkage.sort_values("n_swaps")["named"].tolist()
+    assert falling[-1] < falling[len(falling) // 2] < falling[0]
 
 
 def test_the_ledger_undoes_layers_donors_dates_and_dropped_chunks(whole, tmp_path):

@@ -376,10 +376,20 @@ def test_anchors_are_not_placed_where_each_text_is_paid_for():
     assert "component_after" in topics["names_blanked"]["reason"]
 
 
-def test_a_text_that_is_not_published_keeps_nothing():
-    chunks = [replace(r, text="") for r in released()]
-    rows = judge_release(chunks, 200, bag, 400, KEY, placing())
+def test_a_text_that_is_not_published_keeps_nothing_and_has_no_names_to_blank():
+    def dropped(r):
+        text = r.original.text
+        gone = edit(text, text, "", "drop", "", "")
+        return replace(r, text="", original=replace(r.original, edits=[gone]))
+
+    rows = judge_release([dropped(r) for r in released()], 200, bag, 400, KEY, placing())
     assert figures(rows)["release"]["value"] == 0.0
+    assert "names_blanked" not in figures(rows)
+    assert not figures(rows, BELOW_BLANKING)
+    some = [dropped(r) if i % 3 == 0 else r for i, r in enumerate(released())]
+    found = figures(judge_release(some, 200, bag, 400, KEY, placing()))
+    assert found["names_blanked"]["chunks"] == 32
+    assert 0 < found["release"]["value"] < 2 / 3
 
 
 def test_nothing_changed_says_so():

@@ -1,0 +1,393 @@
+"""Measured risk of the chosen release, and of the candidates that it is chosen among.
+
+Every attacker that needs no network is asked about documents and about all chunks with names
+(:mod:`nes_spark.audit.measured`), before and after. Nothing here changes what is released.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from nes_spark.errors import InputError
+from nes_spark.releases.choice import Choice
+from nes_spark.run.context import Context, finished
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from pyspark.sql import DataFrame
+
+    from nes_spark.audit.measured import Measurement
+    from nes_spark.config import Config
+
+#: Of more documents or chunks with names a sample is asked about for every candidate; the chosen
+#: release is measured completely.
+CANDIDATE_DOCUMENTS = 500
+CANDIDATE_CHUNKS = 1000
+#: So many documents are asked about where the corpus does not fit the driver.
+SAMPLED_DOCUMENTS = 1000
+#: Candidates are compared in this draw.
+DRAW = 0
+
+_KEYS = ["setting", "combination", "draw", "order"]
+
+
+def tenths(n_swaps: int) -> list[int]:
+    """Return the lengths of the prefixes at 10 %, 20 %, .. 100 % of a sequence."""
+    return sorted({math.ceil(n_swaps * k / 10) for k in range(1, 11)})
+
+
+def is_measured(context: Context) -> bool:
+    """Whether documents are measured at all."""
+    return context.config.audit.linkage and context.config.audit.documents
+
+
+def fits_in_memory(context: Context) -> bool:
+    """Whether the driver can hold the texts; above that a sample is attacked on Spark."""
+    return finished(context.store, "documents").rows <= context.config.audit.max_documents
+
+
+def read_background(context: Context) -> dict[str, str] | None:
+    """Read ``audit.background``: metadata to text, texts of one value joined in their order.
+
+    Raises
+    ------
+    InputError
+        When the table cannot be read, lacks a column, or holds no text.
+    """
+    path = context.config.audit.background
+    if path is None:
+        return None
+    reader = context.spark.read
+    try:
+        if path.endswith(".csv"):
+            frame = reader.csv(path, header=True, multiLine=True, escape='"')
+        elif path.endswith((".jsonl", ".json")):
+            frame = reader.json(path)
+        else:
+            frame = reader.parquet(path)
+    except Exception as error:
+        raise InputError(
+            f"audit.background: {path} cannot be read ({type(error).__name__}); give a .csv, "
+            ".jsonl or .parquet table with columns metadata and text"
+        ) from None
+    missing = sorted({"metadata", "text"} - set(frame.columns))
+    if missing:
+        raise InputError(
+            f"audit.background: {path} has no column {', '.join(missing)}; columns metadata and "
+            f"text are needed"
+        )
+    rows = frame.select("metadata", "text").dropna().toPandas().astype(str)
+    texts: dict[str, list[str]] = {}
+    for metadata, text in sorted(zip(rows["metadata"], rows["text"], strict=True)):
+        texts.setdefault(metadata, []).append(text)
+    if not texts:
+        raise InputError(f"audit.background: {path} holds no text")
+    return {metadata: "\n\n".join(parts) for metadata, parts in texts.items()}
+
+
+def _exchanged(config: Config) -> list[str]:
+    """Return the categories whose names a release may change."""
+    releases = config.releases
+    return [*releases.swap, *releases.further, *releases.must_change, *releases.shift]
+
+
+def _entities(value: Any) -> dict[str, list[str]]:
+    """Return a map as a column holds it, be it a dict or a list of pairs."""
+    return {name: list(found) for name, found in dict(value).items() if found is not None}
+
+
+def _measurement(context: Context, **limits: int) -> tuple[Measurement, dict[str, dict[str, Any]]]:
+    """Make the attackers ready; return them and the entities of every chunk."""
+    from nes_spark.audit.measured import Measurement
+    from nes_spark.swapping import derive_seed
+
+    audit, store = context.config.audit, context.store
+    chunks = store.read_pandas("chunks", ["chunk_id", "document_id", "metadata", "text"])
+    cells = store.read_pandas("cells", ["chunk_id", "entities"])
+    entities = {
+        c: _entities(found) for c, found in zip(cells["chunk_id"], cells["entities"], strict=True)
+    }
+    background = read_background(context)
+    if background is not None and not set(background) & set(chunks["metadata"]):
+        raise InputError(
+            f"audit.background: {audit.background} names none of the corpus's values of "
+            "input.columns.metadata; they must be spelled as there"
+        )
+    measurement = Measurement(
+        chunks,
+        derive_seed(context.secret, "half known").to_bytes(16, "big"),
+        entities=entities,
+        exchanged=_exchanged(context.config),
+        background=background,
+        smoothing=audit.smoothing,
+        pair_weight=audit.pair_weight,
+        most=audit.max_candidates_per_entity,
+        **{"max_chunks": audit.max_chunks, **limits},
+    )
+    return measurement, entities
+
+
+def _seen(
+    rows: pd.DataFrame, entities: Mapping[str, Mapping[str, Any]], hidden: tuple[str, ...]
+) -> tuple[dict[str, str], dict[str, dict[str, list[str]]]]:
+    """Return text and entities of changed chunks: ``chunk_id, text, edits``."""
+    from nes_spark.audit.linkage import swap_entities
+
+    texts = dict(zip(rows["chunk_id"], rows["text"], strict=True))
+    after = {}
+    for chunk, edits in zip(rows["chunk_id"], rows["edits"], strict=True):
+        found = swap_entities(entities[chunk], list(edits))
+        after[chunk] = {name: values for name, values in found.items() if name not in hidden}
+    return texts, after
+
+
+def _pairs(
+    context: Context, setting: str, combination: str, draw: int
+) -> list[tuple[int, tuple[str, str]]]:
+    """Return the documents that each swap of a sequence connects, with its order."""
+    store = context.store
+    document = dict(store.rows("chunks", ["chunk_id", "document_id"]))
+    columns = [*_KEYS, "chunk_a", "chunk_b"]
+    found = []
+    for *where, order, a, b in store.rows("swaps", columns):
+        if tuple(where) == (setting, combination, draw):
+            one, other = sorted((document[a], document[b]))
+            found.append((order, (one, other)))
+    return found
+
+
+def measure_release(
+    context: Context, choice: Choice, assembled: DataFrame, key: str
+) -> pd.DataFrame | None:
+    """Measure how many documents, and chunks with names, can be named before and after.
+
+    Parameters
+    ----------
+    context : Context
+        Of a run whose stages are finished.
+    choice : Choice
+        The release.
+    assembled : pyspark.sql.DataFrame
+        Every chunk as it is released.
+    key : str
+        Digest for the table ``measured`` that this writes.
+
+    Returns
+    -------
+    pandas.DataFrame or None
+        Table ``measured``; None where the audit is off. Of more than ``audit.max_documents``
+        documents a sample is asked about, by fewer attackers
+        (:mod:`nes_spark.audit.measured_stages`).
+
+    Raises
+    ------
+    InputError
+        When ``audit.background`` cannot be used.
+    """
+    import pandas as pd
+    from pyspark.sql import functions as F
+
+    from nes_spark.audit.measured import AFTER, BEFORE
+
+    if not is_measured(context):
+        return None
+    if not fits_in_memory(context):
+        found = _measure_sample(context, choice, assembled)
+        context.store.write_table("measured", context.spark.createDataFrame(found), key)
+        return found
+    measurement, entities = _measurement(context)
+    changed = assembled.where(F.size("edits") > 0).select("chunk_id", "text", "edits").toPandas()
+    hidden = tuple(context.config.releases.must_change)
+    after = measurement.guesses(*_seen(changed, entities, hidden))
+    swaps = _pairs(context, choice.setting, choice.combination.name, choice.draw)
+    pairs = sorted({pair for order, pair in swaps if order <= choice.n_swaps})
+    found = pd.concat(
+        [
+            measurement.table(measurement.before, BEFORE, pairs),
+            measurement.table(after, AFTER, pairs),
+        ],
+        ignore_index=True,
+    )
+    context.store.write_table("measured", context.spark.createDataFrame(found), key)
+    return found
+
+
+def _measure_sample(context: Context, choice: Choice, assembled: DataFrame) -> pd.DataFrame:
+    """Measure a corpus that does not fit the driver, on samples."""
+    from contextlib import ExitStack
+
+    import pandas as pd
+    from pyspark.sql import functions as F
+
+    from nes_spark.audit.measured import AFTER, COLUMNS, DOCUMENTS, share_rows
+    from nes_spark.audit.measured_stages import connected, measure_sample
+    from nes_spark.swapping import derive_seed
+
+    releases = context.config.releases
+    if context.config.audit.background is not None:
+        raise InputError(
+            "audit.background: texts about candidates are read by the driver, for at most "
+            "audit.max_documents documents; leave it out"
+        )
+    with ExitStack() as until:
+        guesses = measure_sample(
+            context.table("chunks"),
+            context.table("mentions"),
+            context.table("cells"),
+            assembled,
+            context.config.audit,
+            derive_seed(context.secret, "half known").to_bytes(16, "big"),
+            exchanged=_exchanged(context.config),
+            hidden=tuple(releases.must_change),
+            max_documents=SAMPLED_DOCUMENTS,
+            until=until,
+        ).toPandas()
+        swaps = context.table("swaps").where(
+            (F.col("setting") == choice.setting)
+            & (F.col("combination") == choice.combination.name)
+            & (F.col("draw") == choice.draw)
+            & (F.col("order") <= choice.n_swaps)
+        )
+        asked = sorted(set(guesses["document_id"]))
+        documents = context.spark.createDataFrame([(d,) for d in asked], "document_id string")
+        pairs = sorted(connected(swaps, context.table("chunks"), documents))
+    rows = []
+    for (unit, side), part in guesses.groupby(["unit", "side"], sort=True):
+        document = dict(zip(part["id"], part["document_id"], strict=True))
+        rows += share_rows(
+            part.sort_values(["attacker", "id"]),
+            str(unit),
+            str(side),
+            pairs if side == AFTER else (),
+            None if unit == DOCUMENTS else document,
+        )
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def measure_candidates(context: Context) -> Iterator[pd.DataFrame]:
+    """Measure r = 0 and the prefixes of every sequence of plan ``whole`` in one draw.
+
+    At most :data:`CANDIDATE_DOCUMENTS` documents and :data:`CANDIDATE_CHUNKS` chunks with names
+    are asked about, the same ones for every candidate; candidates are compared completely. A chunk
+    that a prefix does not change is guessed about as in the one before. The last prefix holds what
+    was done to names that were left over.
+
+    Parameters
+    ----------
+    context : Context
+        With ``chunks``, ``mentions``, ``cells``, ``swaps`` and ``rewrites`` finished.
+
+    Yields
+    ------
+    pandas.DataFrame
+        Rows of table ``measured_risk``. None where documents are not measured, or for another plan.
+
+    Raises
+    ------
+    InputError
+        When ``audit.background`` cannot be used.
+    """
+    from pyspark.sql import functions as F
+
+    from nes_spark.audit.measured import AFTER
+    from nes_spark.swapping.stages import apply_must_change
+
+    config = context.config
+    if config.releases.plan != "whole" or not config.audit.candidates:
+        return
+    if not is_measured(context) or not fits_in_memory(context):
+        return
+    measurement, entities = _measurement(
+        context,
+        max_documents=CANDIDATE_DOCUMENTS,
+        max_chunks=min(CANDIDATE_CHUNKS, config.audit.max_chunks),
+    )
+    hidden = tuple(config.releases.must_change)
+    # Every candidate shows what is replaced everywhere as placeholders.
+    texts: dict[str, str] = {}
+    seen: dict[str, dict[str, list[str]]] = {}
+    if hidden or config.releases.shift:
+        replaced = apply_must_change(
+            context.table("chunks"),
+            context.table("mentions"),
+            config.releases.must_change,
+            shift=config.releases.shift,
+            shifts=context.shifts(),
+        )
+        rows = replaced.where(F.size("edits") > 0).select("chunk_id", "text", "edits").toPandas()
+        texts, seen = _seen(rows, entities, hidden)
+    untouched = measurement.guesses(texts, seen) if texts else measurement.before
+
+    columns = ["setting", "combination", "n_swaps"]
+
+    def told(where: tuple[str, str, int], tables: Any, pairs: Any) -> pd.DataFrame:
+        found = measurement.table(tables, AFTER, pairs).drop(columns="side")
+        found[columns] = where
+        return found
+
+    sequences = (
+        context.table("rewrites")
+        .where(F.col("draw") == DRAW)
+        .select("setting", "combination")
+        .distinct()
+        .collect()
+    )
+    for setting in sorted(context.models()):
+        yield told((setting, "", 0), untouched, ())
+        for combination in sorted(row[1] for row in sequences if row[0] == setting):
+            mine = (
+                context.table("rewrites")
+                .where((F.col("setting") == setting) & (F.col("combination") == combination))
+                .where(F.col("draw") == DRAW)
+                .select("order", "chunk_id", "text", "edits")
+                .toPandas()
+                .sort_values(["order", "chunk_id"], kind="stable")
+            )
+            swaps = _pairs(context, setting, combination, DRAW)
+            now_texts, now_seen, tables, start = dict(texts), dict(seen), untouched, 0
+            for cut in tenths(max(order for order, _ in swaps)):
+                step = mine[(mine["order"] > start) & (mine["order"] <= cut)]
+                step = step.drop_duplicates("chunk_id", keep="last")
+                new_texts, new_seen = _seen(step, entities, hidden)
+                now_texts.update(new_texts)
+                now_seen.update(new_seen)
+                tables = measurement.guesses(now_texts, now_seen, (tables, set(new_texts)))
+                pairs = sorted({pair for order, pair in swaps if order <= cut})
+                yield told((setting, combination, cut), tables, pairs)
+                start = cut
+
+
+def measured_of_candidates(
+    context: Context, units: Sequence[str] | None = None, attackers: Sequence[str] | None = None
+) -> pd.DataFrame:
+    """Return what the strongest attacker names in each measured candidate.
+
+    Parameters
+    ----------
+    context : Context
+        With table ``measured_risk`` finished.
+    units : sequence of str, optional
+        Some of :data:`nes_spark.audit.measured.UNITS`; by default the questions about documents.
+    attackers : sequence of str, optional
+        The strongest of these only, for example ``linkage``; by default of all.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``setting, combination, n_swaps, named, low, high, attacker``, one row a candidate: share
+        named by the strongest attacker with its 95 % interval. Empty where nothing was measured
+        (another plan, the audit off, too many documents).
+    """
+    from nes_spark.audit.measured import BACKGROUND, DOCUMENTS
+
+    found = context.store.read_pandas("measured_risk")
+    found = found[found["unit"].isin(units or (DOCUMENTS, BACKGROUND))]
+    if attackers is not None:
+        found = found[found["attacker"].isin(attackers)]
+    keys = ["setting", "combination", "n_swaps"]
+    order = [*keys, "named", "unit", "attacker"]
+    ranked = found.sort_values(order, ascending=[True, True, True, False, True, True])
+    best = ranked.drop_duplicates(keys)
+    return best[[*keys, "named", "low", "high", "attacker"]].reset_index(drop=True)

@@ -1,0 +1,96 @@
+"""The tasks of a plan on Arrow batches, without Spark: donors, exchanges, treatments."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from nes_spark.schemas import LEFTOVERS, PLAN
+from nes_spark.swapping.layers import Drawing, layers_of
+from nes_spark.swapping.plan_batches import donor_batches, exchange_batches, treat_batches
+from nes_spark.swapping.seeds import Secret
+from nes_spark.swapping.treatments import Means
+
+PLACES = Drawing(Secret(b"a secret of these tests"), ("Location",), layers_of(["Location"]))
+TEXTS, HASHES = pa.list_(pa.string()), pa.list_(pa.list_(pa.int64()))
+NAMES = pa.map_(pa.string(), TEXTS)
+
+
+def batch(rows, **kinds):
+    kinds = {"setting": pa.string(), "draw": pa.int32(), **kinds}
+    rows = [{"setting": "s", "draw": 0, **row} for row in rows]
+    return [pa.RecordBatch.from_pylist(rows, schema=pa.schema(list(kinds.items())))]
+
+
+def test_donors_are_other_units_that_can_give():
+    rows = [
+        {
+            "component": 0, "stratum": 0, "chunk_id": name, "metadata": k, "available": [[k, 9]],
+            "own": None, "partner": [[]], "left": [[k] if k < 2 else []],
+            "status": "low_concentration" if name == "d" else "",
+        }
+        for k, name in enumerate("abcd")
+    ]  # fmt: skip
+    kinds = {"component": pa.int32(), "stratum": pa.int64()}
+    given = batch(
+        rows, **kinds, chunk_id=pa.string(), metadata=pa.int64(), available=HASHES, own=HASHES,
+        partner=HASHES, left=HASHES, status=pa.string(),
+    )  # fmt: skip
+    (found,) = donor_batches(given, PLACES, with_donors=True)
+    donors = {r["chunk_id"]: r["donors"] for r in found.to_pylist()}
+    assert set(donors) == {"a", "b"}
+    # 'd' is kept out, nobody gives to itself, and one name is enough
+    assert all(len(d) == 1 and d[0] in {"a", "b", "c"} - {c} for c, d in donors.items())
+    (none,) = donor_batches(given, PLACES, with_donors=False)
+    assert all(r["donors"] == [] for r in none.to_pylist())
+
+
+def exchanged(policy):
+    row = {
+        "unit": "chunk", "order": 1, "neighbour": 0, "layer": 0, "combination": "Location",
+        "priority": 0, "time": 0.5, "component": 0, "chunk_a": "a", "chunk_b": "b",
+        "entities_a": [("Location", ["Chad", "Ohio", "Peru"])],
+        "entities_b": [("Location", ["Ohio", "Oslo"])], "own_a": None, "own_b": None,
+    }  # fmt: skip
+    numbers = dict.fromkeys(("order", "neighbour", "layer", "priority", "component"), pa.int32())
+    words = dict.fromkeys(("unit", "combination", "chunk_a", "chunk_b"), pa.string())
+    names = dict.fromkeys(("entities_a", "entities_b", "own_a", "own_b"), NAMES)
+    given = batch([row], **words, **numbers, time=pa.float64(), **names)
+    (found,) = exchange_batches(given, PLACES, "random", policy)
+    assert found.schema.names == PLAN.names
+    return [(e["side"], e["old"], e["new"]) for e in found.to_pylist()[0]["exchanged"]]
+
+
+def test_a_surplus_is_left_or_covered():
+    left = exchanged("one_to_one")
+    assert len(left) == 2 and {new for side, _, new in left if side == "a"} == {"Oslo"}
+    covered = exchanged("cover")
+    assert {old for side, old, _ in covered if side == "a"} == {"Chad", "Peru"}
+
+
+def treated(order, donors, summary=None):
+    row = {
+        "chunk_id": "a", "category": "Location", "status": "", "names": ["Chad", "Ohio", "Peru"],
+        "own": None, "gone": ["Chad"], "partner_names": ["Ohio", "Oslo"], "partner_own": None,
+        "donors": donors, "summary": summary,
+    }  # fmt: skip
+    lists = dict.fromkeys(("names", "own", "gone", "partner_names", "partner_own"), TEXTS)
+    one = pa.struct([("position", pa.int32()), ("donor", pa.string()), ("names", TEXTS)])
+    words = dict.fromkeys(("chunk_id", "category", "status", "summary"), pa.string())
+    given = batch([row], **words, **lists, donors=pa.list_(one))
+    (found,) = treat_batches(given, PLACES, order, Means())
+    assert found.schema.names == LEFTOVERS.names
+    return {r["entity"]: (r["treatment"], r["replacement"], r["reason"]) for r in found.to_pylist()}
+
+
+def test_what_is_left_is_treated_with_its_reason():
+    donors = [{"position": 0, "donor": "d", "names": ["Oslo", "Rome", "Peru"]}]
+    found = treated(("donor", "placeholder"), donors)
+    assert sorted(found) == ["Ohio", "Peru"]
+    assert {e: why for e, (_, _, why) in found.items()} == {"Ohio": "shared", "Peru": "surplus"}
+    # of the donor's names only Rome is neither its own nor its partner's
+    assert sorted((how, new) for how, new, _ in found.values()) == [
+        ("donor", "Rome"), ("placeholder", "[Location]"),
+    ]  # fmt: skip
+    told = treated(("summary", "drop"), [], "Somebody went somewhere.")
+    assert {how for how, _, _ in told.values()} == {"summary"}
+    assert {how for how, _, _ in treated(("summary", "drop"), []).values()} == {"drop"}
