@@ -85,12 +85,15 @@ def test_the_candidates_hold_the_release_without_swaps_and_the_choice(finished):
     candidates = result.table("candidates")
     zero = candidates[candidates["n_swaps"] == 0]
     assert len(zero) == 1
-    assert (zero[["DR", "DU"]].to_numpy() == 1).all()
+    # events are replaced in every release, so none costs nothing
+    assert zero["DR"].item() == 1
+    assert 0.9 < zero["DU"].item() < 1
     row = candidates[
         (candidates["combination"] == result.choice.combination.name)
         & (candidates["n_swaps"] == result.choice.n_swaps)
     ]
-    assert row["on_frontier"].all()
+    # one that ties with the best need not be on the frontier of averages
+    assert row["on_frontier"].all() or result.choice.tied > 1
 
 
 def test_the_second_run_does_nothing(finished, spark):

@@ -82,7 +82,7 @@ def test_the_judge_says_what_it_cost(whole):
     # swaps cost, what is read says how many chunks stand behind it
     assert fidelity["corpus"].iloc[-1] == full["corpus"] < fidelity["corpus"].iloc[0] <= 1
     assert 0.5 < full["fidelity"] < 1 and full["fidelity_se"] > 0
-    assert 20 < full["chunks"] <= full["changed"]
+    assert 10 < full["chunks"] <= full["changed"]
     values = utility[utility["measure"] == "fidelity"].set_index("subject")["value"]
     assert 1 == values["unchanged"] > values["names_blanked"] > values["half_deleted"]
     assert values["half_deleted"] > values["random_other"]
@@ -257,6 +257,7 @@ def test_a_release_waits_for_the_audit_that_its_gate_names(
     rewrites = result.table("rewrites")
     mine = rewrites[rewrites["draw"] == result.choice.draw].sort_values("order")
     changed = mine.groupby("chunk_id").tail(1)  # its last text has all its exchanges
+    changed = changed[changed["text"] != ""]  # what is dropped is shown to nobody
     assert set(asked["chunk_id"]) == set(changed["chunk_id"])
     assert questions - before == set(changed["text"]) - before
     assert len(questions - before) > 10
