@@ -231,6 +231,8 @@ def spans_in_chunks(
                     left += high - low
                     # White space at the ends of a chunk is not part of its text.
                     low, high = max(low, 0), min(high, len(texts[number]))
+                    if low >= high:
+                        continue
                     surface = texts[number][low:high]
                     low, high = high - len(surface.lstrip()), low + len(surface.rstrip())
                     if any(c.isalnum() for c in surface):

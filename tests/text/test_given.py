@@ -61,6 +61,13 @@ def worlds(draw):
     return text, chunks, matches, [p for p in draw(spans_of(text)) if p[0] < p[1]]
 
 
+def test_white_space_before_a_chunk_is_no_part_of_it():
+    placed = [Placed(0, 0, 1, "X", ""), Placed(1, 1, 3, "X", "")]
+    texts, mentions, _ = spans_in_chunks(placed, "  aa", [(0, 4)], [], {"X": "Thing"})
+    assert texts == ["aa"]
+    assert [(m.start, m.end) for m in mentions] == [(0, 1)]
+
+
 @settings(max_examples=200, deadline=None)
 @given(worlds())
 def test_every_character_of_a_span_is_found_again_or_was_suppressed(world):
