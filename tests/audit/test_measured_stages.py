@@ -98,6 +98,11 @@ def test_words_and_style_are_asked_the_same(whole, corpus):
     assert named[CHUNKS_KNOWN, "words", "before"] == 1
 
 
+@pytest.mark.parametrize(
+    # All are asked on two partitions; one partition says little more and takes as long again.
+    "partitions",
+    [7, pytest.param(1, marks=pytest.mark.slow)],
+)
 def test_a_sample_is_drawn_by_key_on_any_number_of_partitions(
     spark, corpus, in_memory, whole, partitions
 ):

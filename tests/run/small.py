@@ -43,7 +43,7 @@ def settings(corpus: Path, output: Path, **more):
         "mixture.n_init": 1,
         "releases.plan": "pairs",
         "releases.draws": 2,
-        "releases.constraints": {"min_cosine": 0.6, "max_count_difference": 2},
+        "releases.constraints": {"min_cosine": 0.65, "max_count_difference": 2},
         "choice.rule": "line",
         "releases.max_swaps": 6,
         "report.examples": False,

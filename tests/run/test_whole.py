@@ -84,8 +84,9 @@ def test_the_judge_says_what_it_cost(whole):
     assert 0.5 < full["fidelity"] < 1 and full["fidelity_se"] > 0
     assert 10 < full["chunks"] <= full["changed"]
     values = utility[utility["measure"] == "fidelity"].set_index("subject")["value"]
-    assert 1 == values["unchanged"] > values["names_blanked"] > values["half_deleted"]
-    assert values["half_deleted"] > values["random_other"]
+    # quantities and terms are blanked here too, which costs about as much as half of the words
+    assert 1 == values["unchanged"] > values["names_blanked"] > values["random_other"]
+    assert 1 > values["half_deleted"] > values["random_other"]
     assert 1 > values["release"] > values["random_other"]
     exact = utility[(utility["subject"] == "release") & (utility["measure"] == "DU")]
     assert exact["value"].item() == pytest.approx(whole.choice.DU)

@@ -138,7 +138,7 @@ def test_every_document_is_read_with_the_written_configuration(spark, table, tmp
         spark, config.input, config.presentation, config.identifiers
     )
     found = {row["document_id"] for row in documents.collect()}
-    assert found == {p.name for p in folder.iterdir()}
+    assert found == {p.stem for p in folder.iterdir()}
     assert quarantine.count() == 0
 
 
