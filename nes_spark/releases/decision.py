@@ -260,6 +260,38 @@ def paired_difference(draws: Draws, a: int, b: int, goal: Any) -> tuple[float, f
     return float(difference), error, count
 
 
+def _check_rule(owner: str, rule: NoisyRule, slope: float, max_risk: float | None) -> None:
+    """Refuse parameters that are out of range or missing for a rule."""
+    if rule not in NOISY_RULES:
+        raise parameter_error(owner, "rule", f"one of {NOISY_RULES}", rule)
+    if not (slope > 0 and math.isfinite(slope)):
+        raise parameter_error(owner, "slope", "a positive number", slope)
+    if rule == "max_utility" and max_risk is None:
+        raise parameter_error(owner, "max_risk", "a number for rule max_utility", None)
+
+
+def _within_bounds(
+    allowed: NDArray[np.bool_],
+    risk: Array,
+    utility: Array,
+    max_risk: float | None,
+    min_utility: float | None,
+) -> NDArray[np.bool_]:
+    """Mark the allowed candidates that keep the bounds; there must be one."""
+    may = allowed
+    if max_risk is not None:
+        may = may & (np.nan_to_num(risk, nan=math.inf) <= max_risk)
+    if min_utility is not None:
+        may = may & (np.nan_to_num(utility, nan=-math.inf) >= min_utility)
+    if not may.any():
+        raise EstimationError(
+            "no release keeps the bounds on risk and utility; the lowest risk is "
+            f"{np.nanmin(risk):.6g}, the highest utility {np.nanmax(utility):.6g}",
+            "empty_feasible_set",
+        )
+    return may
+
+
 def decide(
     draws: Draws,
     rule: NoisyRule = "lowest_risk",
@@ -320,12 +352,7 @@ def decide(
     EstimationError
         ``empty_feasible_set`` when no candidate is allowed.
     """
-    if rule not in NOISY_RULES:
-        raise parameter_error("decide", "rule", f"one of {NOISY_RULES}", rule)
-    if not (slope > 0 and math.isfinite(slope)):
-        raise parameter_error("decide", "slope", "a positive number", slope)
-    if rule == "max_utility" and max_risk is None:
-        raise parameter_error("decide", "max_risk", "a number for rule max_utility", None)
+    _check_rule("decide", rule, slope, max_risk)
     if resamples < 0:
         raise parameter_error("decide", "resamples", "at least 0", resamples)
     allowed = np.ones(len(draws.names), dtype=bool)
@@ -369,17 +396,7 @@ def _decide(
     frontier = np.zeros(len(there), dtype=bool)
     frontier[compared] = pareto_frontier(risk[compared], utility[compared])
     frontier |= there & (draws.n_swaps == 0)
-    may = allowed & there
-    if max_risk is not None:
-        may &= np.nan_to_num(risk, nan=math.inf) <= max_risk
-    if min_utility is not None:
-        may &= np.nan_to_num(utility, nan=-math.inf) >= min_utility
-    if not may.any():
-        raise EstimationError(
-            "no release keeps the bounds on risk and utility; the lowest risk is "
-            f"{np.nanmin(risk):.6g}, the highest utility {np.nanmax(utility):.6g}",
-            "empty_feasible_set",
-        )
+    may = _within_bounds(allowed & there, risk, utility, max_risk, min_utility)
     # a candidate that ties with the best need not be on the frontier of averages, the best must
     firm = may & frontier if goal.rule == "line" and (may & frontier).any() else may
     full = firm & (n_draws == len(draws.draws))
@@ -515,13 +532,7 @@ def decide_levels(
         ``no_candidates`` without any measured candidate, ``empty_feasible_set`` when none keeps the
         bounds.
     """
-    owner = "decide_levels"
-    if rule not in NOISY_RULES:
-        raise parameter_error(owner, "rule", f"one of {NOISY_RULES}", rule)
-    if not (slope > 0 and math.isfinite(slope)):
-        raise parameter_error(owner, "slope", "a positive number", slope)
-    if rule == "max_utility" and max_risk is None:
-        raise parameter_error(owner, "max_risk", "a number for rule max_utility", None)
+    _check_rule("decide_levels", rule, slope, max_risk)
     there = np.isfinite(levels.risk) & np.isfinite(levels.utility)
     if not there.any():
         raise EstimationError("there are no candidate releases to choose from", "no_candidates")
@@ -529,17 +540,8 @@ def decide_levels(
     frontier = np.zeros(len(there), dtype=bool)
     frontier[there] = pareto_frontier(levels.risk[there], utility[there])
     frontier |= there & (levels.n_swaps == 0)
-    may = there if eligible is None else there & np.asarray(eligible, dtype=bool)
-    if max_risk is not None:
-        may = may & (np.nan_to_num(levels.risk, nan=math.inf) <= max_risk)
-    if min_utility is not None:
-        may = may & (np.nan_to_num(utility, nan=-math.inf) >= min_utility)
-    if not may.any():
-        raise EstimationError(
-            "no release keeps the bounds on risk and utility; the lowest risk is "
-            f"{np.nanmin(levels.risk):.6g}, the highest utility {np.nanmax(utility):.6g}",
-            "empty_feasible_set",
-        )
+    allowed = there if eligible is None else there & np.asarray(eligible, dtype=bool)
+    may = _within_bounds(allowed, levels.risk, utility, max_risk, min_utility)
     goal = _Goal(rule, slope, cap).value(levels.risk, levels.utility)
     risk_error, utility_error = np.nan_to_num(levels.risk_se), np.nan_to_num(levels.utility_se)
     if rule == "lowest_risk":

@@ -140,6 +140,18 @@ def _choice(config: Config) -> Iterator[str]:
         shown = [n if isinstance(n, str) else f"{n:g}" for n in config.risk.population]
         named = population if isinstance(population, str) else f"{population:g}"
         yield unknown("choice.population", "population", named, shown)
+    choice, audit = config.choice, config.audit
+    whole = config.releases.plan == "whole"
+    if choice.rule == "coverage" and not whole:
+        yield "choice.rule: coverage is a share of the exchanges of releases.plan whole, not pairs"
+    attacked = whole and audit.linkage and audit.documents and audit.candidates
+    if choice.risk == "measured" and not attacked:
+        yield (
+            "choice.risk: measured needs releases.plan whole with audit.linkage, audit.documents "
+            "and audit.candidates; or choose by DR"
+        )
+    if choice.utility == "fidelity" and config.utility.judge == "off":
+        yield "choice.utility: fidelity needs utility.judge: contextual; or choose by DU"
 
 
 def _adversaries(config: Config) -> Iterator[str]:

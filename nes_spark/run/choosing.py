@@ -124,9 +124,11 @@ def choose_again(
     config = chosen_anew(run_dir, choice)
     check_config(config)
     from nes_spark.run.context import open_run
+    from nes_spark.run.judging import check_judge
     from nes_spark.run.pipeline import STAGES
     from nes_spark.run.release import publish
 
+    check_judge(config)
     with open_run(config, spark) as context, Progress(1) as progress:
         for stage in STAGES:
             if not stage.is_current(context, stage.key(context)):

@@ -100,6 +100,7 @@ def fidelity_of_candidates(context: Context) -> pd.DataFrame:
 
 def judge_stage(context: Context) -> dict[str, DataFrame]:
     """Give tables ``judged`` and ``fidelity``."""
+    from nes_spark.run.measuring import tenths
     from nes_spark.swapping.stages import apply_must_change
     from nes_spark.utility.judge import CANDIDATES_SHARE, judge_candidates
     from nes_spark.utility.judge_stages import collect_histories
@@ -136,10 +137,7 @@ def judge_stage(context: Context) -> dict[str, DataFrame]:
         )
         candidates: dict[str, list[int]] = {}
         for (combination, _), longest in sorted(reach.longest.items()):
-            if whole:
-                numbers = sorted({math.ceil(longest * k / 10) for k in range(1, 11)})
-            else:
-                numbers = [*range(1, longest + 1)]
+            numbers = tenths(longest) if whole else [*range(1, longest + 1)]
             if len(numbers) > len(candidates.get(combination, ())):
                 candidates[combination] = numbers
         found = judge_candidates(histories, before, reach, candidates, judge.embed, budget, key)

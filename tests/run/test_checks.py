@@ -10,6 +10,7 @@ GOOD = {
     "input": {"path": "calls.jsonl", "columns": {"text": "text", "covariates": {"sector": "s"}}}
 }
 
+PAIRS = {"plan": "pairs"}
 GPT = {"name": "gpt", "model": "gpt-x"}
 
 
@@ -60,6 +61,13 @@ def merged(content, changes):
         (
             {"choice": {"population": 1e7}},
             "unknown population '1e+07'; there are comparable",
+        ),
+        ({"choice": {"rule": "coverage", "coverage": 0.8}, "releases": PAIRS}, "not pairs"),
+        ({"choice": {"risk": "measured"}, "releases": PAIRS}, "choice.risk: measured needs"),
+        ({"choice": {"risk": "measured"}, "audit": {"documents": False}}, "audit.documents"),
+        (
+            {"choice": {"utility": "fidelity"}, "utility": {"judge": "off"}},
+            "fidelity needs utility.judge",
         ),
         ({"audit": {"gate_models": ["linkage", "wrods-self"]}}, "wrods-self"),
         ({"utility": {"tasks": ["nowhere.Task"]}}, "nowhere"),

@@ -473,8 +473,8 @@ def test_another_candidate_is_published_without_running_a_stage(finished, spark,
     assert release_bytes(again.directory) != release_bytes(result.directory)
     after = {name: (moved / "stages" / name).stat().st_mtime_ns for name in before}
     assert after == before
-    if again.choice.draw == result.choice.draw:
-        assert "are of one sequence" in log.getvalue()
+    one = again.choice.draw == result.choice.draw
+    assert ("are of one sequence" in log.getvalue()) == one
     with pytest.raises(EstimationError, match="no candidate swaps"):
         choose_again(moved, choice | {"n_swaps": 99}, spark)
     with pytest.raises(ConfigError, match="nothing to choose by"):
