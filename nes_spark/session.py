@@ -227,7 +227,7 @@ def get_session(
             # Plans are kept as text, a thousand of them by default, and fill the driver's heap.
             "spark.sql.ui.retainedExecutions": "20",
             # Without memory some thread of Spark dies and its Python side waits forever.
-            JAVA_OPTIONS: "-XX:+ExitOnOutOfMemoryError",
+            JAVA_OPTIONS: " ".join(["-XX:+ExitOnOutOfMemoryError", *(SHORT_JOBS if local else ())]),
             "spark.driver.host": "localhost",
             "spark.driver.bindAddress": "127.0.0.1",
         }
@@ -292,6 +292,15 @@ def get_session(
 
 
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+#: Much of a local session's work is many short jobs over few rows. Compiling code for them in the
+#: most thorough way, clearing compiled code away and collecting garbage in several threads took
+#: more processor time than all tasks together (``tests.benchmarks.bench_session``).
+SHORT_JOBS = (
+    "-XX:TieredStopAtLevel=1",
+    "-XX:ReservedCodeCacheSize=512m",
+    "-XX:-UseCodeCacheFlushing",
+    "-XX:+UseSerialGC",
+)
 LOCAL_DIRS = "SPARK_LOCAL_DIRS"
 
 

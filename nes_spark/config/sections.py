@@ -668,6 +668,12 @@ class SwappingConfig(Section):
         description="eligible chunks of one component that a task holds (about 150 bytes each); of "
         "larger components it loads only as many as the swaps asked for need",
     )
+    in_memory_rows: int = Field(
+        100_000,
+        ge=0,
+        description="up to so many chunks times settings times draws, plan 'whole' is drawn on the "
+        "driver: the same swaps, without the fixed cost of Spark jobs; 0 for never",
+    )
 
 
 def _default_populations() -> list[float | Literal["comparable"]]:

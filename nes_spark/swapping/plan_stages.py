@@ -8,13 +8,14 @@ the swaps and to what is left over, each row by itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from nes_spark.config import ReleasesConfig, SwappingConfig
 from nes_spark.entities.quantities import LIKENESS
 from nes_spark.errors import parameter_error
 from nes_spark.schemas import FATES, LEFTOVERS, PLAN
+from nes_spark.swapping.collected_stages import collected_plans
 from nes_spark.swapping.constraints import constraints_of
 from nes_spark.swapping.exchange import Policy
 from nes_spark.swapping.layers import Drawing, layers_of, meetings, nearest_components
@@ -123,6 +124,9 @@ def sample_plans(
 ) -> Plans:
     """Draw plan ``whole`` for every mixture setting and draw.
 
+    Up to ``swapping.in_memory_rows`` chunks times settings times draws are drawn on the driver,
+    where no Spark job takes longer than the work; with treatment ``summary`` never.
+
     Parameters
     ----------
     cells, assignments : pyspark.sql.DataFrame
@@ -176,6 +180,16 @@ def sample_plans(
         if means is None or absent:
             allowed = "the means of every setting, given with neighbours"
             raise parameter_error(_OWNER, "means", allowed, f"none of {absent[:5]}")
+    if "summary" not in order:
+        rows_drawn = assignments.limit(swapping.in_memory_rows + 1).count() * releases.draws
+        if rows_drawn <= swapping.in_memory_rows:
+            plan, left = collected_plans(
+                cells, assignments, releases, swapping, secret,
+                concentrations=concentrations, covariates=covariates, embeddings=embeddings,
+                own_names=own_names, facts=facts, means=means,
+                **{f.name: getattr(options, f.name) for f in fields(options)},
+            )  # fmt: skip
+            return Plans(plan, left, ())
     drawing = Drawing(
         Secret(secret),
         options.swap,

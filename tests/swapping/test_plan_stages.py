@@ -78,7 +78,8 @@ CASES = {
 }
 
 
-def drawn(spark, partitions, options, releases, swapping):
+def drawn(spark, partitions, options, releases, swapping, in_memory_rows=0):
+    swapping = swapping.model_copy(update={"in_memory_rows": in_memory_rows})
     data = frames(spark, TABLES, partitions, shuffle=partitions)
     own = spark.createDataFrame([(d, c, e) for (d, c), e in OWN.items()], OWN_NAMES.ddl)
     plans = sample_plans(
@@ -110,6 +111,8 @@ def test_plans_are_the_same_on_any_partitioning_and_as_in_memory(spark, case):
     swapping = SwappingConfig(**swapping)
     partitionings = (1, 2, 7) if case == "neighbours and classes" else (3,)
     results = [drawn(spark, p, options, releases, swapping) for p in partitionings]
+    rows = 2 * len(IDS) * len(SETTINGS)
+    results.append(drawn(spark, 2, options, releases, swapping, rows))  # drawn on the driver
     assert all(result == results[0] for result in results)
     swaps, left = results[0]
     total = 0
@@ -157,7 +160,7 @@ def further_cells():
 def test_terms_and_quantities_on_spark_as_in_memory(spark, partitions):
     rows = further_cells()
     data = frames(spark, TABLES | {"cells": rows}, partitions, shuffle=partitions)
-    releases, swapping = ReleasesConfig(draws=1), SwappingConfig()
+    releases, swapping = ReleasesConfig(draws=1), SwappingConfig(in_memory_rows=0)
     for options in (
         PlanOptions(("Term",), ("Person", "Quantity")),
         PlanOptions(("Quantity",), ("Person", "Term"), unit="likeness"),
@@ -240,6 +243,15 @@ def test_what_is_missing_is_named(spark):
     ):
         with pytest.raises(ValueError, match=f"'{name}' parameter of"):
             sample_plans(*tables, options, *plain)
+    own = ReleasesConfig(constraints=ConstraintsConfig(same_covariates=["sector"]))
+    for name, releases, swapping in (
+        ("covariates", own, SwappingConfig()),
+        ("embeddings", ReleasesConfig(), SwappingConfig(cosine_weight=1.0)),
+    ):
+        for rows in (0, 20_000):
+            few = swapping.model_copy(update={"in_memory_rows": rows})
+            with pytest.raises(ValueError, match=f"'{name}' parameter of"):
+                sample_plans(*tables, PlanOptions(SWAP, OTHERS), releases, few, SECRET)
     dense = ReleasesConfig(constraints=ConstraintsConfig(min_concentration=1.0))
     with pytest.raises(ValueError, match="'constraints' parameter of sample_plans"):
         sample_plans(*tables, PlanOptions(SWAP, OTHERS, unit="document"), dense, *plain[1:])

@@ -1,0 +1,157 @@
+"""Spark: plan ``whole`` of a small corpus, drawn on the driver by the form in memory."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nes_spark.config import ReleasesConfig, SwappingConfig
+from nes_spark.errors import parameter_error
+from nes_spark.schemas import LEFTOVERS, PLAN
+from nes_spark.swapping.constraints import columns_needed, constraints_of
+from nes_spark.swapping.plan import Unit, sample_plan
+from nes_spark.swapping.treatments import Recoding
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+#: What a constraint may ask for that is no fact of a chunk's row in the table of facts.
+_KNOWN = frozenset({"component", "swaps_before", "concentration", "covariates"})
+
+
+def collected_plans(
+    cells: DataFrame,
+    assignments: DataFrame,
+    releases: ReleasesConfig,
+    swapping: SwappingConfig,
+    secret: bytes,
+    *,
+    swap: Sequence[str],
+    others: Sequence[str],
+    unit: Unit,
+    layers: Sequence[Sequence[str]] | None,
+    neighbours: int,
+    leftover: Sequence[str],
+    placeholders: Mapping[str, str],
+    recoding: Recoding,
+    concentrations: Mapping[str, Sequence[float]] | None = None,
+    covariates: DataFrame | None = None,
+    embeddings: DataFrame | None = None,
+    own_names: DataFrame | None = None,
+    facts: DataFrame | None = None,
+    means: Mapping[str, Any] | None = None,
+) -> tuple[DataFrame, DataFrame]:
+    """Draw the plans of all settings and draws with :func:`nes_spark.swapping.sample_plan`.
+
+    The tables come to the driver: for corpora of which a Spark job costs more than the work.
+
+    Parameters
+    ----------
+    cells, assignments : pyspark.sql.DataFrame
+        Tables CELLS and ASSIGNMENTS.
+    releases, swapping, secret
+        As for :func:`nes_spark.swapping.plan_stages.sample_plans`.
+    swap, others, unit, layers, neighbours, leftover, placeholders, recoding
+        As in :class:`nes_spark.swapping.plan_stages.PlanOptions`.
+    concentrations, covariates, embeddings, own_names, facts, means
+        As for ``sample_plans``; read only where a constraint or an option asks for them.
+
+    Returns
+    -------
+    tuple of pyspark.sql.DataFrame
+        Tables PLAN and LEFTOVERS.
+
+    Raises
+    ------
+    ValueError
+        As ``sample_plan``, and when a constraint asks for a table or a column that is not given.
+    """
+    spark = cells.sparkSession
+    constraints = constraints_of(releases.constraints)
+    asked = columns_needed(constraints)
+    rows = sorted(
+        cells.select("chunk_id", "document_id", "metadata", "entities").collect(),
+        key=lambda row: str(row["chunk_id"]),
+    )
+    ids = [row["chunk_id"] for row in rows]
+    documents = [row["document_id"] for row in rows]
+    placed: dict[str, dict[str, int]] = defaultdict(dict)
+    for row in assignments.select("setting", "chunk_id", "component").collect():
+        placed[row["setting"]][row["chunk_id"]] = row["component"]
+
+    own: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    if own_names is not None:
+        for row in own_names.select("document_id", "category", "entity").collect():
+            own[row["category"]][row["document_id"]].append(row["entity"])
+    more: dict[str, Any] = {}
+    if "covariates" in asked:
+        if covariates is None:
+            raise parameter_error("sample_plans", "covariates", "given", None)
+        found = {
+            row["document_id"]: row["covariates"]
+            for row in covariates.select("document_id", "covariates").collect()
+        }
+        more["covariates"] = [found[d] for d in documents]
+    further = [name for name in asked if name not in _KNOWN]
+    if further:
+        missing = [name for name in further if facts is None or name not in facts.columns]
+        if facts is None or missing:
+            given = [] if facts is None else facts.columns
+            allowed = f"a table with the columns {missing}"
+            raise parameter_error("sample_plans", "facts", allowed, given)
+        told = {row["chunk_id"]: row for row in facts.select("chunk_id", *further).collect()}
+        more["facts"] = {name: [told[i][name] for i in ids] for name in further}
+    if swapping.cosine_weight is not None or any(c.needs_vectors for c in constraints):
+        if embeddings is None:
+            raise parameter_error("sample_plans", "embeddings", "given", None)
+        vectors = {
+            row["chunk_id"]: row["vector"]
+            for row in embeddings.select("chunk_id", "vector").collect()
+        }
+        more["vectors"] = np.array([vectors[i] for i in ids], dtype=np.float32)
+
+    swaps: list[tuple[Any, ...]] = []
+    leftovers: list[tuple[Any, ...]] = []
+    for setting in sorted(placed):
+        component = [placed[setting][i] for i in ids]
+        if "concentration" in asked:
+            if concentrations is None:
+                raise parameter_error("sample_plans", "concentrations", "given", None)
+            more["concentrations"] = dict(enumerate(map(float, concentrations[setting])))
+        for draw in range(releases.draws):
+            plan = sample_plan(
+                ids,
+                [row["metadata"] for row in rows],
+                component,
+                {c: [row["entities"].get(c) or [] for row in rows] for c in (*swap, *others)},
+                swap,
+                others,
+                seed=secret,
+                setting=setting,
+                draw=draw,
+                unit=unit,
+                document_ids=documents,
+                layers=layers,
+                neighbours=neighbours,
+                means=None if means is None else dict(enumerate(means[setting])),
+                leftover=leftover,
+                placeholders=placeholders,
+                recoding=recoding,
+                releases=releases,
+                swapping=swapping,
+                own_names={c: [names[d] for d in documents] for c, names in own.items()},
+                **more,
+            )
+            run = {"setting": setting, "unit": unit, "draw": draw}
+            for swap_made in plan.swaps:
+                values = run | swap_made.__dict__
+                values["exchanged"] = [asdict(e) for e in swap_made.exchanged]
+                swaps.append(tuple(values[name] for name in PLAN.names))
+            for left in plan.leftovers:
+                values = run | left.__dict__
+                leftovers.append(tuple(values[name] for name in LEFTOVERS.names))
+    return spark.createDataFrame(swaps, PLAN.ddl), spark.createDataFrame(leftovers, LEFTOVERS.ddl)
