@@ -150,6 +150,7 @@ def get_session(
     app_name: str = "nes_spark",
     work: Path | None = None,
     log: Path | None = None,
+    short: bool = False,
 ) -> SparkSession:
     """Return the active Spark session, or start one.
 
@@ -166,6 +167,8 @@ def get_session(
         ends.
     log : pathlib.Path, optional
         File for Spark's own messages; by default in ``work``.
+    short : bool, default False
+        The session is for many short jobs over few rows: a local one compiles as little as it can.
 
     Returns
     -------
@@ -227,7 +230,7 @@ def get_session(
             # Plans are kept as text, a thousand of them by default, and fill the driver's heap.
             "spark.sql.ui.retainedExecutions": "20",
             # Without memory some thread of Spark dies and its Python side waits forever.
-            JAVA_OPTIONS: " ".join(["-XX:+ExitOnOutOfMemoryError", *(SHORT_JOBS if local else ())]),
+            JAVA_OPTIONS: "-XX:+ExitOnOutOfMemoryError",
             "spark.driver.host": "localhost",
             "spark.driver.bindAddress": "127.0.0.1",
         }
@@ -235,6 +238,9 @@ def get_session(
             settings["spark.sql.shuffle.partitions"] = str(2 * (os.cpu_count() or 1))
             # 64 MB of texts, Spark's default, are minutes in Python: too few tasks for even work.
             settings["spark.sql.adaptive.advisoryPartitionSizeInBytes"] = "16m"
+            if short:
+                settings[JAVA_OPTIONS] += " " + " ".join(SHORT_JOBS_JAVA)
+                settings |= SHORT_JOBS
         else:
             for local_only in ("spark.driver.host", "spark.driver.bindAddress"):
                 del settings[local_only]
@@ -292,15 +298,19 @@ def get_session(
 
 
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
-#: Much of a local session's work is many short jobs over few rows. Compiling code for them in the
-#: most thorough way, clearing compiled code away and collecting garbage in several threads took
-#: more processor time than all tasks together (``tests.benchmarks.bench_session``).
-SHORT_JOBS = (
+#: For many short jobs over few rows. Without these, compiling Java code for them, clearing it away
+#: and collecting garbage take more processor time than all tasks together.
+SHORT_JOBS_JAVA = (
     "-XX:TieredStopAtLevel=1",
     "-XX:ReservedCodeCacheSize=512m",
     "-XX:-UseCodeCacheFlushing",
     "-XX:+UseSerialGC",
 )
+#: The same for the code that Spark generates for every query.
+SHORT_JOBS = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
 LOCAL_DIRS = "SPARK_LOCAL_DIRS"
 
 
@@ -382,7 +392,11 @@ def _errors_to(file: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def run_session(
-    config: SparkConfig, work: Path | None, log: Path | None, given: SparkSession | None = None
+    config: SparkConfig,
+    work: Path | None,
+    log: Path | None,
+    given: SparkSession | None = None,
+    short: bool = False,
 ) -> Iterator[SparkSession]:
     """Give a session for one run; one that is started for it ends with it.
 
@@ -395,13 +409,15 @@ def run_session(
     given : pyspark.sql.SparkSession, optional
         A session to use; it and one that is active already are left running, with their working
         files where whoever started them wanted them.
+    short : bool
+        As for :func:`get_session`.
 
     Yields
     ------
     pyspark.sql.SparkSession
     """
     before = _started
-    session = given if given is not None else get_session(config, work=work, log=log)
+    session = given if given is not None else get_session(config, work=work, log=log, short=short)
     mine = _started if _started is not before else None
     try:
         warn_about_encryption(session)

@@ -701,6 +701,23 @@ def find_inputs(paths: Iterable[str]) -> None:
             raise InputError(f"{given}: is empty; give a file or folder with documents")
 
 
+#: Inputs up to so many bytes are small: some 10,000 calls' presentations.
+SMALL_INPUT = 64 << 20
+
+
+def is_small(paths: Iterable[str]) -> bool:
+    """Whether inputs are local and together, compressed ones counted eightfold, small."""
+    total = 0
+    for given in paths:
+        local = local_path(given)
+        if local is None:
+            return False
+        for file in local_files(local):
+            packed = file.suffix in (".gz", ".bz2", ".zst", ".parquet")
+            total += file.stat().st_size * (8 if packed else 1)
+    return total <= SMALL_INPUT
+
+
 def local_path(given: str) -> str | None:
     """Return the path of an input on the local file system; None for another file system's URI."""
     if given.startswith("file:"):

@@ -11,16 +11,6 @@ import pytest
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
-#: Tests are many short jobs over few rows. Without these, much of Java's time goes into compiling
-#: code that runs too rarely to make up for it, into clearing it away, and into collecting garbage.
-JAVA = (
-    "-XX:TieredStopAtLevel=1",
-    "-XX:ReservedCodeCacheSize=512m",
-    "-XX:-UseCodeCacheFlushing",
-    "-XX:+UseSerialGC",
-)
-QUICK = {"spark.driver.extraJavaOptions": " ".join(JAVA)}
-
 
 def pytest_collection_modifyitems(items):
     """Mark what needs Spark, for ``make test-spark35``."""
@@ -34,10 +24,8 @@ def spark():
     from nes_spark.config import SparkConfig
     from nes_spark.session import get_session
 
-    config = SparkConfig(
-        master="local[2]", shuffle_partitions=3, driver_memory="2g", settings=QUICK
-    )
-    session = get_session(config, "nes_spark tests")
+    config = SparkConfig(master="local[2]", shuffle_partitions=3, driver_memory="2g")
+    session = get_session(config, "nes_spark tests", short=True)
     yield session
     session.stop()
 

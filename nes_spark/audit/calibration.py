@@ -55,10 +55,9 @@ def standardised(similarities: np.ndarray) -> np.ndarray:
 
 def utilities(weights: np.ndarray, features: np.ndarray) -> np.ndarray:
     """Return the weighted sum over views, shape (n, m), of features of shape (views, n, m)."""
-    total = np.zeros(features.shape[1:])
-    for weight, layer in zip(weights, features, strict=True):
-        total += weight * layer
-    return total
+    views, n, m = features.shape
+    # One product over all cells: several passes over large tables cost more than the arithmetic.
+    return np.asarray(weights @ features.reshape(views, n * m)).reshape(n, m)
 
 
 def probabilities(utility: np.ndarray) -> np.ndarray:
@@ -68,7 +67,9 @@ def probabilities(utility: np.ndarray) -> np.ndarray:
 
 
 def fit_weights(
-    parts: Sequence[tuple[np.ndarray, np.ndarray, float]], ridge: float = RIDGE
+    parts: Sequence[tuple[np.ndarray, np.ndarray, float]],
+    ridge: float = RIDGE,
+    start: np.ndarray | None = None,
 ) -> np.ndarray:
     """Fit the weights of the views to labelled texts.
 
@@ -79,6 +80,8 @@ def fit_weights(
         the log-likelihood of the part is multiplied by.
     ridge : float
         Multiplies the squared distance of the weights from their mean.
+    start : numpy.ndarray of float64, shape (views,), optional
+        Weights near the optimum, for fewer steps; there is one optimum, wherever one starts.
 
     Returns
     -------
@@ -93,21 +96,20 @@ def fit_weights(
         value = ridge * float(apart @ apart) + 1e-3 * float(weights @ weights)
         slope = 2 * ridge * apart + 2e-3 * weights
         for features, labels, factor in parts:
-            utility = utilities(weights, features)
-            utility -= utility.max(axis=1, keepdims=True)
-            chances = np.exp(utility)
+            chances = utilities(weights, features)
+            chances -= chances.max(axis=1, keepdims=True)
+            rows = np.arange(len(labels))
+            right = chances[rows, labels]
+            np.exp(chances, out=chances)
             sums = chances.sum(axis=1, keepdims=True)
             chances /= sums
-            rows = np.arange(len(labels))
-            value -= factor * float((utility[rows, labels] - np.log(sums[:, 0])).sum())
-            for view, layer in enumerate(features):
-                expected = np.einsum("ij,ij->", layer, chances)
-                slope[view] -= factor * (layer[rows, labels].sum() - expected)
+            value -= factor * float((right - np.log(sums[:, 0])).sum())
+            expected = features.reshape(views, -1) @ chances.ravel()
+            slope -= factor * (features[:, rows, labels].sum(axis=1) - expected)
         return value, slope
 
-    found = minimize(
-        loss, np.full(views, 0.5), jac=True, bounds=[(LEAST, None)] * views, method="L-BFGS-B"
-    )
+    begin = np.full(views, 0.5) if start is None else start
+    found = minimize(loss, begin, jac=True, bounds=[(LEAST, None)] * views, method="L-BFGS-B")
     return np.asarray(found.x, dtype=np.float64)
 
 
@@ -177,7 +179,7 @@ def self_trained(
     for start in (fitted, np.full_like(fitted, fitted.mean())):
         weights, labels = start, assignment(utilities(start, features), capacity)
         for _ in range(ROUNDS):
-            weights = fit_weights([(features, labels, 1.0), *anchors], ridge)
+            weights = fit_weights([(features, labels, 1.0), *anchors], ridge, weights)
             before, labels = labels, assignment(utilities(weights, features), capacity)
             if np.array_equal(before, labels):
                 break

@@ -13,7 +13,7 @@ from nes_spark.config import Config
 from nes_spark.errors import NesError
 from nes_spark.failures import translated
 from nes_spark.run.secrets import required_secrets
-from nes_spark.store import Manifest, Store, find_inputs, input_fingerprint
+from nes_spark.store import Manifest, Store, find_inputs, input_fingerprint, is_small
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -155,7 +155,7 @@ def open_run(config: Config, spark: SparkSession | None = None) -> Iterator[Cont
     with translated("run"), store.lock(), store.work() as work:
         secret = load_secret(config.seed, store.local_path("sealed") if store.is_local else None)
         log = store.local_path(*SPARK_LOG) if store.is_local else None
-        with run_session(config.spark, work, log, spark) as session:
+        with run_session(config.spark, work, log, spark, is_small(paths)) as session:
             yield Context(
                 session,
                 config,
