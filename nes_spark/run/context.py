@@ -16,10 +16,13 @@ from nes_spark.run.secrets import required_secrets
 from nes_spark.store import Manifest, Store, find_inputs, input_fingerprint, is_small
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from pyspark.sql import DataFrame, SparkSession
 
     from nes_spark.embedding import EmbedderSpec
     from nes_spark.mixture import MixtureModel
+    from nes_spark.tracking import Tracker
 
 ALL_PERIODS = "all"
 #: Spark's own messages, which quote values of rows; kept only when a run fails.
@@ -30,7 +33,8 @@ SPARK_LOG = ("stages", "spark.log")
 class Context:
     """What stages work with: the session, the configuration, the tables so far, the secret.
 
-    ``started`` is when the run was opened, in seconds since 1970.
+    ``started`` is when the run was opened, in seconds since 1970; ``tracker`` the tracking store
+    where it is being opened already.
     """
 
     spark: SparkSession
@@ -40,6 +44,7 @@ class Context:
     input_fingerprint: str
     kept: list[DataFrame] = field(default_factory=list, repr=False)
     started: float = field(default_factory=time.time)
+    tracker: Future[Tracker] | None = field(default=None, repr=False)
 
     def keep(self, frame: DataFrame) -> DataFrame:
         """Persist a frame that several outputs of the stage come from, until they are written."""

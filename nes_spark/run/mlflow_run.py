@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import warnings
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -37,6 +39,20 @@ def tracker_of(config: Config, store: Store) -> Tracker:
     if store.is_local:
         folder = store_folder(config.output.directory, store.local_path("..").resolve())
     return Tracker(config.tracking.uri, config.tracking.experiment, folder)
+
+
+def open_ahead(config: Config, store: Store) -> Future[Tracker] | None:
+    """Begin to open the default tracking store while Java works; None where it is another one.
+
+    Making the tables of a new store takes seconds. What goes wrong is said at the end, where the
+    store is used; one on a server is not asked before.
+    """
+    if not config.tracking.enabled or config.tracking.uri or os.environ.get("MLFLOW_TRACKING_URI"):
+        return None
+    opener = ThreadPoolExecutor(1, "tracking store")
+    found = opener.submit(tracker_of, config, store)
+    opener.shutdown(wait=False)
+    return found
 
 
 def folder_tag(store: Store) -> str:
@@ -103,7 +119,8 @@ def track(context: Context, outcome: Outcome, report: Path, record: bytes | None
     config, store = context.config, context.store
     figures, candidates, choice = outcome.figures, outcome.candidates, outcome.choice
     model = outcome.model
-    tracker = tracker_of(config, store)
+    ahead = context.tracker
+    tracker = tracker_of(config, store) if ahead is None else ahead.result()
     verdicts = {gate.verdict for gate in outcome.gates if not gate.passed}
     verdict = "refused" if "refused" in verdicts else "waiting" if verdicts else "passed"
     # Only one process works in a folder at a time, so a run that is still open was killed.

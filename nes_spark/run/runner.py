@@ -104,6 +104,7 @@ def run(
     check_config(config)
     from nes_spark.run.context import open_run
     from nes_spark.run.judging import check_judge
+    from nes_spark.run.mlflow_run import open_ahead
     from nes_spark.run.pipeline import STAGES
     from nes_spark.run.release import publish
 
@@ -111,6 +112,7 @@ def run(
     with Progress(len(STAGES) + 1, expected=_last_time(config)) as progress:
         progress.prepare("starting Spark and looking at the input")
         with open_run(config, spark) as context:
+            context.tracker = open_ahead(config, context.store)
             _run_stages(context, progress, force)
             with translated("stage release"):
                 return publish(context, progress, force)
