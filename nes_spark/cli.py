@@ -237,6 +237,11 @@ def files(copy: str | None) -> None:
 @click.option("--plan", is_flag=True, help="Print the stages and stop.")
 @click.option("--force", is_flag=True, help="Run every stage, done or not.")
 @click.option("--replace", is_flag=True, help="Do not ask before a release is replaced.")
+@click.option(
+    "--profile",
+    is_flag=True,
+    help="Write report/profile.csv and .svg: where the time of each stage went.",
+)
 def run(
     conf: str,
     input_path: str | None,
@@ -248,6 +253,7 @@ def run(
     plan: bool,
     force: bool,
     replace: bool,
+    profile: bool,
 ) -> None:
     """Run the whole pipeline with the configuration CONF.
 
@@ -260,7 +266,7 @@ def run(
         click.echo(nes_spark.describe_plan(config))
         return
     _tell_what_is_replaced(config, ask=_on_terminal() and not replace)
-    click.echo(str(nes_spark.run(config, force=force)))
+    click.echo(str(nes_spark.run(config, force=force, profile=profile)))
 
 
 def _tell_what_is_replaced(config: Config, ask: bool) -> None:
@@ -284,6 +290,11 @@ def _tell_what_is_replaced(config: Config, ask: bool) -> None:
 @main.command()
 @run_options
 @click.option("--force", is_flag=True, help="Run every stage, done or not.")
+@click.option(
+    "--profile",
+    is_flag=True,
+    help="Write report/profile.csv and .svg: where the time of each stage went.",
+)
 def demo(
     input_path: str | None,
     output: str | None,
@@ -292,6 +303,7 @@ def demo(
     log_json: bool,
     quiet: bool,
     force: bool,
+    profile: bool,
 ) -> None:
     """Run the main job on the bundled corpus of fictional companies."""
     from nes_spark.demo import config_path, corpus_path
@@ -301,7 +313,7 @@ def demo(
         input_path or str(corpus_path()), output or "out/demo", period, settings
     )
     config = nes_spark.load_config(config_path(), overrides)
-    click.echo(str(nes_spark.run(config, force=force)))
+    click.echo(str(nes_spark.run(config, force=force, profile=profile)))
 
 
 @main.command()

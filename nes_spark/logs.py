@@ -115,6 +115,11 @@ class Progress:
         Stage -> seconds that it took the last time; what is known of them says how much is left.
     now : callable, optional
         The clock, in seconds.
+
+    Attributes
+    ----------
+    marks : list of (str, float, float)
+        Stages and parts that have ended: name, begin and end in seconds since 1970.
     """
 
     def __init__(
@@ -133,6 +138,7 @@ class Progress:
         self._detail = ""
         self._stage = ""
         self._stage_began = self._began
+        self.marks: list[tuple[str, float, float]] = []
         self._stream = stream or sys.stderr
         self._live = self._stream.isatty() and LOGGER.isEnabledFor(logging.INFO)
         self._over = threading.Event()
@@ -213,6 +219,7 @@ class Progress:
         began = time.perf_counter()
         yield
         seconds = time.perf_counter() - began
+        self._mark(f"{stage}: {name}", seconds)
         LOGGER.info(
             "        %-12s %s %8.1f s",
             "",
@@ -220,6 +227,10 @@ class Progress:
             seconds,
             extra={"facts": {"part": name, "of": stage, "seconds": round(seconds, 3)}},
         )
+
+    def _mark(self, name: str, seconds: float) -> None:
+        end = time.time()
+        self.marks.append((name, end - seconds, end))
 
     def clear(self) -> None:
         """Take the transient line away."""
@@ -231,6 +242,7 @@ class Progress:
     def done(self, name: str, outcome: str, seconds: float, **facts: Any) -> None:
         """Report a finished stage with its counts, wall time in seconds and further facts."""
         self.clear()
+        self._mark(name, seconds)
         LOGGER.info(
             "[%2d/%d] %-12s %s %8.1f s",
             self.position,

@@ -151,6 +151,7 @@ def get_session(
     work: Path | None = None,
     log: Path | None = None,
     short: bool = False,
+    events: Path | None = None,
 ) -> SparkSession:
     """Return the active Spark session, or start one.
 
@@ -169,6 +170,8 @@ def get_session(
         File for Spark's own messages; by default in ``work``.
     short : bool, default False
         The session is for many short jobs over few rows: a local one compiles as little as it can.
+    events : pathlib.Path, optional
+        Folder for Spark's event log, owner only: its plans quote values.
 
     Returns
     -------
@@ -177,7 +180,8 @@ def get_session(
     Raises
     ------
     InfrastructureError
-        When Java is missing or older than 17, or Spark does not start.
+        When Java is missing or older than 17, or Spark does not start; with ``events``, when the
+        session is another's or runs elsewhere.
     """
     global _started
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -188,6 +192,8 @@ def get_session(
 
     active = SparkSession.getActiveSession()
     if active is not None:
+        if events is not None:
+            raise InfrastructureError(_NO_EVENTS)
         return active
     master = config.master if config else None
     remote = config.remote if config else None
@@ -201,6 +207,8 @@ def get_session(
         _require_java()
     builder = SparkSession.builder.appName(app_name)
     submitted = "PYSPARK_GATEWAY_PORT" in os.environ
+    if events is not None and (remote or submitted):
+        raise InfrastructureError(_NO_EVENTS)
     if remote:
         builder = builder.remote(remote)
     elif not master and submitted:
@@ -252,6 +260,13 @@ def get_session(
     java = settings.get(JAVA_OPTIONS)
     if config:
         settings |= config.settings
+    if events is not None:
+        settings |= {
+            "spark.eventLog.enabled": "true",
+            "spark.eventLog.dir": events.absolute().as_uri(),
+            "spark.eventLog.compress": "false",
+            "spark.eventLog.rolling.enabled": "false",
+        }
     if remote or (submitted and not local):
         # The cluster's manager sets the folders of its processes; see warn_about_encryption.
         return _start(builder, settings, None)
@@ -297,6 +312,10 @@ def get_session(
     return session
 
 
+_NO_EVENTS = (
+    "a profile can be made of a session that nes-spark starts itself; leave --profile out and look "
+    "at the Spark UI or the event log (spark.eventLog.enabled) of this one"
+)
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 #: For many short jobs over few rows. Without these, compiling Java code for them, clearing it away
 #: and collecting garbage take more processor time than all tasks together.
@@ -397,6 +416,7 @@ def run_session(
     log: Path | None,
     given: SparkSession | None = None,
     short: bool = False,
+    events: Path | None = None,
 ) -> Iterator[SparkSession]:
     """Give a session for one run; one that is started for it ends with it.
 
@@ -409,7 +429,7 @@ def run_session(
     given : pyspark.sql.SparkSession, optional
         A session to use; it and one that is active already are left running, with their working
         files where whoever started them wanted them.
-    short : bool
+    short, events
         As for :func:`get_session`.
 
     Yields
@@ -417,7 +437,9 @@ def run_session(
     pyspark.sql.SparkSession
     """
     before = _started
-    session = given if given is not None else get_session(config, work=work, log=log, short=short)
+    if given is not None and events is not None:
+        raise InfrastructureError(_NO_EVENTS)
+    session = given or get_session(config, work=work, log=log, short=short, events=events)
     mine = _started if _started is not before else None
     try:
         warn_about_encryption(session)

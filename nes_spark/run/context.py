@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import posixpath
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nes_spark import scratch
 from nes_spark.config import Config
 from nes_spark.errors import NesError
 from nes_spark.failures import translated
@@ -130,7 +132,11 @@ def run_folder(config: Config) -> Store:
 
 
 @contextlib.contextmanager
-def open_run(config: Config, spark: SparkSession | None = None) -> Iterator[Context]:
+def open_run(
+    config: Config,
+    spark: SparkSession | None = None,
+    profiled: Callable[[Store, Path], None] | None = None,
+) -> Iterator[Context]:
     """Open the run folder of a configuration: session, store, lock, secret seed, input digest.
 
     Parameters
@@ -140,6 +146,9 @@ def open_run(config: Config, spark: SparkSession | None = None) -> Iterator[Cont
     spark : pyspark.sql.SparkSession, optional
         A session to use. Otherwise the active one is used or, where there is none, one is started
         and stopped at the end.
+    profiled : callable, optional
+        Called when all went well and the session has ended, with the store and the folder of
+        Spark's event log.
 
     Yields
     ------
@@ -160,12 +169,22 @@ def open_run(config: Config, spark: SparkSession | None = None) -> Iterator[Cont
     with translated("run"), store.lock(), store.work() as work:
         secret = load_secret(config.seed, store.local_path("sealed") if store.is_local else None)
         log = store.local_path(*SPARK_LOG) if store.is_local else None
-        with run_session(config.spark, work, log, spark, is_small(paths)) as session:
-            yield Context(
-                session,
-                config,
-                store,
-                secret,
-                input_fingerprint(session, paths),
-                started=started,
-            )
+        with contextlib.ExitStack() as until:
+            events = None
+            if profiled is not None:
+                folder = work
+                if folder is None:
+                    folder, close = scratch.temporary_work()
+                    until.callback(close)
+                events = scratch.private_folder(folder / "events")
+            with run_session(config.spark, work, log, spark, is_small(paths), events) as session:
+                yield Context(
+                    session,
+                    config,
+                    store,
+                    secret,
+                    input_fingerprint(session, paths),
+                    started=started,
+                )
+            if profiled is not None and events is not None:
+                profiled(store, events)

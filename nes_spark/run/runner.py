@@ -7,6 +7,8 @@ only then moved to its place. What cannot be recorded is not published.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nes_spark.errors import (
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from nes_spark.run.context import Context
     from nes_spark.run.pipeline import Stage
     from nes_spark.run.result import RunResult
+    from nes_spark.store import Store
 
 
 def describe_plan(config: Config) -> str:
@@ -61,6 +64,7 @@ def run(
     spark: SparkSession | None = None,
     force: bool = False,
     documents: pd.DataFrame | DataFrame | None = None,
+    profile: bool = False,
 ) -> RunResult:
     """Run the whole pipeline and publish the chosen release.
 
@@ -76,6 +80,9 @@ def run(
         One row a document, with the columns that ``input.columns`` names; takes the place of
         ``input.path``. It lies in the run folder, owner only, while the run works. A Spark table
         brings its session.
+    profile : bool, optional
+        Write ``report/profile.csv`` and ``report/profile.svg``: where the time of each stage went
+        (:mod:`nes_spark.run.profiling`). The session must be one that is started for the run.
 
     Returns
     -------
@@ -100,7 +107,7 @@ def run(
         check_config(config, planned=True)
         own = getattr(documents, "sparkSession", None)
         with given_documents(config, documents) as ready:
-            return run(ready, own if spark is None else spark, force)
+            return run(ready, own if spark is None else spark, force, profile=profile)
     check_config(config)
     from nes_spark.run.context import open_run
     from nes_spark.run.judging import check_judge
@@ -111,11 +118,31 @@ def run(
     check_judge(config)
     with Progress(len(STAGES) + 1, expected=_last_time(config)) as progress:
         progress.prepare("starting Spark and looking at the input")
-        with open_run(config, spark) as context:
+        with open_run(config, spark, _profiled(progress) if profile else None) as context:
             context.tracker = open_ahead(config, context.store)
             _run_stages(context, progress, force)
             with translated("stage release"):
                 return publish(context, progress, force)
+
+
+def _profiled(progress: Progress) -> Callable[[Store, Path], None]:
+    """Return what tells where the time went, when the session has ended."""
+    from nes_spark.run.profiling import (
+        PICTURE,
+        TABLE,
+        draw_profile,
+        event_lines,
+        profile,
+        read_events,
+    )
+
+    def write(store: Store, events: Path) -> None:
+        found = profile(read_events(event_lines(events)), progress.marks)
+        store.write_bytes(found.round(3).to_csv(index=False).encode(), "report", TABLE)
+        store.write_bytes(draw_profile(found), "report", PICTURE)
+        LOGGER.info("profile: %s and %s beside it", store.path("report", TABLE), PICTURE)
+
+    return write
 
 
 def _last_time(config: Config) -> dict[str, float]:
