@@ -187,7 +187,7 @@ def draw_profile(found: pd.DataFrame) -> bytes:
         axes.text(seconds, place, f" {seconds:.1f} s, {row['jobs']} jobs", va="center", size=8)
     axes.set_xlim(0, max(1.0, float(found["seconds"].max())) * 1.25)
     axes.set_xlabel("seconds")
-    axes.legend(loc="lower right", fontsize=8)
+    axes.legend(loc="upper right", fontsize=8)
     axes.set_title("Where the time of the run went", loc="left")
     stream = io.BytesIO()
     figure.savefig(stream, format="svg", metadata={"Date": None, "Title": "Profile of a run"})
