@@ -20,6 +20,7 @@ from nes_spark.releases.frontier import choose
 if TYPE_CHECKING:
     from nes_spark.config import Config
     from nes_spark.config.sections import ChoiceConfig
+    from nes_spark.store import Store
 
 LOGGER = logging.getLogger(__name__)
 
@@ -27,6 +28,8 @@ LOGGER = logging.getLogger(__name__)
 _RESAMPLED = 20
 #: Figures of a candidate that are measured before the choice, beside those of its scores.
 MEASURED = ("measured", "measured_low", "measured_high", "fidelity", "fidelity_se")
+#: Columns of table ``scores`` that a choice looks at.
+SCORED = ("combination", "n_swaps", "draw", "DR", "DU")
 #: Half the width of a 95 % interval in standard errors.
 _NORMAL = 1.959963984540054
 
@@ -99,6 +102,60 @@ def with_measures(
     return found.merge(attacked, on=key, how="left", validate="many_to_one")
 
 
+def chosen_space(config: Config, populations: Mapping[str, float] | None) -> tuple[str, float]:
+    """Return the mixture setting and the population size whose candidates are chosen among.
+
+    Parameters
+    ----------
+    config : Config
+    populations : mapping of str to float or None
+        How a configuration calls a population size, e.g. ``comparable`` -> its size.
+    """
+    from nes_spark.mixture.settings import settings_of
+
+    rule = config.choice
+    setting = rule.setting or settings_of(config.mixture)[0].name
+    asked = config.risk.population[0] if rule.population is None else rule.population
+    return setting, float((populations or {}).get(str(asked), asked))
+
+
+def scores_of_choice(
+    store: Store,
+    candidates: pd.DataFrame,
+    config: Config,
+    populations: Mapping[str, float] | None = None,
+) -> pd.DataFrame:
+    """Read the rows of table ``scores`` that :func:`choose_release` looks at, and no others.
+
+    The table has a row for every swap of every sequence and population size. A choice is made among
+    candidates of one setting and population, which plan ``whole`` has at tenths of its sequence
+    alone.
+
+    Parameters
+    ----------
+    store : Store
+        Of a run whose stage ``scores`` has finished.
+    candidates : pandas.DataFrame
+        Table ``candidates``.
+    config, populations
+        As for :func:`choose_release`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``setting, population`` and the columns of :data:`SCORED`.
+    """
+    setting, population = chosen_space(config, populations)
+    mine = candidates[(candidates["setting"] == setting) & (candidates["population"] == population)]
+    only = {
+        "setting": [setting],
+        "population": [population],
+        "combination": sorted(set(mine["combination"])),
+        "n_swaps": sorted(set(mine["n_swaps"].tolist())),
+    }
+    return store.read_pandas("scores", ["setting", "population", *SCORED], only)
+
+
 @dataclass(frozen=True)
 class _Chosen:
     """A position among the candidates and how it came about."""
@@ -142,12 +199,8 @@ def choose_release(
     EstimationError
         When the setting or population has no candidates, or the rule no feasible one.
     """
-    from nes_spark.mixture.settings import settings_of
-
     rule = config.choice
-    setting = rule.setting or settings_of(config.mixture)[0].name
-    asked = config.risk.population[0] if rule.population is None else rule.population
-    population = float((populations or {}).get(str(asked), asked))
+    setting, population = chosen_space(config, populations)
     mine = candidates[
         (candidates["setting"] == setting) & (candidates["population"] == population)
     ].reset_index(drop=True)
