@@ -30,6 +30,8 @@ _RESAMPLED = 20
 MEASURED = ("measured", "measured_low", "measured_high", "fidelity", "fidelity_se")
 #: Columns of table ``scores`` that a choice looks at.
 SCORED = ("combination", "n_swaps", "draw", "DR", "DU")
+#: Utility above counts as this. A cosine is at most 1 by itself, and its resamples stay what they are.
+_CAPS = {"DU": 1.0, "fidelity": math.inf}
 #: Half the width of a 95 % interval in standard errors.
 _NORMAL = 1.959963984540054
 
@@ -173,6 +175,7 @@ def choose_release(
     components: Mapping[str, int],
     scores: pd.DataFrame | None = None,
     populations: Mapping[str, float] | None = None,
+    fidelity: pd.DataFrame | None = None,
 ) -> Choice:
     """Choose among the candidates of one setting and population.
 
@@ -189,6 +192,9 @@ def choose_release(
         Table ``scores``: what each draw reached. Without it, averages are compared as they are.
     populations : mapping of str to float, optional
         How a configuration calls a population size, e.g. ``comparable`` -> its size.
+    fidelity : pandas.DataFrame, optional
+        Table ``fidelity``, of which ``setting, combination, n_swaps, by_document`` are read: what
+        documents two candidates share. Without it errors of fidelity are taken as independent.
 
     Returns
     -------
@@ -215,7 +221,10 @@ def choose_release(
     own = None
     if scores is not None:
         own = scores[(scores["setting"] == setting) & (scores["population"] == population)]
-    found = _choose(mine, config, own)
+    shared = None
+    if fidelity is not None and "fidelity" in mine:
+        shared = _shared_documents(mine, fidelity[fidelity["setting"] == setting])
+    found = _choose(mine, config, own, shared)
     row = mine.iloc[found.position].to_dict()
     draw, own_DR, own_DU = _published(row, own)
     return Choice(
@@ -266,7 +275,26 @@ def _published(row: Mapping[Any, Any], own: pd.DataFrame | None) -> tuple[int, A
     return int(released["draw"]), float(released["DR"]), float(released["DU"])
 
 
-def _choose(mine: pd.DataFrame, config: Config, scores: pd.DataFrame | None) -> _Chosen:
+def _shared_documents(mine: pd.DataFrame, fidelity: pd.DataFrame) -> np.ndarray:
+    """Return what each document adds to the error of each candidate's fidelity, shape (g, c)."""
+    parts = {
+        (str(c), int(n)): dict(by_document)
+        for c, n, by_document in zip(
+            fidelity["combination"], fidelity["n_swaps"], fidelity["by_document"], strict=True
+        )
+    }
+    documents = sorted({d for found in parts.values() for d in found})
+    place = {document: g for g, document in enumerate(documents)}
+    sample = np.zeros((len(documents), len(mine)))
+    for c, name in enumerate(zip(mine["combination"], mine["n_swaps"], strict=True)):
+        for document, value in parts.get((str(name[0]), int(name[1])), {}).items():
+            sample[place[document], c] = value
+    return sample
+
+
+def _choose(
+    mine: pd.DataFrame, config: Config, scores: pd.DataFrame | None, shared: np.ndarray | None
+) -> _Chosen:
     rule = config.choice
     risk, utility = axes_of(config, mine)
     if rule.rule == "max_rate":
@@ -277,21 +305,32 @@ def _choose(mine: pd.DataFrame, config: Config, scores: pd.DataFrame | None) -> 
     if rule.rule == "coverage":
         return _Chosen(_covering(mine, float(rule.coverage or 1.0)), risk, utility)
     several = scores is not None and not rule.per_draw and int(mine["draws"].max()) > 1
-    if risk == "DR" and utility == "DU" and several:
+    # in plan whole an encoder reads one draw
+    paired = utility == "DU" or config.releases.plan == "pairs"
+    if risk == "DR" and paired and several:
         assert scores is not None
-        return _by_draws(mine, scores, rule)
+        return _by_draws(mine, scores, rule, utility, shared)
     found = decide_levels(
-        _levels(mine, risk, utility),
+        _levels(mine, risk, utility, shared),
         rule.rule,
         slope=rule.slope,
         max_risk=rule.max_risk,
         min_utility=rule.min_utility,
+        cap=_CAPS[utility],
+        resamples=rule.resamples if risk == "measured" or utility == "fidelity" else 0,
+        seed=_RESAMPLED,
     )
-    return _Chosen(found.chosen, risk, utility, len(found.tied))
+    return _Chosen(found.chosen, risk, utility, len(found.tied), _number(found.stability))
 
 
-def _by_draws(mine: pd.DataFrame, scores: pd.DataFrame, rule: ChoiceConfig) -> _Chosen:
-    """Choose by DR and DU, paired over draws."""
+def _by_draws(
+    mine: pd.DataFrame,
+    scores: pd.DataFrame,
+    rule: ChoiceConfig,
+    utility: str,
+    shared: np.ndarray | None,
+) -> _Chosen:
+    """Choose by DR paired over draws, and by DU paired too or fidelity paired over documents."""
     nothing = mine[mine["n_swaps"] == 0].iloc[0]
     drawn = int(mine["draws"].max())
     draws = draws_of(scores, drawn, nothing=(float(nothing["DR"]), float(nothing["DU"])))
@@ -300,6 +339,12 @@ def _by_draws(mine: pd.DataFrame, scores: pd.DataFrame, rule: ChoiceConfig) -> _
         for i, (c, n) in enumerate(zip(mine["combination"], mine["n_swaps"], strict=True))
     }
     known = np.array([name in place for name in draws.names])
+    if utility == "fidelity":
+        rows = [place.get(name, -1) for name in draws.names]
+        values = np.where(known, mine["fidelity"].to_numpy(float)[rows], math.nan)
+        if shared is None:
+            shared = np.diag(np.nan_to_num(mine["fidelity_se"].to_numpy(float)))
+        draws = draws.with_utility(values, np.where(known, shared[:, rows], 0.0))
     found = decide(
         draws,
         rule.rule,  # type: ignore[arg-type]  # the two others were taken care of
@@ -307,14 +352,17 @@ def _by_draws(mine: pd.DataFrame, scores: pd.DataFrame, rule: ChoiceConfig) -> _
         max_risk=rule.max_risk,
         min_utility=rule.min_utility,
         eligible=known,
+        cap=_CAPS[utility],
         resamples=rule.resamples,
         seed=_RESAMPLED,
     )
     stability = None if math.isnan(found.confidence) else found.confidence
-    return _Chosen(place[draws.names[found.chosen]], "DR", "DU", len(found.tied), stability)
+    return _Chosen(place[draws.names[found.chosen]], "DR", utility, len(found.tied), stability)
 
 
-def _levels(mine: pd.DataFrame, risk: str, utility: str) -> Levels:
+def _levels(
+    mine: pd.DataFrame, risk: str, utility: str, shared: np.ndarray | None = None
+) -> Levels:
     def column(name: str) -> np.ndarray:
         values = mine[name] if name in mine else pd.Series(math.nan, index=mine.index)
         return values.to_numpy(dtype=float, na_value=math.nan)
@@ -329,6 +377,7 @@ def _levels(mine: pd.DataFrame, risk: str, utility: str) -> Levels:
         column(utility),
         column(f"{utility}_se"),
         column("DR"),
+        shared if utility == "fidelity" else None,
     )
 
 

@@ -288,10 +288,9 @@ def choose_candidate(
         Table ``candidates`` with what was measured of each and the chosen one marked; the choice.
     """
     store, config = context.store, context.config
+    fidelity = fidelity_of_candidates(context)
     candidates = with_measures(
-        store.read_pandas("candidates"),
-        fidelity_of_candidates(context),
-        measured_of_candidates(context),
+        store.read_pandas("candidates"), fidelity, measured_of_candidates(context)
     )
     populations = {"comparable": comparable_population(finished(store, "chunks").rows)}
     choice = choose_release(
@@ -300,6 +299,7 @@ def choose_candidate(
         {name: len(model.weights) for name, model in models.items()},
         scores_of_choice(store, candidates, config, populations),
         populations,
+        fidelity,
     )
     candidates["chosen"] = choice.marks(candidates)
     return candidates, choice
