@@ -13,9 +13,9 @@ Three rules that the averages alone would break:
   the one with the luckier noise would win;
 * the release without swaps is always on the frontier.
 
-Where utility is not known draw by draw but was found on a sample of documents (an encoder reads some
-texts of all draws), its errors are those of the sample, and they are paired as well: what a document
-does to both of two candidates cancels in their difference.
+Where utility is not known draw by draw but was found on a sample of documents (an encoder reads
+some texts of all draws), its errors are those of the sample, and they are paired as well: what a
+document does to both of two candidates cancels in their difference.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ NoisyRule = Literal["lowest_risk", "max_utility", "line"]
 NOISY_RULES: tuple[NoisyRule, ...] = ("lowest_risk", "max_utility", "line")
 #: Standard errors of a difference within which two candidates tie.
 TIE = 2.0
-#: A choice that fewer of the resamples confirm is a toss.
-TOSS = 0.5
+#: A choice that fewer of the resamples confirm is called a toss: other seeds may choose otherwise.
+TOSS = 0.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,7 +243,7 @@ class Decision:
 
     @property
     def is_toss(self) -> bool:
-        """Whether fewer than half of the resamples confirm the choice."""
+        """Whether fewer than nine in ten of the resamples confirm the choice."""
         return self.confidence < TOSS
 
     def stability_of(self, groups: Sequence[Hashable]) -> dict[Hashable, float]:
@@ -600,8 +600,8 @@ def decide_levels(
     """Choose one release from figures with standard errors.
 
     The rules are those of :func:`decide`. A candidate ties with the best when what the rule makes
-    small differs by at most two standard errors. Those of risk, and of utility without a sample, are
-    taken as independent: figures of one run share documents and chunks, which makes their
+    small differs by at most two standard errors. Those of risk, and of utility without a sample,
+    are taken as independent: figures of one run share documents and chunks, which makes their
     difference surer than that, so that ties are found rather too often than too seldom. Of those
     that tie, the one with the lowest ``beside`` is chosen, then the one with the lowest risk, then
     the most swaps: what cannot be told apart is decided for protection.

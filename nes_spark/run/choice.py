@@ -30,7 +30,7 @@ _RESAMPLED = 20
 MEASURED = ("measured", "measured_low", "measured_high", "fidelity", "fidelity_se")
 #: Columns of table ``scores`` that a choice looks at.
 SCORED = ("combination", "n_swaps", "draw", "DR", "DU")
-#: Utility above counts as this. A cosine is at most 1 by itself, and its resamples stay what they are.
+#: Utility above counts as this. A cosine is at most 1 by itself; its resamples stay as they are.
 _CAPS = {"DU": 1.0, "fidelity": math.inf}
 #: Half the width of a 95 % interval in standard errors.
 _NORMAL = 1.959963984540054
