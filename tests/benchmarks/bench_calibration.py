@@ -17,10 +17,10 @@ from __future__ import annotations
 import argparse
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -94,8 +94,8 @@ def one(counts: NDArray[np.int64], share: float, rng: np.random.Generator) -> Re
     )
 
 
-def calibration(runs: int, folder: Path | None) -> pd.DataFrame:
-    """Table of all truths and shares."""
+def calibration(runs: int, folder: Path | None) -> Iterator[tuple[Any, ...]]:
+    """Rows of all truths and shares: truth, sample, fits, and :data:`COLUMNS`."""
     made = {
         f"Ewens-Pitman, theta {theta:g}, alpha {alpha:g}": (ewens_pitman, theta, alpha)
         for theta, alpha in ((20, 0.0), (20, 0.6), (100, 0.8), (2, 0.7))
@@ -103,13 +103,6 @@ def calibration(runs: int, folder: Path | None) -> pd.DataFrame:
         f"Zipf, exponent {exponent:g}, cut off at {cutoff:g}": (zipf, exponent, cutoff)
         for exponent, cutoff in ((1.0, 2_000), (1.2, 20_000), (0.7, 5_000))
     }
-    rows = []
-    for name, (law, *parameters) in made.items():
-        for share in SHARES:
-            rng = np.random.default_rng([SHARES.index(share), [*made].index(name)])
-            # a new table for each run: the model is what is calibrated
-            results = [one(law(*parameters, rng), share, rng) for _ in range(runs)]
-            rows.append((name, share, *_summary(results)))
     tables = dict(of_run(folder)) if folder else {}
     for share in SHARES:
         results, used = [], 0
@@ -119,8 +112,13 @@ def calibration(runs: int, folder: Path | None) -> pd.DataFrame:
                 used += 1
                 results += [one(counts, share, rng) for _ in range(max(1, runs // 5))]
         if used:
-            rows.append((f"{used} tables of the run", share, *_summary(results)))
-    return pd.DataFrame(rows, columns=["truth", "sample", "fits", *COLUMNS])
+            yield f"{used} tables of the run", f"{share:.0%}", *_summary(results)
+    for name, (law, *parameters) in made.items():
+        for share in SHARES:
+            rng = np.random.default_rng([SHARES.index(share), [*made].index(name)])
+            # a new table for each run: the model is what is calibrated
+            results = [one(law(*parameters, rng), share, rng) for _ in range(runs)]
+            yield name, f"{share:.0%}", *_summary(results)
 
 
 def _summary(results: list[Result | None]) -> tuple[float, ...]:
@@ -163,13 +161,20 @@ def drops(runs: int) -> pd.DataFrame:
     )
 
 
+def head(columns: Sequence[str]) -> str:
+    """Return the head of a table in Markdown."""
+    return "| " + " | ".join(columns) + " |\n|" + "---|" * len(columns)
+
+
+def line(row: Sequence[Any]) -> str:
+    """Return a row of a table in Markdown."""
+    return "| " + " | ".join(f"{v:.3f}" if isinstance(v, float) else str(v) for v in row) + " |"
+
+
 def markdown(table: pd.DataFrame) -> str:
     """Return a table in Markdown."""
-    lines = ["| " + " | ".join(table.columns) + " |", "|" + "---|" * len(table.columns)]
-    for row in table.itertuples(index=False):
-        cells = [f"{v:.3f}" if isinstance(v, float) else str(v) for v in row]
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+    rows = (line(row) for row in table.itertuples(index=False))
+    return "\n".join([head([*table.columns]), *rows])
 
 
 def main() -> None:
@@ -179,8 +184,9 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--drops", action="store_true")
     arguments = parser.parse_args()
-    table = calibration(arguments.runs, arguments.folder)
-    print(markdown(table.assign(sample=[f"{share:.0%}" for share in table["sample"]])))
+    print(head(["truth", "sample", "fits", *COLUMNS]))
+    for row in calibration(arguments.runs, arguments.folder):
+        print(line(row), flush=True)
     if arguments.drops:
         print()
         print(markdown(drops(5 * arguments.runs)))
