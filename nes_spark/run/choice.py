@@ -149,7 +149,7 @@ def scores_of_choice(
     """
     setting, population = chosen_space(config, populations)
     mine = candidates[(candidates["setting"] == setting) & (candidates["population"] == population)]
-    only = {
+    only: dict[str, list[Any]] = {
         "setting": [setting],
         "population": [population],
         "combination": sorted(set(mine["combination"])),
