@@ -69,7 +69,8 @@ def chosen(context: Context) -> dict[str, Any]:
     risk = choice.measured if choice.risk == "measured" else choice.DR
     utility = choice.fidelity if choice.utility == "fidelity" else choice.DU
     return {
-        "candidate": share if whole else f"{choice.combination.name or 'nothing'} {choice.n_swaps}",
+        "combination": choice.combination.name or "nothing",
+        "candidate": share if whole else f"{choice.n_swaps} swaps",
         "swaps": choice.n_swaps,
         choice.risk: float("nan") if risk is None else float(risk),
         choice.utility: float("nan") if utility is None else float(utility),
@@ -118,9 +119,14 @@ def main() -> None:
     table = pd.DataFrame(rows)
     print()
     print(markdown(table))
-    ((most, times),) = Counter(table["candidate"]).most_common(1)
+    ((categories, same),) = Counter(table["combination"]).most_common(1)
+    both = Counter(zip(table["combination"], table["candidate"], strict=True))
+    (((_, candidate), times),) = both.most_common(1)
     tosses = int((table["called a toss"] == "yes").sum())
-    print(f"\n{most}: chosen in {times} of {len(table)} seeds; called a toss in {tosses}")
+    print(
+        f"\n{len(table)} seeds: {categories} in {same}, with {candidate} in {times}; "
+        f"called a toss in {tosses}"
+    )
     spark.stop()
 
 
