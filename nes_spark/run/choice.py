@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 LOGGER = logging.getLogger(__name__)
 
 #: Public seed of the resamples that tell how stable a choice is.
-_RESAMPLED = 20
+RESAMPLED = 20
 #: Figures of a candidate that are measured before the choice, beside those of its scores.
 MEASURED = ("measured", "measured_low", "measured_high", "fidelity", "fidelity_se")
 #: Columns of table ``scores`` that a choice looks at.
@@ -318,7 +318,7 @@ def _choose(
         min_utility=rule.min_utility,
         cap=_CAPS[utility],
         resamples=rule.resamples if risk == "measured" or utility == "fidelity" else 0,
-        seed=_RESAMPLED,
+        seed=RESAMPLED,
     )
     return _Chosen(found.chosen, risk, utility, len(found.tied), _number(found.stability))
 
@@ -354,7 +354,7 @@ def _by_draws(
         eligible=known,
         cap=_CAPS[utility],
         resamples=rule.resamples,
-        seed=_RESAMPLED,
+        seed=RESAMPLED,
     )
     stability = None if math.isnan(found.confidence) else found.confidence
     return _Chosen(place[draws.names[found.chosen]], "DR", utility, len(found.tied), stability)

@@ -5,7 +5,9 @@ Run as ``python -m tests.benchmarks.bench_stability CONF --input PATH --work DIR
 seed are copied from the first one. Stages and choice are those of ``nes-spark run``; nothing is
 attacked after the choice, and nothing is published. The seeds are ``sha256("seed 0")``, .. DIR may
 be used again: what is up to date there is not made again, so a changed rule of choice
-(``--set choice.rule=line``) takes seconds. Nothing here is asserted.
+(``--set choice.rule=line``) takes seconds. ``--risk-only`` stops at the swaps and chooses by DR, in
+this process: what rule ``lowest_risk`` of plan ``pairs`` comes to without a bound, as it looks at
+utility in exact ties alone. Nothing here is asserted.
 """
 
 from __future__ import annotations
@@ -17,13 +19,20 @@ import shutil
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import numpy as np
 import pandas as pd
 import yaml
 
 import nes_spark as nes
 from nes_spark.config import Config
+from nes_spark.entities.combination import Combination
+from nes_spark.releases.decision import decide, draws_of
+from nes_spark.risk import comparable_population, disclosure_risk
+from nes_spark.risk.measure import swapped_uniques
+from nes_spark.risk.tables import fit_of
+from nes_spark.run.choice import RESAMPLED
 from nes_spark.run.context import Context, open_run
 from nes_spark.run.pipeline import STAGES
 from nes_spark.run.release import choose_candidate
@@ -31,6 +40,18 @@ from nes_spark.session import get_session
 from tests.benchmarks.bench_calibration import markdown
 
 VARIABLE = "NES_SPARK_SEED"
+BEFORE_REWRITING = (
+    "documents",
+    "embedder",
+    "chunks",
+    "mentions",
+    "cells",
+    "embeddings",
+    "mixture",
+    "assignments",
+    "swaps",
+    "risk_fits",
+)
 
 
 def seed_of(number: int) -> str:
@@ -81,6 +102,51 @@ def chosen(context: Context) -> dict[str, Any]:
     }
 
 
+def chosen_by_risk(context: Context) -> dict[str, Any]:
+    """Make the stages up to the swaps and take the lowest DR over the draws."""
+    started = time.perf_counter()
+    for stage in STAGES:
+        if stage.name in BEFORE_REWRITING:
+            key = stage.key(context)
+            if not stage.is_current(context, key):
+                stage.execute(context, key)
+    store, config = context.store, context.config
+    fits = {r["combination"]: fit_of(r) for r in store.read_pandas("risk_fits").to_dict("records")}
+    cells = store.read_pandas("cells", ["chunk_id", "cell"])
+    N = comparable_population(len(cells))
+    rows = []
+    for name, sequences in store.read_pandas("swaps").groupby("combination"):
+        categories = Combination.parse(str(name))
+        values = [tuple(dict(c).get(j) or "" for j in categories) for c in cells["cell"]]
+        counts = Counter(values)
+        unique = {
+            chunk
+            for chunk, value in zip(cells["chunk_id"], values, strict=True)
+            if any(value) and counts[value] == 1
+        }
+        fit = fits[str(name)]
+        for draw, swaps in sequences.groupby("draw"):
+            ids = swaps.sort_values("order")[["chunk_a", "chunk_b"]].to_numpy()
+            touched = swapped_uniques(ids, np.array([[c in unique for c in row] for row in ids]))
+            risk = disclosure_risk(touched, fit.s1, float(fit.p_hat(N)))
+            rows += [(name, k, draw, x, 1.0) for k, x in enumerate(risk, 1)]
+    scores = pd.DataFrame(rows, columns=["combination", "n_swaps", "draw", "DR", "DU"])
+    draws = draws_of(scores, config.releases.draws)
+    found = decide(draws, resamples=config.choice.resamples, seed=RESAMPLED)
+    combination, swaps = cast("tuple[str, int]", draws.names[found.chosen])
+    return {
+        "combination": combination,
+        "candidate": f"{swaps} swaps",
+        "swaps": swaps,
+        "DR": float(found.risk[found.chosen]),
+        "draws that reached it": int(found.n_draws[found.chosen]),
+        "tied": len(found.tied),
+        "stability": f"{found.confidence:.2f}",
+        "called a toss": "yes" if found.is_toss else "no",
+        "seconds": round(time.perf_counter() - started),
+    }
+
+
 def configured(arguments: argparse.Namespace, seed: int) -> Config:
     """The configuration with the run folder of a seed."""
     more = {}
@@ -103,6 +169,7 @@ def main() -> None:
     parser.add_argument("--input", required=True)
     parser.add_argument("--work", required=True, type=Path)
     parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--risk-only", action="store_true")
     parser.add_argument("--set", action="append", default=[])
     arguments = parser.parse_args()
     spark = get_session(configured(arguments, 0).spark, "bench_stability")
@@ -114,7 +181,8 @@ def main() -> None:
         if seed:
             share_stages(arguments.work / "seed0" / "all", own)
         with open_run(config, spark) as context:
-            rows.append({"seed": seed, **chosen(context)})
+            made = chosen_by_risk(context) if arguments.risk_only else chosen(context)
+            rows.append({"seed": seed, **made})
         print(rows[-1], flush=True)
     table = pd.DataFrame(rows)
     print()
