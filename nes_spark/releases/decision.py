@@ -38,6 +38,8 @@ NoisyRule = Literal["lowest_risk", "max_utility", "line"]
 NOISY_RULES: tuple[NoisyRule, ...] = ("lowest_risk", "max_utility", "line")
 #: Standard errors of a difference within which two candidates tie.
 TIE = 2.0
+#: Half the width of a 95 % interval in standard errors.
+_NORMAL = 1.959963984540054
 #: A choice that fewer of the resamples confirm is called a toss: other seeds may choose otherwise.
 TOSS = 0.9
 
@@ -60,6 +62,11 @@ class Draws:
         Where utility comes from a sample of g documents and is the same in all draws: what each of
         them adds to its error, so that the variance of a candidate's utility is the sum of the
         squares of its column, and that of a difference the sum of the squared differences.
+    groups : ndarray of int, shape (c,), optional
+        Candidates whose risk rests on one estimate: those of one combination share p-hat.
+    doubt : ndarray of shape (2, c), optional
+        How far, in a standard error, log(1 - risk) may be lower and higher because that estimate
+        is; the same within a group. Only :meth:`resampled` looks at it: draws cannot show it.
     """
 
     names: tuple[Hashable, ...]
@@ -68,10 +75,13 @@ class Draws:
     risk: Array
     utility: Array
     sample: Array | None = None
+    groups: NDArray[np.int64] | None = None
+    doubt: Array | None = None
 
     def __post_init__(self) -> None:
         """Refuse tables that do not fit together."""
         _check_sample("Draws", self.sample, len(self.names))
+        _check_sample("Draws", self.doubt, len(self.names))
         shape = (len(self.draws), len(self.names))
         for name in ("risk", "utility"):
             value = getattr(self, name)
@@ -100,11 +110,15 @@ class Draws:
         )
 
     def resampled(self, rows: NDArray[np.int64], rng: np.random.Generator) -> Draws:
-        """Return :meth:`take` of the rows, with the documents of the sample resampled too."""
+        """Return :meth:`take` of the rows, with what else is in doubt drawn again too."""
         found = self.take(rows)
-        if self.sample is None:
-            return found
-        return replace(found, utility=found.utility + _sample_error(self.sample, rng))
+        if self.groups is not None and self.doubt is not None:
+            z = rng.normal(size=int(self.groups.max()) + 1)[self.groups]
+            factor = np.exp(z * np.where(z < 0, self.doubt[0], self.doubt[1]))
+            found = replace(found, risk=np.maximum(1 - (1 - found.risk) * factor, 0.0))
+        if self.sample is not None:
+            found = replace(found, utility=found.utility + _sample_error(self.sample, rng))
+        return found
 
     def with_utility(self, utility: Array, sample: Array) -> Draws:
         """Return the same draws with a utility that was found on a sample of documents.
@@ -123,6 +137,18 @@ class Draws:
             utility=np.where(self.reached, utility, math.nan),
             sample=sample,
         )
+
+
+def doubt_of(value: float, low: float, high: float) -> tuple[float, float]:
+    """Return how far, in a standard error, the log of an estimate may be lower and higher.
+
+    Parameters
+    ----------
+    value, low, high : float
+        A share with its 95 % interval, above 0; all are cut to 1.
+    """
+    centre, below, above = (math.log(min(x, 1.0)) for x in (value, low, high))
+    return max(centre - below, 0.0) / _NORMAL, max(above - centre, 0.0) / _NORMAL
 
 
 def _check_sample(owner: str, sample: Array | None, candidates: int) -> None:
@@ -398,8 +424,8 @@ def decide(
     cap : float, optional
         Utility above counts as this.
     resamples : int, optional
-        Bootstrap resamples of the draws, and of the documents of a sample, for ``stability``; 0 for
-        none.
+        Bootstrap resamples of the draws, of the documents of a sample and of the estimate that
+        risk rests on, for ``stability``; 0 for none.
     seed : int, optional
         Public seed of the resamples.
 

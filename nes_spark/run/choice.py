@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,14 @@ import pandas as pd
 from nes_spark.entities.combination import Combination
 from nes_spark.errors import EstimationError
 from nes_spark.releases.choice import Choice
-from nes_spark.releases.decision import Levels, decide, decide_levels, draws_of
+from nes_spark.releases.decision import (
+    Draws,
+    Levels,
+    decide,
+    decide_levels,
+    doubt_of,
+    draws_of,
+)
 from nes_spark.releases.frontier import choose
 
 if TYPE_CHECKING:
@@ -176,6 +183,7 @@ def choose_release(
     scores: pd.DataFrame | None = None,
     populations: Mapping[str, float] | None = None,
     fidelity: pd.DataFrame | None = None,
+    p_hats: pd.DataFrame | None = None,
 ) -> Choice:
     """Choose among the candidates of one setting and population.
 
@@ -195,6 +203,9 @@ def choose_release(
     fidelity : pandas.DataFrame, optional
         Table ``fidelity``, of which ``setting, combination, n_swaps, by_document`` are read: what
         documents two candidates share. Without it errors of fidelity are taken as independent.
+    p_hats : pandas.DataFrame, optional
+        ``combination, population, p_hat, p_low, p_high``: how sure the estimate is that DR of each
+        combination rests on. Without it the stability takes it as known.
 
     Returns
     -------
@@ -224,7 +235,9 @@ def choose_release(
     shared = None
     if fidelity is not None and "fidelity" in mine:
         shared = _shared_documents(mine, fidelity[fidelity["setting"] == setting])
-    found = _choose(mine, config, own, shared)
+    if p_hats is not None:
+        p_hats = p_hats[p_hats["population"] == population]
+    found = _choose(mine, config, own, shared, p_hats)
     row = mine.iloc[found.position].to_dict()
     draw, own_DR, own_DU = _published(row, own)
     return Choice(
@@ -293,7 +306,11 @@ def _shared_documents(mine: pd.DataFrame, fidelity: pd.DataFrame) -> np.ndarray:
 
 
 def _choose(
-    mine: pd.DataFrame, config: Config, scores: pd.DataFrame | None, shared: np.ndarray | None
+    mine: pd.DataFrame,
+    config: Config,
+    scores: pd.DataFrame | None,
+    shared: np.ndarray | None,
+    p_hats: pd.DataFrame | None,
 ) -> _Chosen:
     rule = config.choice
     risk, utility = axes_of(config, mine)
@@ -309,7 +326,7 @@ def _choose(
     paired = utility == "DU" or config.releases.plan == "pairs"
     if risk == "DR" and paired and several:
         assert scores is not None
-        return _by_draws(mine, scores, rule, utility, shared)
+        return _by_draws(mine, scores, rule, utility, shared, p_hats)
     found = decide_levels(
         _levels(mine, risk, utility, shared),
         rule.rule,
@@ -329,6 +346,7 @@ def _by_draws(
     rule: ChoiceConfig,
     utility: str,
     shared: np.ndarray | None,
+    p_hats: pd.DataFrame | None,
 ) -> _Chosen:
     """Choose by DR paired over draws, and by DU paired too or fidelity paired over documents."""
     nothing = mine[mine["n_swaps"] == 0].iloc[0]
@@ -345,6 +363,8 @@ def _by_draws(
         if shared is None:
             shared = np.diag(np.nan_to_num(mine["fidelity_se"].to_numpy(float)))
         draws = draws.with_utility(values, np.where(known, shared[:, rows], 0.0))
+    if p_hats is not None:
+        draws = with_doubt(draws, p_hats)
     found = decide(
         draws,
         rule.rule,  # type: ignore[arg-type]  # the two others were taken care of
@@ -358,6 +378,28 @@ def _by_draws(
     )
     stability = None if math.isnan(found.confidence) else found.confidence
     return _Chosen(place[draws.names[found.chosen]], "DR", utility, len(found.tied), stability)
+
+
+def with_doubt(draws: Draws, p_hats: pd.DataFrame) -> Draws:
+    """Return draws whose resamples draw p-hat of each combination again, within its interval.
+
+    Parameters
+    ----------
+    draws : Draws
+        Named ``(combination, n_swaps)``.
+    p_hats : pandas.DataFrame
+        ``combination, p_hat, p_low, p_high`` of one population.
+    """
+    columns = ["p_hat", "p_low", "p_high"]
+    known = {str(c): tuple(row) for c, *row in p_hats[["combination", *columns]].to_numpy()}
+    names = [str(name[0]) for name in cast("tuple[tuple[str, int], ...]", draws.names)]
+    of = {name: doubt_of(*known[name]) if name in known else (0.0, 0.0) for name in names}
+    groups = {name: i for i, name in enumerate(of)}
+    return replace(
+        draws,
+        groups=np.array([groups[name] for name in names], dtype=np.int64),
+        doubt=np.array([of[name] for name in names]).T,
+    )
 
 
 def _levels(

@@ -18,8 +18,8 @@ from nes_spark.plain import plain
 from nes_spark.releases.choice import Choice
 from nes_spark.releases.publishing import Gate
 from nes_spark.releases.space import statuses_of
-from nes_spark.risk.tables import comparable_population
-from nes_spark.run.choice import choose_release, scores_of_choice, with_measures
+from nes_spark.risk.tables import comparable_population, p_hat_table
+from nes_spark.run.choice import choose_release, chosen_space, scores_of_choice, with_measures
 from nes_spark.run.context import Context, finished
 from nes_spark.run.findings import (
     Audit,
@@ -300,6 +300,10 @@ def choose_candidate(
         scores_of_choice(store, candidates, config, populations),
         populations,
         fidelity,
+        # plan whole has one combination: its p-hat cannot change the order of its prefixes
+        None
+        if config.releases.plan == "whole"
+        else p_hat_table(store.read_pandas("risk_fits"), [chosen_space(config, populations)[1]]),
     )
     candidates["chosen"] = choice.marks(candidates)
     return candidates, choice

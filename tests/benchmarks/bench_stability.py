@@ -31,8 +31,8 @@ from nes_spark.entities.combination import Combination
 from nes_spark.releases.decision import decide, draws_of
 from nes_spark.risk import comparable_population, disclosure_risk
 from nes_spark.risk.measure import swapped_uniques
-from nes_spark.risk.tables import fit_of
-from nes_spark.run.choice import RESAMPLED
+from nes_spark.risk.tables import fit_of, p_hat_table
+from nes_spark.run.choice import RESAMPLED, with_doubt
 from nes_spark.run.context import Context, open_run
 from nes_spark.run.pipeline import STAGES
 from nes_spark.run.release import choose_candidate
@@ -131,7 +131,10 @@ def chosen_by_risk(context: Context) -> dict[str, Any]:
             risk = disclosure_risk(touched, fit.s1, float(fit.p_hat(N)))
             rows += [(name, k, draw, x, 1.0) for k, x in enumerate(risk, 1)]
     scores = pd.DataFrame(rows, columns=["combination", "n_swaps", "draw", "DR", "DU"])
-    draws = draws_of(scores, config.releases.draws)
+    draws = with_doubt(
+        draws_of(scores, config.releases.draws),
+        p_hat_table(store.read_pandas("risk_fits"), [N]),
+    )
     found = decide(draws, resamples=config.choice.resamples, seed=RESAMPLED)
     combination, swaps = cast("tuple[str, int]", draws.names[found.chosen])
     return {

@@ -1,6 +1,7 @@
 """The choice under noise, and the three faults that averages alone have."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nes_spark.errors import EstimationError
-from nes_spark.releases.decision import Draws, Levels, decide, decide_levels, draws_of
+from nes_spark.releases.decision import (
+    Draws,
+    Levels,
+    decide,
+    decide_levels,
+    doubt_of,
+    draws_of,
+)
 
 
 def draws(risk, utility, n_swaps=None):
@@ -322,3 +330,20 @@ def test_levels_say_how_stable_the_choice_among_them_is():
     assert math.isnan(decide_levels(levels(risk, utility, 0.1)).stability)
     with pytest.raises(ValueError, match="resamples"):
         decide_levels(levels(risk, utility, 0.1), resamples=-1)
+
+
+def test_the_doubt_about_p_hat_makes_combinations_a_toss_and_prefixes_of_one_not():
+    """Draws cannot show it: they share the estimate that the risk of a combination rests on."""
+    risk, utility = [[1.0, 0.95, 0.93, 0.92]] * 6, [[1.0, 0.9, 0.9, 0.9]] * 6
+    low, high = doubt_of(0.33, 0.20, 0.46)
+    assert 0.33 * math.exp(-1.959963984540054 * low) == pytest.approx(0.20)
+    assert 0.33 * math.exp(1.959963984540054 * high) == pytest.approx(0.46)
+    assert doubt_of(5e6, 0.5, 1e9) == (pytest.approx(math.log(2) / 1.96, rel=1e-4), 0.0)
+    doubt = np.array([[0, low, low, low], [0, high, high, high]])
+    one = replace(draws(risk, utility), groups=np.array([0, 1, 1, 1]), doubt=doubt)
+    assert decide(one, resamples=200).confidence == 1.0
+    two = replace(one, groups=np.array([0, 1, 1, 2]))
+    found = decide(two, resamples=200)
+    assert found.chosen == 3
+    assert 0.5 < found.confidence < 0.9
+    assert found.is_toss
