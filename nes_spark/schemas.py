@@ -569,6 +569,12 @@ FIDELITY = Table(
         Column("fidelity_se", "double", "its standard error, by documents; null for one", True),
         Column("corpus", "double", "the same over all chunks: unchanged ones count 1", True),
         Column("corpus_se", "double", "its standard error", True),
+        Column(
+            "by_document",
+            "map<string,double>",
+            "what each document of the sample adds to that error: its square is the sum of their "
+            "squares, that of a difference of two candidates the sum of squared differences",
+        ),
         Column("chunks", "int", "changed chunks that the figures rest on"),
         Column("changed", "double", "chunks that the candidate changes, mean over draws"),
     ),

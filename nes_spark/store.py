@@ -20,7 +20,7 @@ import posixpath
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -511,9 +511,32 @@ class Store:
         self._require(name)
         return spark.read.schema(TABLES[name].ddl).parquet(self.path("stages", name))
 
-    def read_pandas(self, name: str, columns: list[str] | None = None) -> pd.DataFrame:
-        """Read a finished table into memory, sorted by its key; for small tables and notebooks."""
-        frame = self._dataset(name).to_table(columns=columns).to_pandas(maps_as_pydicts="strict")
+    def read_pandas(
+        self,
+        name: str,
+        columns: list[str] | None = None,
+        only: Mapping[str, Collection[Any]] | None = None,
+    ) -> pd.DataFrame:
+        """Read a finished table into memory, sorted by its key; for small tables and notebooks.
+
+        Parameters
+        ----------
+        name : str
+            Table.
+        columns : list of str, optional
+            Some of its columns.
+        only : mapping of str to collection, optional
+            Column -> values: rows with other ones never reach this process's memory as a whole;
+            the files are read batch by batch, and parts of them without a match are skipped.
+        """
+        import pyarrow.compute as pc
+
+        wanted = None
+        for column, values in (only or {}).items():
+            match = pc.field(column).isin([*values])
+            wanted = match if wanted is None else wanted & match
+        table = self._dataset(name).to_table(columns=columns, filter=wanted)
+        frame = table.to_pandas(maps_as_pydicts="strict")
         by = [c for c in TABLES[name].key if c in frame.columns]
         return frame.sort_values(by, ignore_index=True) if by else frame
 

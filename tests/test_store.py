@@ -176,6 +176,15 @@ def test_read_pandas_is_sorted_by_key(spark, store):
     assert list(frame["chunk_id"]) == sorted(c for c, _ in ROWS)
 
 
+def test_read_pandas_can_take_some_rows_only(spark, store):
+    store.write_table("status", status_frame(spark, ROWS, 3), "k")
+    wanted = [ROWS[0][0], "no such chunk"]
+    frame = store.read_pandas("status", ["status", "chunk_id"], {"chunk_id": wanted})
+    assert frame.to_dict("list") == {"status": [ROWS[0][1]], "chunk_id": [ROWS[0][0]]}
+    both = store.read_pandas("status", only={"chunk_id": wanted, "status": ["no such status"]})
+    assert both.empty
+
+
 def test_artifacts_are_committed_with_their_digest(store):
     def fill(folder):
         (folder / "a.bin").write_bytes(b"1")

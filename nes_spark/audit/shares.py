@@ -165,7 +165,9 @@ def share_named_dependent(
 
     the second sum over ordered pairs of groups, and never less than without it, nor than for
     independent texts. The interval is Wilson's (1927) for the number of independent texts with that
-    variance.
+    variance. Where all texts are named, or none, the residuals show nothing: the variance is then
+    the largest that would be found had two groups that a swap connects (a group, where none are)
+    come out the other way.
 
     Parameters
     ----------
@@ -210,14 +212,39 @@ def share_named_dependent(
     if alone:
         trials = n * alone / together
     else:
-        names = {label: str(place) for label, place in number.items()}
-        joined = [(names[a], names[b]) for a, b in pairs if a in names and b in names]
-        trials = float(len(set(coupled(names.values(), joined).values())))
+        trials = _trials_of_equals(np.bincount([number[label] for label in labels]), ends)
     z = float(stats.norm.ppf((1 + confidence) / 2))
     centre = (value + z * z / (2 * trials)) / (1 + z * z / trials)
     reach = z / (1 + z * z / trials)
     reach *= float(np.sqrt(value * (1 - value) / trials + z * z / (4 * trials * trials)))
     return Share(value, max(0.0, centre - reach), min(1.0, centre + reach))
+
+
+def _trials_of_equals(size: np.ndarray, ends: np.ndarray) -> float:
+    """Return how many independent texts equal outcomes count for.
+
+    Parameters
+    ----------
+    size : ndarray of int, shape (g,)
+        Texts of each group.
+    ends : ndarray of int, shape (l, 2)
+        Groups that a swap connects, each pair once.
+    """
+    n, c = int(size.sum()), size.astype(float)
+    a, b = (ends[:, 0], ends[:, 1]) if len(ends) else (np.arange(len(c)),) * 2
+    other = c[b] if len(ends) else np.zeros(len(c))
+    linked = float(c[ends[:, 0]] @ c[ends[:, 1]])
+    beside = np.zeros(len(c))  # texts of the groups that a group is connected with
+    np.add.at(beside, ends[:, 0], c[ends[:, 1]])
+    np.add.at(beside, ends[:, 1], c[ends[:, 0]])
+    f = (c[a] + other) / n  # the share that came out the other way; residuals are f and f - 1
+    squares = c[a] ** 2 + other**2
+    alone = n * f * (1 - f)
+    within = f**2 * float(c @ c) + squares * (1 - 2 * f)
+    across = f**2 * linked - f * (c[a] * beside[a] + other * beside[b]) + c[a] * other
+    together = np.maximum(alone, within) + np.maximum(0.0, 2 * across)
+    known = f < 1
+    return float((n * alone[known] / together[known]).min()) if known.any() else 1.0
 
 
 def summary_of(

@@ -791,7 +791,8 @@ class ChoiceConfig(Section):
     resamples: int = Field(
         200,
         ge=0,
-        description="resamples of the draws that tell how often the same release would be chosen",
+        description="resamples of draws and documents that tell how often the same release would "
+        "be chosen",
     )
 
     @model_validator(mode="after")

@@ -58,7 +58,8 @@ class Choice:
     tied : int
         Candidates that could not be told from the best, itself included.
     stability : float or None
-        Share of resamples of the draws that choose this release; None where draws do not decide.
+        Share of resamples, of draws and documents, that choose this release; None for a rule that
+        weighs nothing, or a single draw without errors.
     uniques_left, uniques_expected : float or None
         Sample uniques that were not swapped, and how many of them are expected to be unique in the
         population.
@@ -93,7 +94,7 @@ class Choice:
 
     @property
     def is_toss(self) -> bool:
-        """Whether fewer than half of the resamples of the draws choose this release."""
+        """Whether fewer than nine in ten of the resamples choose this release."""
         return self.stability is not None and self.stability < TOSS
 
     @property

@@ -12,13 +12,17 @@ Three rules that the averages alone would break:
 * utility above its cap is no gain: DU rewards texts for being typical, and of two releases above 1
   the one with the luckier noise would win;
 * the release without swaps is always on the frontier.
+
+Where utility is not known draw by draw but was found on a sample of documents (an encoder reads
+some texts of all draws), its errors are those of the sample, and they are paired as well: what a
+document does to both of two candidates cancels in their difference.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -34,8 +38,10 @@ NoisyRule = Literal["lowest_risk", "max_utility", "line"]
 NOISY_RULES: tuple[NoisyRule, ...] = ("lowest_risk", "max_utility", "line")
 #: Standard errors of a difference within which two candidates tie.
 TIE = 2.0
-#: A choice that fewer of the resamples confirm is a toss.
-TOSS = 0.5
+#: Half the width of a 95 % interval in standard errors.
+_NORMAL = 1.959963984540054
+#: A choice that fewer of the resamples confirm is called a toss: other seeds may choose otherwise.
+TOSS = 0.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +58,15 @@ class Draws:
         Numbers of the draws.
     risk, utility : ndarray of shape (m, c)
         NaN where the draw did not reach the candidate.
+    sample : ndarray of shape (g, c), optional
+        Where utility comes from a sample of g documents and is the same in all draws: what each of
+        them adds to its error, so that the variance of a candidate's utility is the sum of the
+        squares of its column, and that of a difference the sum of the squared differences.
+    groups : ndarray of int, shape (c,), optional
+        Candidates whose risk rests on one estimate: those of one combination share p-hat.
+    doubt : ndarray of shape (2, c), optional
+        How far, in a standard error, log(1 - risk) may be lower and higher because that estimate
+        is; the same within a group. Only :meth:`resampled` looks at it: draws cannot show it.
     """
 
     names: tuple[Hashable, ...]
@@ -59,9 +74,14 @@ class Draws:
     draws: NDArray[np.int64]
     risk: Array
     utility: Array
+    sample: Array | None = None
+    groups: NDArray[np.int64] | None = None
+    doubt: Array | None = None
 
     def __post_init__(self) -> None:
         """Refuse tables that do not fit together."""
+        _check_sample("Draws", self.sample, len(self.names))
+        _check_sample("Draws", self.doubt, len(self.names))
         shape = (len(self.draws), len(self.names))
         for name in ("risk", "utility"):
             value = getattr(self, name)
@@ -85,9 +105,68 @@ class Draws:
 
     def take(self, rows: NDArray[np.int64]) -> Draws:
         """Return the same candidates with the given rows (draws, with repetitions)."""
-        return Draws(
-            self.names, self.n_swaps, self.draws[rows], self.risk[rows], self.utility[rows]
+        return replace(
+            self, draws=self.draws[rows], risk=self.risk[rows], utility=self.utility[rows]
         )
+
+    def resampled(self, rows: NDArray[np.int64], rng: np.random.Generator) -> Draws:
+        """Return :meth:`take` of the rows, with what else is in doubt drawn again too."""
+        found = self.take(rows)
+        if self.groups is not None and self.doubt is not None:
+            z = rng.normal(size=int(self.groups.max()) + 1)[self.groups]
+            factor = np.exp(z * np.where(z < 0, self.doubt[0], self.doubt[1]))
+            found = replace(found, risk=np.maximum(1 - (1 - found.risk) * factor, 0.0))
+        if self.sample is not None:
+            found = replace(found, utility=found.utility + _sample_error(self.sample, rng))
+        return found
+
+    def with_utility(self, utility: Array, sample: Array) -> Draws:
+        """Return the same draws with a utility that was found on a sample of documents.
+
+        Parameters
+        ----------
+        utility : ndarray of shape (c,)
+            NaN for a candidate that was not judged: it cannot be chosen.
+        sample : ndarray of shape (g, c)
+            As :attr:`sample`.
+        """
+        known = np.where(np.isnan(utility), math.nan, 1.0)
+        return replace(
+            self,
+            risk=self.risk * known,
+            utility=np.where(self.reached, utility, math.nan),
+            sample=sample,
+        )
+
+
+def doubt_of(value: float, low: float, high: float) -> tuple[float, float]:
+    """Return how far, in a standard error, the log of an estimate may be lower and higher.
+
+    Parameters
+    ----------
+    value, low, high : float
+        A share with its 95 % interval, above 0; all are cut to 1.
+    """
+    centre, below, above = (math.log(min(x, 1.0)) for x in (value, low, high))
+    return max(centre - below, 0.0) / _NORMAL, max(above - centre, 0.0) / _NORMAL
+
+
+def _check_sample(owner: str, sample: Array | None, candidates: int) -> None:
+    if sample is None:
+        return
+    if sample.ndim != 2 or sample.shape[1] != candidates or not np.isfinite(sample).all():
+        raise parameter_error(
+            owner, "sample", f"finite, with {candidates} columns", f"shape {sample.shape}"
+        )
+
+
+def _sample_error(sample: Array, rng: np.random.Generator) -> Array:
+    """Return what drawing the documents of a sample again does to the utilities, shape (c,)."""
+    documents = len(sample)
+    if not documents:
+        return np.zeros(sample.shape[1])
+    counts = rng.multinomial(documents, np.full(documents, 1 / documents))
+    return np.asarray((counts - 1.0) @ sample)
 
 
 def draws_of(
@@ -190,7 +269,7 @@ class Decision:
 
     @property
     def is_toss(self) -> bool:
-        """Whether fewer than half of the resamples confirm the choice."""
+        """Whether fewer than nine in ten of the resamples confirm the choice."""
         return self.confidence < TOSS
 
     def stability_of(self, groups: Sequence[Hashable]) -> dict[Hashable, float]:
@@ -221,6 +300,11 @@ class _Goal:
     slope: float
     cap: float
 
+    @property
+    def weight(self) -> float:
+        """How much utility counts."""
+        return {"lowest_risk": 0.0, "max_utility": 1.0}.get(self.rule, self.slope)
+
     def value(self, risk: Any, utility: Any) -> Any:
         """What is made small, of averages."""
         if self.rule == "lowest_risk":
@@ -245,7 +329,7 @@ def paired_difference(draws: Draws, a: int, b: int, goal: Any) -> tuple[float, f
         Candidates.
     goal : _Goal
         What is compared. The difference is that of capped averages, the standard error that of the
-        paired differences as they are.
+        paired differences as they are, over draws and, where there is one, over the sample.
     """
     both = draws.reached[:, a] & draws.reached[:, b]
     count = int(both.sum())
@@ -257,6 +341,9 @@ def paired_difference(draws: Draws, a: int, b: int, goal: Any) -> tuple[float, f
     )
     raw = goal.raw(risk[:, a], utility[:, a]) - goal.raw(risk[:, b], utility[:, b])
     error = float(raw.std(ddof=1)) / math.sqrt(count) if count > 1 else math.nan
+    if draws.sample is not None:
+        shared = goal.weight * (draws.sample[:, a] - draws.sample[:, b])
+        error = math.sqrt(error**2 + float(shared @ shared))
     return float(difference), error, count
 
 
@@ -337,7 +424,8 @@ def decide(
     cap : float, optional
         Utility above counts as this.
     resamples : int, optional
-        Bootstrap resamples of the draws for ``stability``; 0 for none.
+        Bootstrap resamples of the draws, of the documents of a sample and of the estimate that
+        risk rests on, for ``stability``; 0 for none.
     seed : int, optional
         Public seed of the resamples.
 
@@ -370,7 +458,7 @@ def decide(
     for rows in rng.integers(len(draws.draws), size=(resamples, len(draws.draws))):
         try:
             again = _decide(
-                draws.take(rows), _Goal(rule, slope, cap), max_risk, min_utility, allowed
+                draws.resampled(rows, rng), _Goal(rule, slope, cap), max_risk, min_utility, allowed
             )
         except EstimationError:
             continue  # nothing is allowed in this resample: a vote for no candidate
@@ -390,6 +478,8 @@ def _decide(
     there = n_draws > 0
     risk, risk_se = _moments(draws.risk)
     plain, utility_se = _moments(draws.utility)
+    if draws.sample is not None:
+        utility_se = np.hypot(utility_se, np.sqrt((draws.sample**2).sum(axis=0)))
     utility = np.minimum(plain, goal.cap)
     complete = there & (n_draws == len(draws.draws))
     compared = complete if (complete & (draws.n_swaps > 0)).any() else there
@@ -452,10 +542,10 @@ def _decide(
 
 @dataclass(frozen=True, eq=False)
 class Levels:
-    """Risk and utility of every candidate with standard errors, where draws cannot be paired.
+    """Risk and utility of every candidate with standard errors, where there are no draws to pair.
 
-    What attackers name and what an encoder finds of the meaning is measured in one draw; its error
-    comes from the documents and chunks that it was measured on.
+    What attackers name, and in plan ``whole`` what an encoder finds of the meaning, is measured in
+    one draw; its error comes from the documents and chunks that it was measured on.
 
     Attributes
     ----------
@@ -466,6 +556,8 @@ class Levels:
         not chosen. NaN for a standard error counts as none.
     beside : ndarray of shape (c,)
         A second risk, which decides among candidates that tie.
+    sample : ndarray of shape (g, c), optional
+        As in :class:`Draws`: what each document adds to the error of the utility.
     """
 
     n_swaps: NDArray[np.int64]
@@ -474,15 +566,26 @@ class Levels:
     utility: Array
     utility_se: Array
     beside: Array
+    sample: Array | None = None
 
     def __post_init__(self) -> None:
         """Refuse columns of different lengths."""
         n = len(self.n_swaps)
+        _check_sample("Levels", self.sample, n)
         for name in ("risk", "risk_se", "utility", "utility_se", "beside"):
             if len(getattr(self, name)) != n:
                 raise parameter_error(
                     "Levels", name, f"of {n} candidates", len(getattr(self, name))
                 )
+
+    def resampled(self, rng: np.random.Generator) -> Levels:
+        """Return figures as other documents might have given them; risk stays in [0, 1]."""
+        risk = self.risk + rng.normal(size=len(self.risk)) * np.nan_to_num(self.risk_se)
+        if self.sample is None:
+            error = rng.normal(size=len(self.risk)) * np.nan_to_num(self.utility_se)
+        else:
+            error = _sample_error(self.sample, rng)
+        return replace(self, risk=np.clip(risk, 0.0, 1.0), utility=self.utility + error)
 
 
 @dataclass(frozen=True, eq=False)
@@ -497,12 +600,15 @@ class LevelDecision:
         Candidates that cannot be told from the best.
     frontier : ndarray of bool, shape (c,)
         On the frontier of the figures, utility capped; the release without swaps always.
+    stability : float
+        Share of the resamples in which the same candidate is chosen; NaN where not asked for.
     """
 
     chosen: int
     best: int
     tied: NDArray[np.int64]
     frontier: NDArray[np.bool_]
+    stability: float = math.nan
 
 
 def decide_levels(
@@ -514,15 +620,20 @@ def decide_levels(
     min_utility: float | None = None,
     eligible: Any = None,
     cap: float = 1.0,
+    resamples: int = 0,
+    seed: int = 0,
 ) -> LevelDecision:
     """Choose one release from figures with standard errors.
 
     The rules are those of :func:`decide`. A candidate ties with the best when what the rule makes
-    small differs by at most two standard errors, those of both taken as independent: figures of
-    one run share documents and chunks, which makes their difference surer than that, so that ties
-    are found rather too often than too seldom. Of those that tie, the one with the lowest
-    ``beside`` is chosen, then the one with the lowest risk, then the most swaps: what cannot be
-    told apart is decided for protection.
+    small differs by at most two standard errors. Those of risk, and of utility without a sample,
+    are taken as independent: figures of one run share documents and chunks, which makes their
+    difference surer than that, so that ties are found rather too often than too seldom. Of those
+    that tie, the one with the lowest ``beside`` is chosen, then the one with the lowest risk, then
+    the most swaps: what cannot be told apart is decided for protection.
+
+    ``resamples`` draw the figures again (:meth:`Levels.resampled`) and choose again, for
+    ``stability``; with errors that are taken as independent it is rather too low than too high.
 
     Raises
     ------
@@ -533,27 +644,49 @@ def decide_levels(
         bounds.
     """
     _check_rule("decide_levels", rule, slope, max_risk)
+    if resamples < 0:
+        raise parameter_error("decide_levels", "resamples", "at least 0", resamples)
+    goal = _Goal(rule, slope, cap)
+    found = _decide_levels(levels, goal, max_risk, min_utility, eligible)
+    if not resamples:
+        return found
+    rng = np.random.default_rng(seed)
+    same = 0
+    for _ in range(resamples):
+        try:
+            again = _decide_levels(levels.resampled(rng), goal, max_risk, min_utility, eligible)
+        except EstimationError:
+            continue  # nothing keeps the bounds in this resample: a vote for no candidate
+        same += again.chosen == found.chosen
+    return replace(found, stability=same / resamples)
+
+
+def _decide_levels(
+    levels: Levels, goal: _Goal, max_risk: float | None, min_utility: float | None, eligible: Any
+) -> LevelDecision:
     there = np.isfinite(levels.risk) & np.isfinite(levels.utility)
     if not there.any():
         raise EstimationError("there are no candidate releases to choose from", "no_candidates")
-    utility = np.minimum(levels.utility, cap)
+    utility = np.minimum(levels.utility, goal.cap)
     frontier = np.zeros(len(there), dtype=bool)
     frontier[there] = pareto_frontier(levels.risk[there], utility[there])
     frontier |= there & (levels.n_swaps == 0)
     allowed = there if eligible is None else there & np.asarray(eligible, dtype=bool)
     may = _within_bounds(allowed, levels.risk, utility, max_risk, min_utility)
-    goal = _Goal(rule, slope, cap).value(levels.risk, levels.utility)
-    risk_error, utility_error = np.nan_to_num(levels.risk_se), np.nan_to_num(levels.utility_se)
-    if rule == "lowest_risk":
-        variance = risk_error**2
-    elif rule == "max_utility":
-        variance = utility_error**2
-    else:
-        variance = risk_error**2 + (slope * utility_error) ** 2
+    value = goal.value(levels.risk, levels.utility)
     among = np.flatnonzero(may)
-    order = np.lexsort((-utility[among], levels.risk[among], goal[among]))
+    order = np.lexsort((-utility[among], levels.risk[among], value[among]))
     best = int(among[order[0]])
-    width = TIE * np.sqrt(variance[among] + variance[best])
-    tied = among[(among == best) | (goal[among] - goal[best] <= width)]
+    variance = np.zeros(len(among))
+    if goal.rule != "max_utility":
+        error = np.nan_to_num(levels.risk_se)
+        variance += error[among] ** 2 + error[best] ** 2
+    if levels.sample is None:
+        error = goal.weight * np.nan_to_num(levels.utility_se)
+        variance += error[among] ** 2 + error[best] ** 2
+    else:
+        apart = goal.weight * (levels.sample[:, among] - levels.sample[:, [best]])
+        variance += (apart**2).sum(axis=0)
+    tied = among[(among == best) | (value[among] - value[best] <= TIE * np.sqrt(variance))]
     keys = (-levels.n_swaps[tied], levels.risk[tied], levels.beside[tied])
     return LevelDecision(int(tied[np.lexsort(keys)[0]]), best, tied, frontier)

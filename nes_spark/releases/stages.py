@@ -14,7 +14,7 @@ from nes_spark.releases.scoring import RiskFigures, average, candidates_of, scor
 from nes_spark.risk.stages import EmptyCell, sample_uniques
 from nes_spark.risk.uniques import log_stays_unique, unique_proportion
 from nes_spark.schemas import CANDIDATES, SCORES, fields_of
-from nes_spark.utility.measure import DECIMALS, check_denominator
+from nes_spark.utility.measure import DECIMALS, check_denominator, data_utility
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -167,6 +167,27 @@ def untouched_utility(post_log_density: DataFrame, assignments: DataFrame) -> di
         if not row["n_bad"] and row["log_f_pre"] > 0:
             found[row["setting"]] = 1.0 + changes.get(row["setting"], 0.0) / row["log_f_pre"]
     return found
+
+
+def scored_base(scores: DataFrame) -> dict[str, float]:
+    """Return DU of the release without swaps of every setting that has scores.
+
+    Parameters
+    ----------
+    scores : pyspark.sql.DataFrame
+        Table ``scores``, whose rows hold the two sums that :func:`untouched_utility` would make.
+
+    Returns
+    -------
+    dict
+        Setting -> DU; settings without a swap or a score are not there.
+    """
+    from pyspark.sql import functions as F
+
+    sums = scores.groupBy("setting").agg(
+        F.min("log_f_pre").alias("pre"), F.min("log_f_base").alias("base")
+    )
+    return {row["setting"]: float(data_utility(row["base"], row["pre"])) for row in sums.collect()}
 
 
 def _denominators(

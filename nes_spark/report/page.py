@@ -271,6 +271,23 @@ def _stays(data: ReportData, combination: str) -> dict[str, Any] | None:
     return {str(k): v for k, v in found.iloc[0].items()} if len(found) else None
 
 
+def _dr_interval(data: ReportData) -> dict[str, float] | None:
+    """Return the 95 % interval of DR that follows from that of p-hat, where there is a fit.
+
+    DR = 1 - (share of the sample uniques that was swapped) p-hat, p-hat cut to [0, 1].
+    """
+    choice = data.choice
+    found = data.p_hats[
+        (data.p_hats["combination"] == choice.combination.name)
+        & (data.p_hats["population"] == choice.population)
+    ]
+    if found.empty or not found["p_hat_clipped"].iloc[0] > 0:
+        return None
+    swapped = (1 - choice.DR) / float(found["p_hat_clipped"].iloc[0])
+    low, high = (min(max(float(found[n].iloc[0]), 0.0), 1.0) for n in ("p_low", "p_high"))
+    return {"low": 1 - swapped * high, "high": 1 - swapped * low}
+
+
 def _size_rows(data: ReportData) -> list[dict[str, Any]]:
     """One row a population size: pi(N) and p-hat of the chosen combination."""
     name = data.choice.combination.name
@@ -519,6 +536,7 @@ def _render(data: ReportData, drawings: dict[str, Drawing]) -> str:
         rule_words=words.get(choice.rule, plain(choice.rule)),
         risk_words="" if choice.rule in RISKLESS_RULES else risk_words[choice.risk],
         stays=_stays(data, choice.combination.name),
+        dr_interval=_dr_interval(data),
         axes={n: n in space and bool(space[n].notna().any()) for n in ("measured", "fidelity")},
         shown=SHOWN,
         exchanged=list(data.exchanged)[:MAX_EXCHANGED],

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
@@ -14,19 +14,31 @@ import pandas as pd
 from nes_spark.entities.combination import Combination
 from nes_spark.errors import EstimationError
 from nes_spark.releases.choice import Choice
-from nes_spark.releases.decision import Levels, decide, decide_levels, draws_of
+from nes_spark.releases.decision import (
+    Draws,
+    Levels,
+    decide,
+    decide_levels,
+    doubt_of,
+    draws_of,
+)
 from nes_spark.releases.frontier import choose
 
 if TYPE_CHECKING:
     from nes_spark.config import Config
     from nes_spark.config.sections import ChoiceConfig
+    from nes_spark.store import Store
 
 LOGGER = logging.getLogger(__name__)
 
 #: Public seed of the resamples that tell how stable a choice is.
-_RESAMPLED = 20
+RESAMPLED = 20
 #: Figures of a candidate that are measured before the choice, beside those of its scores.
 MEASURED = ("measured", "measured_low", "measured_high", "fidelity", "fidelity_se")
+#: Columns of table ``scores`` that a choice looks at.
+SCORED = ("combination", "n_swaps", "draw", "DR", "DU")
+#: Utility above counts as this. A cosine is at most 1 by itself; its resamples stay as they are.
+_CAPS = {"DU": 1.0, "fidelity": math.inf}
 #: Half the width of a 95 % interval in standard errors.
 _NORMAL = 1.959963984540054
 
@@ -99,6 +111,60 @@ def with_measures(
     return found.merge(attacked, on=key, how="left", validate="many_to_one")
 
 
+def chosen_space(config: Config, populations: Mapping[str, float] | None) -> tuple[str, float]:
+    """Return the mixture setting and the population size whose candidates are chosen among.
+
+    Parameters
+    ----------
+    config : Config
+    populations : mapping of str to float or None
+        How a configuration calls a population size, e.g. ``comparable`` -> its size.
+    """
+    from nes_spark.mixture.settings import settings_of
+
+    rule = config.choice
+    setting = rule.setting or settings_of(config.mixture)[0].name
+    asked = config.risk.population[0] if rule.population is None else rule.population
+    return setting, float((populations or {}).get(str(asked), asked))
+
+
+def scores_of_choice(
+    store: Store,
+    candidates: pd.DataFrame,
+    config: Config,
+    populations: Mapping[str, float] | None = None,
+) -> pd.DataFrame:
+    """Read the rows of table ``scores`` that :func:`choose_release` looks at, and no others.
+
+    The table has a row for every swap of every sequence and population size. A choice is made among
+    candidates of one setting and population, which plan ``whole`` has at tenths of its sequence
+    alone.
+
+    Parameters
+    ----------
+    store : Store
+        Of a run whose stage ``scores`` has finished.
+    candidates : pandas.DataFrame
+        Table ``candidates``.
+    config, populations
+        As for :func:`choose_release`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``setting, population`` and the columns of :data:`SCORED`.
+    """
+    setting, population = chosen_space(config, populations)
+    mine = candidates[(candidates["setting"] == setting) & (candidates["population"] == population)]
+    only: dict[str, list[Any]] = {
+        "setting": [setting],
+        "population": [population],
+        "combination": sorted(set(mine["combination"])),
+        "n_swaps": sorted(set(mine["n_swaps"].tolist())),
+    }
+    return store.read_pandas("scores", ["setting", "population", *SCORED], only)
+
+
 @dataclass(frozen=True)
 class _Chosen:
     """A position among the candidates and how it came about."""
@@ -116,6 +182,8 @@ def choose_release(
     components: Mapping[str, int],
     scores: pd.DataFrame | None = None,
     populations: Mapping[str, float] | None = None,
+    fidelity: pd.DataFrame | None = None,
+    p_hats: pd.DataFrame | None = None,
 ) -> Choice:
     """Choose among the candidates of one setting and population.
 
@@ -132,6 +200,12 @@ def choose_release(
         Table ``scores``: what each draw reached. Without it, averages are compared as they are.
     populations : mapping of str to float, optional
         How a configuration calls a population size, e.g. ``comparable`` -> its size.
+    fidelity : pandas.DataFrame, optional
+        Table ``fidelity``, of which ``setting, combination, n_swaps, by_document`` are read: what
+        documents two candidates share. Without it errors of fidelity are taken as independent.
+    p_hats : pandas.DataFrame, optional
+        ``combination, population, p_hat, p_low, p_high``: how sure the estimate is that DR of each
+        combination rests on. Without it the stability takes it as known.
 
     Returns
     -------
@@ -142,12 +216,8 @@ def choose_release(
     EstimationError
         When the setting or population has no candidates, or the rule no feasible one.
     """
-    from nes_spark.mixture.settings import settings_of
-
     rule = config.choice
-    setting = rule.setting or settings_of(config.mixture)[0].name
-    asked = config.risk.population[0] if rule.population is None else rule.population
-    population = float((populations or {}).get(str(asked), asked))
+    setting, population = chosen_space(config, populations)
     mine = candidates[
         (candidates["setting"] == setting) & (candidates["population"] == population)
     ].reset_index(drop=True)
@@ -162,7 +232,12 @@ def choose_release(
     own = None
     if scores is not None:
         own = scores[(scores["setting"] == setting) & (scores["population"] == population)]
-    found = _choose(mine, config, own)
+    shared = None
+    if fidelity is not None and "fidelity" in mine:
+        shared = _shared_documents(mine, fidelity[fidelity["setting"] == setting])
+    if p_hats is not None:
+        p_hats = p_hats[p_hats["population"] == population]
+    found = _choose(mine, config, own, shared, p_hats)
     row = mine.iloc[found.position].to_dict()
     draw, own_DR, own_DU = _published(row, own)
     return Choice(
@@ -213,7 +288,30 @@ def _published(row: Mapping[Any, Any], own: pd.DataFrame | None) -> tuple[int, A
     return int(released["draw"]), float(released["DR"]), float(released["DU"])
 
 
-def _choose(mine: pd.DataFrame, config: Config, scores: pd.DataFrame | None) -> _Chosen:
+def _shared_documents(mine: pd.DataFrame, fidelity: pd.DataFrame) -> np.ndarray:
+    """Return what each document adds to the error of each candidate's fidelity, shape (g, c)."""
+    parts = {
+        (str(c), int(n)): dict(by_document)
+        for c, n, by_document in zip(
+            fidelity["combination"], fidelity["n_swaps"], fidelity["by_document"], strict=True
+        )
+    }
+    documents = sorted({d for found in parts.values() for d in found})
+    place = {document: g for g, document in enumerate(documents)}
+    sample = np.zeros((len(documents), len(mine)))
+    for c, name in enumerate(zip(mine["combination"], mine["n_swaps"], strict=True)):
+        for document, value in parts.get((str(name[0]), int(name[1])), {}).items():
+            sample[place[document], c] = value
+    return sample
+
+
+def _choose(
+    mine: pd.DataFrame,
+    config: Config,
+    scores: pd.DataFrame | None,
+    shared: np.ndarray | None,
+    p_hats: pd.DataFrame | None,
+) -> _Chosen:
     rule = config.choice
     risk, utility = axes_of(config, mine)
     if rule.rule == "max_rate":
@@ -224,21 +322,33 @@ def _choose(mine: pd.DataFrame, config: Config, scores: pd.DataFrame | None) -> 
     if rule.rule == "coverage":
         return _Chosen(_covering(mine, float(rule.coverage or 1.0)), risk, utility)
     several = scores is not None and not rule.per_draw and int(mine["draws"].max()) > 1
-    if risk == "DR" and utility == "DU" and several:
+    # in plan whole an encoder reads one draw
+    paired = utility == "DU" or config.releases.plan == "pairs"
+    if risk == "DR" and paired and several:
         assert scores is not None
-        return _by_draws(mine, scores, rule)
+        return _by_draws(mine, scores, rule, utility, shared, p_hats)
     found = decide_levels(
-        _levels(mine, risk, utility),
+        _levels(mine, risk, utility, shared),
         rule.rule,
         slope=rule.slope,
         max_risk=rule.max_risk,
         min_utility=rule.min_utility,
+        cap=_CAPS[utility],
+        resamples=rule.resamples if risk == "measured" or utility == "fidelity" else 0,
+        seed=RESAMPLED,
     )
-    return _Chosen(found.chosen, risk, utility, len(found.tied))
+    return _Chosen(found.chosen, risk, utility, len(found.tied), _number(found.stability))
 
 
-def _by_draws(mine: pd.DataFrame, scores: pd.DataFrame, rule: ChoiceConfig) -> _Chosen:
-    """Choose by DR and DU, paired over draws."""
+def _by_draws(
+    mine: pd.DataFrame,
+    scores: pd.DataFrame,
+    rule: ChoiceConfig,
+    utility: str,
+    shared: np.ndarray | None,
+    p_hats: pd.DataFrame | None,
+) -> _Chosen:
+    """Choose by DR paired over draws, and by DU paired too or fidelity paired over documents."""
     nothing = mine[mine["n_swaps"] == 0].iloc[0]
     drawn = int(mine["draws"].max())
     draws = draws_of(scores, drawn, nothing=(float(nothing["DR"]), float(nothing["DU"])))
@@ -247,6 +357,14 @@ def _by_draws(mine: pd.DataFrame, scores: pd.DataFrame, rule: ChoiceConfig) -> _
         for i, (c, n) in enumerate(zip(mine["combination"], mine["n_swaps"], strict=True))
     }
     known = np.array([name in place for name in draws.names])
+    if utility == "fidelity":
+        rows = [place.get(name, -1) for name in draws.names]
+        values = np.where(known, mine["fidelity"].to_numpy(float)[rows], math.nan)
+        if shared is None:
+            shared = np.diag(np.nan_to_num(mine["fidelity_se"].to_numpy(float)))
+        draws = draws.with_utility(values, np.where(known, shared[:, rows], 0.0))
+    if p_hats is not None:
+        draws = with_doubt(draws, p_hats)
     found = decide(
         draws,
         rule.rule,  # type: ignore[arg-type]  # the two others were taken care of
@@ -254,14 +372,39 @@ def _by_draws(mine: pd.DataFrame, scores: pd.DataFrame, rule: ChoiceConfig) -> _
         max_risk=rule.max_risk,
         min_utility=rule.min_utility,
         eligible=known,
+        cap=_CAPS[utility],
         resamples=rule.resamples,
-        seed=_RESAMPLED,
+        seed=RESAMPLED,
     )
     stability = None if math.isnan(found.confidence) else found.confidence
-    return _Chosen(place[draws.names[found.chosen]], "DR", "DU", len(found.tied), stability)
+    return _Chosen(place[draws.names[found.chosen]], "DR", utility, len(found.tied), stability)
 
 
-def _levels(mine: pd.DataFrame, risk: str, utility: str) -> Levels:
+def with_doubt(draws: Draws, p_hats: pd.DataFrame) -> Draws:
+    """Return draws whose resamples draw p-hat of each combination again, within its interval.
+
+    Parameters
+    ----------
+    draws : Draws
+        Named ``(combination, n_swaps)``.
+    p_hats : pandas.DataFrame
+        ``combination, p_hat, p_low, p_high`` of one population.
+    """
+    columns = ["p_hat", "p_low", "p_high"]
+    known = {str(c): tuple(row) for c, *row in p_hats[["combination", *columns]].to_numpy()}
+    names = [str(name[0]) for name in cast("tuple[tuple[str, int], ...]", draws.names)]
+    of = {name: doubt_of(*known[name]) if name in known else (0.0, 0.0) for name in names}
+    groups = {name: i for i, name in enumerate(of)}
+    return replace(
+        draws,
+        groups=np.array([groups[name] for name in names], dtype=np.int64),
+        doubt=np.array([of[name] for name in names]).T,
+    )
+
+
+def _levels(
+    mine: pd.DataFrame, risk: str, utility: str, shared: np.ndarray | None = None
+) -> Levels:
     def column(name: str) -> np.ndarray:
         values = mine[name] if name in mine else pd.Series(math.nan, index=mine.index)
         return values.to_numpy(dtype=float, na_value=math.nan)
@@ -276,6 +419,7 @@ def _levels(mine: pd.DataFrame, risk: str, utility: str) -> Levels:
         column(utility),
         column(f"{utility}_se"),
         column("DR"),
+        shared if utility == "fidelity" else None,
     )
 
 

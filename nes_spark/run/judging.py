@@ -275,16 +275,17 @@ def _exact_du(context: Context, choice: Choice) -> float | None:
     """DU of the released draw from table ``scores``, over all changed chunks."""
     if not choice.swapped:
         return None
-    scores = context.store.read_pandas(
-        "scores", ["setting", "population", "combination", "draw", "n_swaps", "DU"]
+    mine = context.store.read_pandas(
+        "scores",
+        ["DU"],
+        {
+            "setting": [choice.setting],
+            "population": [choice.population],
+            "combination": [choice.combination.name],
+            "draw": [choice.draw],
+            "n_swaps": [choice.n_swaps],
+        },
     )
-    mine = scores[
-        (scores["setting"] == choice.setting)
-        & (scores["population"] == choice.population)
-        & (scores["combination"] == choice.combination.name)
-        & (scores["draw"] == choice.draw)
-        & (scores["n_swaps"] == choice.n_swaps)
-    ]
     if len(mine) != 1:
         raise EstimationError(
             f"the chosen release (draw {choice.draw}, {choice.n_swaps} swaps) has no score of its "

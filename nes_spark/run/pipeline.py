@@ -605,21 +605,33 @@ def _measuring_digest(context: Context) -> str:
 
 
 def _candidates(context: Context) -> Outputs:
+    from pyspark.sql import functions as F
+
     from nes_spark.mixture.settings import settings_of
-    from nes_spark.releases.stages import summarize, untouched_utility
+    from nes_spark.releases.stages import scored_base, summarize, untouched_utility
     from nes_spark.swapping.whole_stages import at_tenths
 
     config = context.config
     scores = context.table("scores")
+    settings = [setting.name for setting in settings_of(config.mixture)]
+    # where something was scored its sums are there; densities are summed for other settings only
+    untouched = scored_base(scores)
+    if unscored := sorted(set(settings) - set(untouched)):
+        untouched |= untouched_utility(
+            *(
+                context.table(name).where(F.col("setting").isin(unscored))
+                for name in ("post_density", "assignments")
+            )
+        )
     if config.releases.plan == "whole":
         scores = at_tenths(scores)
     candidates = summarize(
         scores,
-        [setting.name for setting in settings_of(config.mixture)],
+        settings,
         populations(context),
         per_draw=config.choice.per_draw,
         draws=config.releases.draws,
-        untouched=untouched_utility(context.table("post_density"), context.table("assignments")),
+        untouched=untouched,
     )
     return {"candidates": candidates}
 

@@ -7,7 +7,7 @@ owner cannot undo; the release is moved to its place last, after the record of i
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +18,8 @@ from nes_spark.plain import plain
 from nes_spark.releases.choice import Choice
 from nes_spark.releases.publishing import Gate
 from nes_spark.releases.space import statuses_of
-from nes_spark.risk.tables import comparable_population
-from nes_spark.run.choice import choose_release, with_measures
+from nes_spark.risk.tables import comparable_population, p_hat_table
+from nes_spark.run.choice import choose_release, chosen_space, scores_of_choice, with_measures
 from nes_spark.run.context import Context, finished
 from nes_spark.run.findings import (
     Audit,
@@ -59,8 +59,6 @@ if TYPE_CHECKING:
 SECTIONS = ("choice", "gates", "ledger", "audit", "utility", "report", "tracking")
 #: Sections that decide what the adversaries find. A change of gates alone repeats no attack.
 ATTACKED = ("choice", "releases", "audit")
-#: Columns of table ``scores`` that a choice looks at.
-SCORED = ("combination", "n_swaps", "draw", "DR", "DU")
 #: The registry names attacks as strings. No import leads to their code, so it is named here.
 ATTACKS = "nes_spark.audit.attack_stages"
 
@@ -273,6 +271,44 @@ def _published_before(context: Context) -> RunResult:
     )
 
 
+def choose_candidate(
+    context: Context, models: Mapping[str, MixtureModel]
+) -> tuple[pd.DataFrame, Choice]:
+    """Choose the release of a run whose stages are finished.
+
+    Parameters
+    ----------
+    context : Context
+    models : mapping
+        Setting -> fitted mixture.
+
+    Returns
+    -------
+    pandas.DataFrame, Choice
+        Table ``candidates`` with what was measured of each and the chosen one marked; the choice.
+    """
+    store, config = context.store, context.config
+    fidelity = fidelity_of_candidates(context)
+    candidates = with_measures(
+        store.read_pandas("candidates"), fidelity, measured_of_candidates(context)
+    )
+    populations = {"comparable": comparable_population(finished(store, "chunks").rows)}
+    choice = choose_release(
+        candidates,
+        config,
+        {name: len(model.weights) for name, model in models.items()},
+        scores_of_choice(store, candidates, config, populations),
+        populations,
+        fidelity,
+        # plan whole has one combination: its p-hat cannot change the order of its prefixes
+        None
+        if config.releases.plan == "whole"
+        else p_hat_table(store.read_pandas("risk_fits"), [chosen_space(config, populations)[1]]),
+    )
+    candidates["chosen"] = choice.marks(candidates)
+    return candidates, choice
+
+
 def assemble_release(publication: Publication) -> None:
     """Choose, put every chunk's released text together, and account for every chunk."""
     from nes_spark.releases.publish_stages import assemble, chosen_rewrites
@@ -281,21 +317,8 @@ def assemble_release(publication: Publication) -> None:
 
     context, progress = publication.context, publication.progress
     config, store = context.config, context.store
-    candidates = with_measures(
-        store.read_pandas("candidates"),
-        fidelity_of_candidates(context),
-        measured_of_candidates(context),
-    )
     models = context.models()
-    sizes = {name: len(model.weights) for name, model in models.items()}
-    choice = choose_release(
-        candidates,
-        config,
-        sizes,
-        store.read_pandas("scores", ["setting", "population", *SCORED]),
-        {"comparable": comparable_population(finished(store, "chunks").rows)},
-    )
-    candidates["chosen"] = choice.marks(candidates)
+    candidates, choice = choose_candidate(context, models)
     publication.candidates, publication.models, publication.choice = candidates, models, choice
 
     chunks, documents = context.table("chunks"), context.table("documents")

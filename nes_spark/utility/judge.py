@@ -360,9 +360,28 @@ def _at(
         "fidelity_se": error,
         "corpus": 1 - share_changed * (1 - mean),
         "corpus_se": share_changed * error,
+        "by_document": _by_document(values, clusters, each, mean, n / reach.n_chunks),
         "chunks": len(ids),
         "changed": n,
     }
+
+
+def _by_document(
+    values: Sequence[float],
+    documents: Sequence[str],
+    each: Sequence[float],
+    mean: float,
+    share_changed: float,
+) -> dict[str, float]:
+    """What each document adds to the error of a mean over the corpus (``clustered_mean``)."""
+    total, m = math.fsum(each), len(set(documents))
+    if m < 2 or math.isnan(mean):
+        return {}
+    parts: dict[str, list[float]] = {}
+    for value, document, weight in zip(values, documents, each, strict=True):
+        parts.setdefault(document, []).append(weight * (value - mean))
+    scale = share_changed * math.sqrt(m / (m - 1)) / total
+    return {document: scale * math.fsum(part) for document, part in sorted(parts.items())}
 
 
 # -- the chosen release ----------------------------------------------------------------------------

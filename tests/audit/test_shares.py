@@ -67,6 +67,34 @@ def test_nobody_named_is_no_proof_of_safety():
     assert share_named_dependent(table([False] * 10), []).high > 0.2
 
 
+def test_all_named_in_a_web_is_nearly_as_sure_as_all_but_two():
+    """43 of 43 in one web read "34 % to 100 %", 42 of 43 "88 % to 100 %"."""
+    rng = np.random.default_rng(0)
+    ids = [f"d{i:03d}" for i in range(43)]
+    links = [(ids[i], ids[j]) for i in range(43) for j in range(i) if rng.random() < 0.35]
+    every = share_named_dependent(table([True] * 43), links)
+    assert every.value == every.high == 1
+    # the worst that two documents of one swap can do, by flipping them and asking again
+    flipped = []
+    for one, other in links:
+        found = table([i not in (one, other) for i in ids])
+        flipped.append(share_named_dependent(found, links).low)
+    assert 0.75 < min(flipped) < every.low < 0.93
+    nobody = share_named_dependent(table([False] * 43), links)
+    assert nobody.high == pytest.approx(1 - every.low)
+    # disjoint pairs count as one text each, single texts as themselves
+    pairs = [(ids[i], ids[i + 1]) for i in range(0, 42, 2)]
+    z2 = 1.959963984540054**2
+    halved = share_named_dependent(table([True] * 42), pairs)
+    assert halved.low == pytest.approx(21 / (21 + z2))
+    assert share_named_dependent(table([True] * 42), []).low == pytest.approx(42 / (42 + z2))
+    # the chunks of a document go together
+    groups = {i: int(i[1:]) // 6 for i in ids[:42]}
+    chunks = share_named_dependent(table([True] * 42), [], groups=groups)
+    assert chunks.low == pytest.approx(7 / (7 + z2))
+    assert share_named_dependent(table([True] * 2), [(ids[0], ids[1])]).low < 0.25
+
+
 def test_links_that_do_not_agree_never_narrow_the_interval():
     found = table(np.arange(40) % 2 == 0)
     links = [(f"d{i:03d}", f"d{i + 1:03d}") for i in range(0, 40, 2)]

@@ -1,21 +1,26 @@
-"""Do intervals hold what they promise? ``python -m tests.benchmarks.bench_calibration [FOLDER]``.
+"""Do intervals hold what they promise?
+
+``python -m tests.benchmarks.bench_calibration [FOLDER] [--runs 100] [--drops]``
 
 Subsamples of 1 to 20 % are taken of tables whose truth is known, the Ewens-Pitman model is fitted
 to each, and the number of sample uniques that stay unique in the whole table is predicted. Shown
-are the share of the 95 % prediction intervals that hold the truth, and how often the fit says that
-the model does not describe the sample. FOLDER is a finished run's ``stages/cells`` (Parquet): its
-tables of all pairs of categories are taken too. A second table is on the intervals of the accuracy
-drop in made audits. Nothing here is asserted.
+are the share of the 95 % prediction intervals that hold the truth, the shares in which more and in
+which fewer stay unique than the interval says (the risk is then understated, or overstated), how
+wide it is, and how often the fit says that the model does not describe the sample. FOLDER is a
+finished run's ``stages/cells`` (Parquet): its tables of all pairs of categories are taken too, all
+in one row a share, with the number of tables. ``--drops`` adds a table on the intervals of the
+accuracy drop in made audits. Nothing here is asserted.
 """
 
 from __future__ import annotations
 
+import argparse
 import math
-import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -28,6 +33,9 @@ from nes_spark.risk import fit_ewens_pitman, simulate_partition
 
 SHARES = (0.01, 0.05, 0.10, 0.20)
 UNITS = 40_000
+#: Smaller subsamples of a real table are not taken.
+SMALLEST = 20
+COLUMNS = ("covered", "more stay", "fewer stay", "width / s1", "fit objects", "p-hat refused")
 
 
 def ewens_pitman(theta: float, alpha: float, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -53,10 +61,19 @@ def of_run(folder: Path) -> Iterator[tuple[str, NDArray[np.int64]]]:
         yield f"{a}+{b}", np.array([*held.values()])
 
 
-def one(
-    counts: NDArray[np.int64], share: float, rng: np.random.Generator
-) -> tuple[bool, float, bool, bool] | None:
-    """Covered, width over s1, the fit objects, p-hat holds; None where there is no fit."""
+class Result(NamedTuple):
+    """What came of one subsample."""
+
+    covered: bool
+    understated: bool
+    overstated: bool
+    width: float
+    objects: bool
+    p_hat_refused: bool
+
+
+def one(counts: NDArray[np.int64], share: float, rng: np.random.Generator) -> Result | None:
+    """Take a subsample, fit and predict; None where there is no fit."""
     n = round(counts.sum() * share)
     drawn = rng.multivariate_hypergeometric(counts, n, method="marginals")
     truth = int(((drawn == 1) & (counts == 1)).sum())
@@ -67,17 +84,18 @@ def one(
         return None
     found = fit.predict_staying(int(counts.sum()))
     quality = fit.goodness_of_fit()
-    return (
+    return Result(
         found.low <= truth <= found.high,
+        truth > found.high,
+        truth < found.low,
         (found.high - found.low) / fit.s1,
         not quality.fits,
-        quality.p_hat_holds,
+        not quality.p_hat_holds,
     )
 
 
-def calibration(runs: int, folder: Path | None) -> pd.DataFrame:
-    """Table of all truths and shares."""
-    rng = np.random.default_rng(0)
+def calibration(runs: int, folder: Path | None) -> Iterator[tuple[Any, ...]]:
+    """Rows of all truths and shares: truth, sample, fits, and :data:`COLUMNS`."""
     made = {
         f"Ewens-Pitman, theta {theta:g}, alpha {alpha:g}": (ewens_pitman, theta, alpha)
         for theta, alpha in ((20, 0.0), (20, 0.6), (100, 0.8), (2, 0.7))
@@ -86,32 +104,28 @@ def calibration(runs: int, folder: Path | None) -> pd.DataFrame:
         for exponent, cutoff in ((1.0, 2_000), (1.2, 20_000), (0.7, 5_000))
     }
     tables = dict(of_run(folder)) if folder else {}
-    rows = []
-    for name in [*made, *tables]:
+    for share in SHARES:
+        results, used = [], 0
+        for number, counts in enumerate(tables.values()):
+            rng = np.random.default_rng([SHARES.index(share), number, 1])
+            if counts.sum() * share >= SMALLEST:
+                used += 1
+                results += [one(counts, share, rng) for _ in range(max(1, runs // 5))]
+        if used:
+            yield f"{used} tables of the run", f"{share:.0%}", *_summary(results)
+    for name, (law, *parameters) in made.items():
         for share in SHARES:
-            results = []
-            for _ in range(runs):
-                # a new table for each run where tables are drawn: the model is what is calibrated
-                counts = tables[name] if name in tables else made[name][0](*made[name][1:], rng)
-                if counts.sum() * share >= 20:
-                    results.append(one(counts, share, rng))
-            fitted = [r for r in results if r is not None]
-            if not fitted:
-                continue
-            held, width, objects, p_hat = (np.mean(values) for values in zip(*fitted, strict=True))
-            rows.append((name, f"{share:.0%}", len(fitted), held, width, objects, 1 - p_hat))
-    return pd.DataFrame(
-        rows,
-        columns=[
-            "truth",
-            "sample",
-            "fits",
-            "covered",
-            "width / s1",
-            "fit objects",
-            "p-hat refused",
-        ],
-    )
+            rng = np.random.default_rng([SHARES.index(share), [*made].index(name)])
+            # a new table for each run: the model is what is calibrated
+            results = [one(law(*parameters, rng), share, rng) for _ in range(runs)]
+            yield name, f"{share:.0%}", *_summary(results)
+
+
+def _summary(results: list[Result | None]) -> tuple[float, ...]:
+    fitted = [result for result in results if result is not None]
+    if not fitted:
+        return (0, *[math.nan] * len(COLUMNS))
+    return (len(fitted), *(float(np.mean(values)) for values in zip(*fitted, strict=True)))
 
 
 def drops(runs: int) -> pd.DataFrame:
@@ -147,22 +161,35 @@ def drops(runs: int) -> pd.DataFrame:
     )
 
 
+def head(columns: Sequence[str]) -> str:
+    """Return the head of a table in Markdown."""
+    return "| " + " | ".join(columns) + " |\n|" + "---|" * len(columns)
+
+
+def line(row: Sequence[Any]) -> str:
+    """Return a row of a table in Markdown."""
+    return "| " + " | ".join(f"{v:.3f}" if isinstance(v, float) else str(v) for v in row) + " |"
+
+
 def markdown(table: pd.DataFrame) -> str:
     """Return a table in Markdown."""
-    lines = ["| " + " | ".join(table.columns) + " |", "|" + "---|" * len(table.columns)]
-    for row in table.itertuples(index=False):
-        cells = [f"{v:.3f}" if isinstance(v, float) else str(v) for v in row]
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+    rows = (line(row) for row in table.itertuples(index=False))
+    return "\n".join([head([*table.columns]), *rows])
 
 
 def main() -> None:
-    """Print both tables."""
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else None
-    runs = int(sys.argv[2]) if len(sys.argv) > 2 else 100
-    print(markdown(calibration(runs, folder)))
-    print()
-    print(markdown(drops(5 * runs)))
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", nargs="?", type=Path)
+    parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--drops", action="store_true")
+    arguments = parser.parse_args()
+    print(head(["truth", "sample", "fits", *COLUMNS]))
+    for row in calibration(arguments.runs, arguments.folder):
+        print(line(row), flush=True)
+    if arguments.drops:
+        print()
+        print(markdown(drops(5 * arguments.runs)))
 
 
 if __name__ == "__main__":

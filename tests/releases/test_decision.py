@@ -1,6 +1,7 @@
 """The choice under noise, and the three faults that averages alone have."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nes_spark.errors import EstimationError
-from nes_spark.releases.decision import Draws, Levels, decide, decide_levels, draws_of
+from nes_spark.releases.decision import (
+    Draws,
+    Levels,
+    decide,
+    decide_levels,
+    doubt_of,
+    draws_of,
+)
 
 
 def draws(risk, utility, n_swaps=None):
@@ -261,3 +269,81 @@ def test_utility_above_its_cap_is_no_gain_for_levels():
     found = decide_levels(levels([1.0, 0.8], [1.0, 1.2]), "max_utility", max_risk=1.0)
     assert found.chosen == 1  # they tie at the cap, the lower risk decides
     assert found.frontier.tolist() == [True, True]
+
+
+def judged(rng, m, documents, truth, noise, draw_noise=0.0):
+    """Draws of equal risk whose utility a sample of documents gave, with what they share."""
+    c = len(truth)
+    risk = 0.5 + rng.normal(0, draw_noise, (m, c)) if draw_noise else np.full((m, c), 0.5)
+    parts = rng.normal(0, noise, (documents, 1)) + rng.normal(0, noise / 20, (documents, c))
+    sample = (parts - parts.mean(axis=0)) / documents
+    utility = np.array(truth) + parts.mean(axis=0)
+    made = Draws(tuple(range(c)), np.arange(c), np.arange(m), risk, np.full((m, c), 0.0))
+    return made.with_utility(utility, sample)
+
+
+def test_candidates_judged_on_the_same_documents_are_compared_on_them():
+    """Each figure is off by .05, their differences by .0025: .02 apart is no tie."""
+    rng = np.random.default_rng(0)
+    rule = {"rule": "max_utility", "max_risk": 1.0, "resamples": 200, "cap": math.inf}
+    right, errors = 0, []
+    for _ in range(40):
+        found = decide(judged(rng, 5, 40, [0.90, 0.92, 0.88], 0.3), **rule)
+        right += found.chosen == 1
+        errors.append(found.utility_se[1])
+        assert found.tied.tolist() == [1]
+        assert found.confidence > 0.95
+    assert right == 40
+    assert np.mean(errors) == pytest.approx(0.3 / math.sqrt(40), rel=0.1)
+    # without knowing what they share all three tie, and the first is as good as any
+    alone = judged(rng, 5, 40, [0.90, 0.92, 0.88], 0.3)
+    apart = alone.with_utility(alone.utility[0], np.diag(np.sqrt((alone.sample**2).sum(axis=0))))
+    assert decide(apart, "max_utility", max_risk=1.0).tied.tolist() == [0, 1, 2]
+
+
+def test_a_tie_in_a_sample_is_a_toss():
+    rng = np.random.default_rng(1)
+    firm = []
+    for _ in range(20):
+        made = judged(rng, 10, 40, [0.9, 0.9, 0.9, 0.9], 0.3, draw_noise=0.01)
+        firm.append(decide(made, "line", slope=1.0, resamples=100).confidence)
+    assert np.mean([share < 0.9 for share in firm]) >= 0.9
+
+
+def test_a_candidate_that_the_judge_did_not_read_cannot_be_chosen():
+    made = draws([[1.0, 0.5, 0.2]] * 4, [[1.0, 0.9, 0.9]] * 4)
+    read = made.with_utility(np.array([1.0, 0.9, math.nan]), np.zeros((2, 3)))
+    found = decide(read, resamples=20)
+    assert found.chosen == 1
+    assert found.confidence == 1.0
+    with pytest.raises(ValueError, match="3 columns"):
+        made.with_utility(np.array([1.0, 0.9, 0.8]), np.zeros((2, 2)))
+
+
+def test_levels_say_how_stable_the_choice_among_them_is():
+    risk, utility = [0.9, 0.5, 0.5, 0.5], [1, 0.99, 0.98, 0.97]
+    sure = decide_levels(levels([0.9, 0.8, 0.7, 0.2], utility, 0.02), resamples=200)
+    assert (sure.chosen, sure.stability) == (3, 1.0)
+    weighed = decide_levels(levels(risk, utility, 0.1), "line", slope=1.0, resamples=200)
+    again = decide_levels(levels(risk, utility, 0.1), "line", slope=1.0, resamples=200)
+    assert weighed.stability == again.stability < 1
+    assert math.isnan(decide_levels(levels(risk, utility, 0.1)).stability)
+    with pytest.raises(ValueError, match="resamples"):
+        decide_levels(levels(risk, utility, 0.1), resamples=-1)
+
+
+def test_the_doubt_about_p_hat_makes_combinations_a_toss_and_prefixes_of_one_not():
+    """Draws cannot show it: they share the estimate that the risk of a combination rests on."""
+    risk, utility = [[1.0, 0.95, 0.93, 0.92]] * 6, [[1.0, 0.9, 0.9, 0.9]] * 6
+    low, high = doubt_of(0.33, 0.20, 0.46)
+    assert 0.33 * math.exp(-1.959963984540054 * low) == pytest.approx(0.20)
+    assert 0.33 * math.exp(1.959963984540054 * high) == pytest.approx(0.46)
+    assert doubt_of(5e6, 0.5, 1e9) == (pytest.approx(math.log(2) / 1.96, rel=1e-4), 0.0)
+    doubt = np.array([[0, low, low, low], [0, high, high, high]])
+    one = replace(draws(risk, utility), groups=np.array([0, 1, 1, 1]), doubt=doubt)
+    assert decide(one, resamples=200).confidence == 1.0
+    two = replace(one, groups=np.array([0, 1, 1, 2]))
+    found = decide(two, resamples=200)
+    assert found.chosen == 3
+    assert 0.5 < found.confidence < 0.9
+    assert found.is_toss

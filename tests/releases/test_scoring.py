@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 from nes_spark.errors import EstimationError, NesError
 from nes_spark.releases import pareto_frontier
 from nes_spark.releases.scoring import RiskFigures, average, candidates_of, score_sequence
-from nes_spark.releases.stages import log_likelihoods, score, summarize, unscored
+from nes_spark.releases.stages import (
+    log_likelihoods,
+    score,
+    scored_base,
+    summarize,
+    unscored,
+    untouched_utility,
+)
 from nes_spark.risk import fit_ewens_pitman
 from nes_spark.risk.stages import fit_risk
 from nes_spark.schemas import (
@@ -222,6 +229,24 @@ def test_tables_of_different_runs_are_noticed(tables):
     with pytest.raises(EstimationError, match="smaller than the 120 chunks") as caught:
         score(**tables, populations=[100.0])
     assert caught.value.reason == "population_too_small"
+
+
+def test_scores_hold_the_utility_of_the_release_without_swaps(world, tables, spark):
+    """Sums that the scores were made with are not made again for r = 0."""
+    replaced = [
+        (setting, "", 0, 0, c, world.pre[setting, c] - 0.5 - i)
+        for setting in SETTINGS
+        for i, c in enumerate(world.ids[:3])
+    ]
+    post = tables["post_log_density"].unionByName(spark.createDataFrame(replaced, POST_DENSITY.ddl))
+    made = score(**{**tables, "post_log_density": post}, populations=POPULATIONS[:1])
+    found = scored_base(made)
+    assert set(found) == set(SETTINGS)
+    assert found == pytest.approx(untouched_utility(post, tables["assignments"]), rel=1e-12)
+    for setting, value in found.items():
+        total = math.fsum(world.pre[setting, c] for c in world.ids)
+        assert value == pytest.approx(1 - (3 * 0.5 + 3) / total, rel=1e-9)
+    assert scored_base(made.where("false")) == {}
 
 
 def test_no_swaps_have_no_scores(tables):

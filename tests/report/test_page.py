@@ -196,11 +196,11 @@ def test_a_choice_that_noise_decides_is_called_a_toss(render):
     choice = replace(report_data().choice, drawn=10, draws=10, tied=4, stability=0.3)
     html = render(choice=choice)
     assert "4 candidates could not be told from the best" in html
-    assert "The choice is a coin toss" in html
-    assert "in 70% of the resamples" in html.replace("\u202f", "").replace(" %", "%")
+    assert "The choice is a toss" in html
+    assert "choose another one in 70% of the cases" in html.replace("\u202f", "")
     sure = render(choice=replace(choice, stability=0.95))
-    assert "coin toss" not in sure
-    assert "the same release is chosen" in sure
+    assert "a toss" not in sure
+    assert "choose the same release in 95% of the cases" in sure.replace("\u202f", "")
 
 
 def test_how_many_chunks_still_stand_alone_comes_with_an_interval(render):
@@ -353,14 +353,37 @@ def test_the_first_lines_say_how_many_documents_can_be_named(render):
     outline(html)
     head = html[html.index('id="verdict"') : html.index('class="cards"')]
     assert "24 of 48 documents" in head
-    assert "Before swapping it was 45" in head
+    assert "Before swapping it was 45 (95 %: " in head
     assert "This release protects little." in head
     assert "who holds half of every original document" in head
-    assert "by the exchanged names alone 4.0% (61.0% before)" in head
+    told = (
+        "by the exchanged names alone 4.0% (95 %: 2.0% to 6.0%; before 61.0%, 95 %: 50.0% to 70.0%)"
+    )
+    assert told in head
     assert html.count("with the 95 % interval.") == 3
     assert "no partner" in html
     weak = MEASURED.assign(named=MEASURED["named"].where(MEASURED["side"] == "before", 0.1))
     assert "This release protects little." not in render(measured=weak, coverage=COVERAGE)
+
+
+def test_every_figure_of_the_first_screen_has_an_interval_or_is_a_count(render):
+    html = render(measured=MEASURED)
+    cards = html[
+        html.index('class="cards"') : html.index("</section>", html.index('class="cards"'))
+    ]
+    for card in cards.split('<div class="card">')[1:]:
+        sure = ("95 %: ", "Standard error", "exact", "a count", "that came in")
+        assert any(words in card for words in sure), card
+    head = html[html.index('id="verdict"') : html.index('class="cards"')]
+    for share in re.findall(r"names \d.*?</p>", head):
+        assert share.count("95 %: ") >= 2, share
+    data = report_data()
+    p = data.p_hats[
+        (data.p_hats["combination"] == data.choice.combination.name)
+        & (data.p_hats["population"] == data.choice.population)
+    ].iloc[0]
+    low = 1 - (1 - data.choice.DR) / p["p_hat_clipped"] * min(p["p_high"], 1.0)
+    assert f"95 %: {low:.3f} to " in cards
 
 
 def test_what_was_not_measured_is_called_so(render):

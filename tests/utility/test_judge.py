@@ -125,6 +125,11 @@ def test_a_budget_bounds_the_texts_and_the_estimate_stays_near():
     assert 60 < row["chunks"] < 100
     assert row["changed"] == changed
     assert abs(row["fidelity"] - mean) < 4 * row["fidelity_se"]
+    # what documents add makes up the error, and is nothing in sum
+    parts = np.array([*row["by_document"].values()])
+    assert np.sqrt(parts @ parts) == pytest.approx(row["corpus_se"])
+    assert parts.sum() == pytest.approx(0, abs=1e-12)
+    assert set(row["by_document"]) <= {h.document_id for h in histories}
     total = sum(r["weight"] for r in found.texts if r["order"] == 1 or r["order"] > 1)
     weight = {r["chunk_id"]: r["weight"] for r in found.texts if r["order"] > 0}
     assert sum(weight.values()) == pytest.approx(changed)
