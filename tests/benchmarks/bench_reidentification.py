@@ -13,7 +13,8 @@ spans blanked, replaced by their category, exchanged plainly (every name takes t
 its category of another document, drawn at random), and released as this package does it
 (:func:`released`): plan ``whole`` in memory, with the components of a mixture of the bundled
 vectors, donors and placeholders for what is left over, by the functions that a run uses. With
-``+`` categories Term and Quantity are treated too, what is blanked then being the same places.
+``+ N terms`` categories Term, N words of each case, and Quantity are treated too; what is blanked
+are then the same places.
 
 Printed is the share of cases named by each attacker of ``nes_spark.audit.documents``, with an
 interval for the strongest that allows for cases that exchanged names, and what is left of
@@ -41,7 +42,6 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -177,10 +177,10 @@ class Corpus:
                 found.mentions[at.chunk].append(replace(at.mention, entity=entity))
         return found
 
-    @cached_property
-    def further(self) -> dict[str, list[Mention]]:
-        """The spans with those of Term and Quantity beside them."""
-        terms = EntitiesConfig().terms
+    def further(self, terms: int) -> dict[str, list[Mention]]:
+        """Return the spans, with so many terms of each case and all quantities if there are any."""
+        if not terms:
+            return self.mentions
         more = further_mentions(self.texts, self.owner, self.owner, self.mentions, FURTHER, terms)
         return {i: resolve_overlaps([*self.mentions[i], *more[i]]) for i in self.texts}
 
@@ -217,14 +217,9 @@ def written(
     }
 
 
-def blanked(corpus: Corpus, seed: bytes) -> Treated:
-    """Delete the spans."""
-    return Treated(written(corpus, corpus.mentions, lambda i, m: ""), [])
-
-
-def blanked_further(corpus: Corpus, seed: bytes) -> Treated:
-    """Delete the spans, and the terms and quantities."""
-    return Treated(written(corpus, corpus.further, lambda i, m: ""), [])
+def blanked(corpus: Corpus, seed: bytes, terms: int = 0) -> Treated:
+    """Delete the spans, and where `terms` is not 0 terms and quantities."""
+    return Treated(written(corpus, corpus.further(terms), lambda i, m: ""), [])
 
 
 def placeholders(corpus: Corpus, seed: bytes) -> Treated:
@@ -265,19 +260,18 @@ def swapped(corpus: Corpus, seed: bytes, unit: Unit) -> Treated:
     return Treated(written(corpus, corpus.mentions, new), sorted(pairs))
 
 
-def released(corpus: Corpus, seed: bytes, unit: Unit, further: Sequence[str] = ()) -> Treated:
-    """Exchange the spans as a run of plan ``whole`` does, paragraphs as chunks.
+def released(corpus: Corpus, seed: bytes, unit: Unit, terms: int = 0) -> Treated:
+    """Exchange spans, terms and quantities as a run of plan ``whole`` does, paragraphs as chunks.
 
     All categories in one layer and then each alone: methods have up to 16, and all their subsets
     would be 65,535 layers.
     """
-    mentions = corpus.further if further else corpus.mentions
+    mentions = corpus.further(terms)
     ids = list(corpus.texts)
     owner = [corpus.owner[i] for i in ids]
     found = sorted({m.category for mine in mentions.values() for m in mine})
     names = [c for c in found if c not in FURTHER]
-    # A category that should be exchanged and is nowhere in the texts is no fault here.
-    more = [c for c in further if c in found]
+    more = [c for c in FURTHER if c in found]
     releases = ReleasesConfig(swap=names, further=more, unit=unit, must_change={}, fixed=[])
     entities = EntitiesConfig(categories=[*names, *more], labels={})
     first, *rest = options_of_whole(releases, entities)
@@ -310,19 +304,36 @@ class Entry(NamedTuple):
     against: str = ""
 
 
-BLANKED, BLANKED_FURTHER = "blanked", "blanked +"
+BLANKED = "blanked"
+#: Terms of a case: few, and what a run takes by default, which is meant for longer texts.
+FEW, MANY = 25, EntitiesConfig().terms
+
+
+def _of(terms: int) -> dict[str, Entry]:
+    """Return the treatments with so many terms."""
+    name = f" + {terms} terms" if terms else ""
+    return {
+        BLANKED + name: Entry(
+            lambda c, s: blanked(c, s, terms), None if terms else 1, BLANKED if terms else ""
+        ),
+        f"released{name}, document": Entry(
+            lambda c, s: released(c, s, "document", terms), None, BLANKED
+        ),
+        f"released{name}, paragraph": Entry(
+            lambda c, s: released(c, s, "chunk", terms), None, BLANKED
+        ),
+    }
+
+
 #: Name to treatment.
 TREATMENTS: dict[str, Entry] = {
     "original": Entry(original, 0),
-    BLANKED: Entry(blanked, 1),
-    "placeholder by type": Entry(placeholders),
-    "swapped plainly, document": Entry(lambda c, s: swapped(c, s, "document"), 2),
-    "swapped plainly, paragraph": Entry(lambda c, s: swapped(c, s, "chunk"), 3),
-    "released, document": Entry(lambda c, s: released(c, s, "document"), None, BLANKED),
-    "released, paragraph": Entry(lambda c, s: released(c, s, "chunk"), None, BLANKED),
-    BLANKED_FURTHER: Entry(blanked_further),
-    "released +, document": Entry(lambda c, s: released(c, s, "document", FURTHER), None, BLANKED),
-    "released +, paragraph": Entry(lambda c, s: released(c, s, "chunk", FURTHER), None, BLANKED),
+    "placeholder by type": Entry(placeholders, None, BLANKED),
+    "swapped plainly, document": Entry(lambda c, s: swapped(c, s, "document"), 2, BLANKED),
+    "swapped plainly, paragraph": Entry(lambda c, s: swapped(c, s, "chunk"), 3, BLANKED),
+    **_of(0),
+    **_of(FEW),
+    **_of(MANY),
 }
 
 
