@@ -15,7 +15,7 @@ from nes_spark.entities.combination import combinations_of
 from nes_spark.entities.mentions import Mention
 from nes_spark.entities.quantities import QUANTITY
 from nes_spark.entities.terms import TERM
-from nes_spark.swapping.forms import forms_of
+from nes_spark.swapping.forms import Key, forms_of
 from nes_spark.swapping.layers import layers_of
 from nes_spark.swapping.parts import as_written
 from nes_spark.swapping.plan import LEFTOVER, MUST_CHANGE, Plan, Unit, sample_plan
@@ -76,7 +76,7 @@ def options_of_whole(releases: ReleasesConfig, entities: EntitiesConfig) -> list
     >>> from nes_spark.config import EntitiesConfig, ReleasesConfig
     >>> found = options_of_whole(
     ...     ReleasesConfig(swap=["Person"], further=["Quantity", "Term"], unit="document"),
-    ...     EntitiesConfig(categories=["Person", "Quantity", "Term"]),
+    ...     EntitiesConfig(categories=["Person", "Quantity", "Term"], labels={}),
     ... )
     >>> [(one.swap, one.unit) for one in found]
     [(('Person',), 'document'), (('Term',), 'chunk'), (('Quantity',), 'likeness')]
@@ -173,6 +173,7 @@ def rewrite_whole(
     mentions: Mapping[str, Sequence[Mention]],
     plans: Iterable[Plan],
     *,
+    beside: Mapping[str, Mapping[Key, Replacement]] | None = None,
     mend_articles: bool = True,
 ) -> dict[str, Rewritten]:
     """Write the texts of a release in memory, all plans at once.
@@ -187,6 +188,9 @@ def rewrite_whole(
         chunk_id -> mentions, with the entities that the plans were drawn for.
     plans : iterable of Plan
         Of :func:`sample_whole`.
+    beside : mapping, optional
+        chunk_id -> further replacements: dates that are shifted
+        (:func:`nes_spark.swapping.dates.date_replacements`).
     mend_articles : bool
         As for ``rewrite_text``.
 
@@ -202,7 +206,7 @@ def rewrite_whole(
             held.setdefault(name, []).extend(mine)
     forms = {name: forms_of(mine) for name, mine in held.items()}
     must_change: dict[str, str] = {}
-    new: dict[str, dict[tuple[str, str], Replacement]] = {chunk: {} for chunk in texts}
+    new = {chunk: dict((beside or {}).get(chunk, {})) for chunk in texts}
     instead: dict[str, str] = {}
     for plan in plans:
         must_change |= plan.must_change
