@@ -579,7 +579,7 @@ def main() -> int:
     parser.add_argument("--data", type=Path, required=True, help="Folder of the benchmark.")
     parser.add_argument("--seed", type=int, default=1, help="Of the exchange.")
     parser.add_argument("--method", action="append", choices=list(TRIAL), help="Default: all.")
-    parser.add_argument("--judged", type=int, default=200, help="Paragraphs of each method.")
+    parser.add_argument("--judged", type=int, default=150, help="Paragraphs of each method.")
     options = parser.parse_args()
     cases, background = read(options.data)
     started, busy = time.perf_counter(), time.process_time()
