@@ -642,7 +642,9 @@ class SwappingConfig(Section):
         "one_to_one", description="what happens when counts differ: surplus stays, or is covered"
     )
     matching: Literal["random", "similar"] = Field(
-        "random", description="which entity meets which: at random, or those that look most alike"
+        "random",
+        description="which entity meets which: at random, or those that look most alike; dates "
+        "always meet those that are written alike, terms near ones",
     )
     rounds: int = Field(
         1,

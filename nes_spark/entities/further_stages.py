@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from nes_spark.config import EntitiesConfig
+from nes_spark.entities.further import FURTHER, quantities_outside
 from nes_spark.entities.mentions import Mention
-from nes_spark.entities.quantities import QUANTITY, quantity_mentions
+from nes_spark.entities.quantities import QUANTITY
 from nes_spark.entities.terms import TERM, term_places, terms_of
 from nes_spark.schemas import MENTIONS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-#: Categories that are no names, found by rule beside the recogniser.
-FURTHER = (QUANTITY, TERM)
 _PLACES = (
     "`document_id` string, `metadata` string, `chunk_id` string, `start` int, `end` int, "
     "`surface` string, `entity` string"
@@ -61,11 +60,9 @@ def find_quantities(chunks: DataFrame, mentions: DataFrame) -> DataFrame:
             for chunk_id, text, spans in zip(
                 batch["chunk_id"], batch["text"], batch["found"], strict=True
             ):
-                known = _spans(spans)
                 rows += [
                     (chunk_id, m.category, m.surface, m.entity, m.start, m.end)
-                    for m in quantity_mentions(text)
-                    if not any(k.start < m.end and m.start < k.end for k in known)
+                    for m in quantities_outside(text, _spans(spans))
                 ]
             yield pd.DataFrame(rows, columns=MENTIONS.names)
 

@@ -11,7 +11,7 @@ import hashlib
 import posixpath
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from importlib import metadata
 from pathlib import Path
@@ -183,7 +183,8 @@ def _chunks(context: Context) -> Outputs:
 
 
 def _mentions(context: Context) -> Outputs:
-    from nes_spark.entities.further_stages import FURTHER, add_further
+    from nes_spark.entities.further import FURTHER
+    from nes_spark.entities.further_stages import add_further
     from nes_spark.entities.given_stages import given_mentions, given_spans, mentions_of
     from nes_spark.entities.recognizers import GIVEN
     from nes_spark.entities.stages import recognize, settle_mentions
@@ -403,11 +404,8 @@ def draw_whole(
     """
     from nes_spark.audit.summaries_stages import summarise
     from nes_spark.entities.combination import combinations_of
-    from nes_spark.entities.quantities import QUANTITY
-    from nes_spark.entities.terms import TERM
-    from nes_spark.swapping.layers import layers_of
-    from nes_spark.swapping.plan import Unit
-    from nes_spark.swapping.plan_stages import PlanOptions, sample_plans
+    from nes_spark.swapping.plan_stages import sample_plans
+    from nes_spark.swapping.whole import options_of_whole
     from nes_spark.swapping.whole_stages import (
         appended,
         as_swaps,
@@ -415,44 +413,17 @@ def draw_whole(
         swaps_by_chunk,
     )
 
-    config, recoding = context.config, context.config.entities.recoding
+    config = context.config
     (combination,) = combinations_of(releases)
-    seen = [c for c in config.entities.categories if c not in releases.must_change]
-    terms = tuple(c for c in releases.further if c == TERM)
-    documents = releases.unit == "document"
-    # terms are exchanged chunk by chunk: throughout a document one vocabulary would show another
-    names = tuple(combination) if documents else (*combination, *terms)
-    options = PlanOptions(
-        names,
-        tuple(c for c in seen if c not in names),
-        releases.unit,
-        (*layers_of(combination), *((c,) for c in names if c in terms)),
-        0 if documents else releases.neighbours,
-        leftover=tuple(releases.leftover),
-        recoding={c: {k: list(v) for k, v in m.items()} for c, m in recoding.items()},
-    )
+    wanted = options_of_whole(releases, config.entities)
     summaries = None
-    if "summary" in options.leftover:
+    if "summary" in releases.leftover:
         summaries = partial(
             summarise,
             chunks=context.table("chunks"),
             mentions=context.table("mentions"),
             config=config.summary_audit(),
             store_path=config.audit.answers or context.store.path("sealed", "answers"),
-        )
-    wanted = [options]
-    singles: list[tuple[str, Unit]] = [(c, "chunk") for c in terms if documents]
-    singles += [(c, "likeness") for c in releases.further if c == QUANTITY]
-    for category, unit in singles:
-        wanted.append(
-            replace(
-                options,
-                swap=(category,),
-                others=tuple(c for c in seen if c != category),
-                unit=unit,
-                layers=None,
-                neighbours=releases.neighbours if unit == "chunk" else 0,
-            )
         )
     plan, leftovers = None, None
     for one in wanted:

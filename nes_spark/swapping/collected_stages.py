@@ -13,8 +13,8 @@ from nes_spark.config import ReleasesConfig, SwappingConfig
 from nes_spark.errors import parameter_error
 from nes_spark.schemas import LEFTOVERS, PLAN
 from nes_spark.swapping.constraints import columns_needed, constraints_of
-from nes_spark.swapping.plan import Unit, sample_plan
-from nes_spark.swapping.treatments import Recoding
+from nes_spark.swapping.plan import sample_plan
+from nes_spark.swapping.whole import PlanOptions
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -26,18 +26,11 @@ _KNOWN = frozenset({"component", "swaps_before", "concentration", "covariates"})
 def collected_plans(
     cells: DataFrame,
     assignments: DataFrame,
+    options: PlanOptions,
     releases: ReleasesConfig,
     swapping: SwappingConfig,
     secret: bytes,
     *,
-    swap: Sequence[str],
-    others: Sequence[str],
-    unit: Unit,
-    layers: Sequence[Sequence[str]] | None,
-    neighbours: int,
-    leftover: Sequence[str],
-    placeholders: Mapping[str, str],
-    recoding: Recoding,
     concentrations: Mapping[str, Sequence[float]] | None = None,
     covariates: DataFrame | None = None,
     embeddings: DataFrame | None = None,
@@ -53,10 +46,8 @@ def collected_plans(
     ----------
     cells, assignments : pyspark.sql.DataFrame
         Tables CELLS and ASSIGNMENTS.
-    releases, swapping, secret
+    options, releases, swapping, secret
         As for :func:`nes_spark.swapping.plan_stages.sample_plans`.
-    swap, others, unit, layers, neighbours, leftover, placeholders, recoding
-        As in :class:`nes_spark.swapping.plan_stages.PlanOptions`.
     concentrations, covariates, embeddings, own_names, facts, means
         As for ``sample_plans``; read only where a constraint or an option asks for them.
 
@@ -114,6 +105,9 @@ def collected_plans(
         }
         more["vectors"] = np.array([vectors[i] for i in ids], dtype=np.float32)
 
+    names = {
+        c: [row["entities"].get(c) or [] for row in rows] for c in (*options.swap, *options.others)
+    }
     swaps: list[tuple[Any, ...]] = []
     leftovers: list[tuple[Any, ...]] = []
     for setting in sorted(placed):
@@ -127,26 +121,29 @@ def collected_plans(
                 ids,
                 [row["metadata"] for row in rows],
                 component,
-                {c: [row["entities"].get(c) or [] for row in rows] for c in (*swap, *others)},
-                swap,
-                others,
+                {
+                    c: [row["entities"].get(c) or [] for row in rows]
+                    for c in (*options.swap, *options.others)
+                },
+                options.swap,
+                options.others,
                 seed=secret,
                 setting=setting,
                 draw=draw,
-                unit=unit,
+                unit=options.unit,
                 document_ids=documents,
-                layers=layers,
-                neighbours=neighbours,
+                layers=options.layers,
+                neighbours=options.neighbours,
                 means=None if means is None else dict(enumerate(means[setting])),
-                leftover=leftover,
-                placeholders=placeholders,
-                recoding=recoding,
+                leftover=options.leftover,
+                placeholders=options.placeholders,
+                recoding=options.recoding,
                 releases=releases,
                 swapping=swapping,
-                own_names={c: [names[d] for d in documents] for c, names in own.items()},
+                own_names={c: [mine[d] for d in documents] for c, mine in own.items()},
                 **more,
             )
-            run = {"setting": setting, "unit": unit, "draw": draw}
+            run = {"setting": setting, "unit": options.unit, "draw": draw}
             for swap_made in plan.swaps:
                 values = run | swap_made.__dict__
                 values["exchanged"] = [asdict(e) for e in swap_made.exchanged]

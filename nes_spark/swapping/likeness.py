@@ -7,8 +7,8 @@ from functools import lru_cache, partial
 
 from nes_spark.entities.terms import TERM, TermSimilarity
 from nes_spark.swapping.exchange import Matching, Similarity
-from nes_spark.swapping.parts import NO_NAMES
-from nes_spark.swapping.shapes import shape_similarity
+from nes_spark.swapping.parts import DATE, NO_NAMES
+from nes_spark.swapping.shapes import date_similarity, shape_similarity
 
 
 @lru_cache(maxsize=1)
@@ -33,12 +33,15 @@ def similarities_for(categories: Iterable[str], matching: Matching) -> dict[str,
     -------
     dict
         Category -> similarity. Categories that are not in it meet at random. Terms always meet
-        near ones (:class:`~nes_spark.entities.terms.TermSimilarity`, with the bundled vectors).
+        near ones (:class:`~nes_spark.entities.terms.TermSimilarity`, with the bundled vectors),
+        dates those that are written alike (:func:`~nes_spark.swapping.shapes.date_similarity`).
     """
     found: dict[str, Similarity] = {}
     for category in categories:
         if category == TERM:
             found[category] = _term_similarity()
+        elif category == DATE:
+            found[category] = date_similarity
         elif matching == "similar" and category not in NO_NAMES:
             found[category] = partial(shape_similarity, category=category)
     return found

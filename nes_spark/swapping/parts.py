@@ -16,8 +16,10 @@ from nes_spark.entities.terms import TERM
 from nes_spark.swapping.spans import after_title, is_abbreviation
 from nes_spark.text.sentences import word_set
 
+#: Category of dates.
+DATE = "Date"
 #: Categories without proper names: nothing is looked for or taken apart in them.
-NO_NAMES = ("Date", QUANTITY, TERM)
+NO_NAMES = (DATE, QUANTITY, TERM)
 _SUFFIX = re.compile(r",?\s+(?:Jr|Sr|II|III|IV)\.?$")
 _PARTICLES = word_set("van von de der den del della da di du la le ter ten zu bin al st st.")
 _INITIALISM = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")

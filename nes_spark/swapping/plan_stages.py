@@ -8,7 +8,7 @@ the swaps and to what is left over, each row by itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nes_spark.config import ReleasesConfig, SwappingConfig
@@ -21,12 +21,10 @@ from nes_spark.swapping.exchange import Policy
 from nes_spark.swapping.layers import Drawing, layers_of, meetings, nearest_components
 from nes_spark.swapping.plan import (
     EXCHANGED,
-    LEFTOVER,
     MUST_CHANGE,
     NOT_REACHED,
     NOT_SWAPPED,
     PART,
-    Unit,
     check_document_constraints,
     constraints_of_likeness,
     policy_of,
@@ -44,7 +42,8 @@ from nes_spark.swapping.plan_batches import (
 )
 from nes_spark.swapping.seeds import Secret
 from nes_spark.swapping.stages import constrained, own_hashes, with_own_names, with_vectors
-from nes_spark.swapping.treatments import Means, Recoding, check_order
+from nes_spark.swapping.treatments import Means, check_order
+from nes_spark.swapping.whole import PlanOptions
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -53,34 +52,6 @@ if TYPE_CHECKING:
 _OWNER = "sample_plans"
 _HASHES = "array<array<bigint>>"
 _UNIT = ("setting", "draw", "chunk_id")
-
-
-@dataclass(frozen=True)
-class PlanOptions:
-    """What a plan is made of; see :func:`nes_spark.swapping.sample_plan` for each.
-
-    Attributes
-    ----------
-    swap : tuple of str
-        All categories that are to be exchanged.
-    others : tuple of str
-        Categories that count as outside of every layer beside those of ``swap``.
-    unit : {'chunk', 'document', 'likeness'}
-    layers : tuple of tuples of str, optional
-    neighbours : int
-    leftover : tuple of str
-    placeholders : mapping of str to str
-    recoding : mapping
-    """
-
-    swap: tuple[str, ...]
-    others: tuple[str, ...]
-    unit: Unit = "chunk"
-    layers: tuple[tuple[str, ...], ...] | None = None
-    neighbours: int = 0
-    leftover: tuple[str, ...] = LEFTOVER
-    placeholders: Mapping[str, str] = field(default_factory=dict)
-    recoding: Recoding = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -184,10 +155,9 @@ def sample_plans(
         rows_drawn = assignments.limit(swapping.in_memory_rows + 1).count() * releases.draws
         if rows_drawn <= swapping.in_memory_rows:
             plan, left = collected_plans(
-                cells, assignments, releases, swapping, secret,
+                cells, assignments, options, releases, swapping, secret,
                 concentrations=concentrations, covariates=covariates, embeddings=embeddings,
                 own_names=own_names, facts=facts, means=means,
-                **{f.name: getattr(options, f.name) for f in fields(options)},
             )  # fmt: skip
             return Plans(plan, left, ())
     drawing = Drawing(

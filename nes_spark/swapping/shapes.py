@@ -6,6 +6,9 @@ whether it is letters or words, how many words, with a legal form, of what kind 
 country or a city, with a version number. Nothing else is looked at: for people neither given names
 nor their gender.
 
+:func:`date_similarity` is for dates: "2 April 1997" reads well where another day stood, a year
+where a year stood, and neither in the place of "eleven months".
+
 :func:`shape_class` is for choosing within a class (donors, drawn by keyed hash);
 :func:`shape_similarity` is for the assignment within a swap:
 ``plan_exchange(..., matching="similar", similarity=...)`` with this function bound to the category.
@@ -213,3 +216,71 @@ def shape_similarity(first: str, second: str, category: str) -> float:
     if category == "Person":
         return total
     return total * 0.99 + 0.01 * name_similarity(first, second)
+
+
+_MONTH = word_set(
+    "january february march april may june july august september october november december jan feb "
+    "mar apr jun jul aug sep sept oct nov dec"
+)
+_WEEKDAY = word_set("monday tuesday wednesday thursday friday saturday sunday")
+_UNIT = word_set(
+    "year years quarter quarters month months week weeks day days decade decades hour hours half "
+    "halves minute minutes"
+)
+_NUMERAL = word_set(
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen eighteen twenty thirty forty fifty sixty few several couple many"
+)
+_DATE_YEAR = re.compile(r"(?:1[5-9]|20)\d\ds?")
+_DATE_PART = re.compile(r"(?:1[5-9]|20)\d\d(?:s(?![^\W_]))?|\d+(?:st|nd|rd|th)?|[^\W\d_]+")
+
+
+@lru_cache(maxsize=65_536)
+def date_form(name: str) -> str:
+    """Return how a date is written, one letter a part.
+
+    ``Y`` year, ``M`` month, ``W`` weekday, ``U`` unit of time, ``D`` other number, ``w`` word.
+
+    Examples
+    --------
+    >>> [date_form(n) for n in ("2 April 1997", "1943", "11 month", "eighteen months", "March")]
+    ['DMY', 'Y', 'DU', 'DU', 'M']
+    """
+    out = ""
+    for part in _DATE_PART.findall(name.casefold()):
+        if part[0].isdigit():
+            out += "Y" if _DATE_YEAR.fullmatch(part) else "D"
+        elif part in _MONTH:
+            out += "M"
+        elif part in _WEEKDAY:
+            out += "W"
+        elif part in _UNIT:
+            out += "U"
+        else:
+            out += "D" if part in _NUMERAL else "w"
+    return out
+
+
+def date_similarity(first: str, second: str) -> float:
+    """Return how well one date stands in the place of another, from 0 to 1; symmetric.
+
+    Parameters
+    ----------
+    first, second : str
+
+    Returns
+    -------
+    float
+        1 for dates that are written alike (:func:`date_form`); else the Dice coefficient of their
+        parts, halved: which day or year it is does not count, so nothing of it is kept.
+
+    Examples
+    --------
+    >>> date_similarity("2 April 1997", "11 May 2001"), date_similarity("2 April 1997", "1943")
+    (1.0, 0.25)
+    """
+    one, other = date_form(first), date_form(second)
+    if one == other:
+        return 1.0
+    shared = sum(min(one.count(part), other.count(part)) for part in set(one))
+    return shared / (len(one) + len(other))

@@ -300,6 +300,8 @@ def takes_the(name: str, category: str) -> bool | None:
     [True, False, True]
     >>> [takes_the(n, "Organization") for n in ("Exchange Commission", "Vega", "XPO")]
     [True, False, None]
+    >>> [takes_the(n, "Organization") for n in ("Kingdom of Sweden", "Old Republic")]
+    [True, False]
     """
     if category not in ("Location", "Organization"):
         return None
@@ -317,6 +319,9 @@ def takes_the(name: str, category: str) -> bool | None:
     if last in _INSTITUTIONS_WITH_THE and (len(words) > 1 or squeezed == last):
         return True
     if last in ("university", "bank", "college") and _OF.search(name):
+        return True
+    # a state that is a party: "the Kingdom of Sweden", but "Old Republic"
+    if last in ("kingdom", "republic", "states") and (_OF.search(name) or words[0] == "united"):
         return True
     if len(words) == 1 and name.isupper():
         return None

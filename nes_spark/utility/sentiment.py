@@ -43,6 +43,8 @@ NEGATIVE = _words(
 #: One of these among the three words before turns a word round.
 NEGATIONS = _words("no not never none nor without cannot neither hardly barely")
 
+#: What may stand before the first word of a sentence, and what ends the one before.
+_OPENING, _ENDS = " \t\n\r\"'“‘([", ".!?:;…”"
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 
@@ -58,12 +60,22 @@ def sentiment(text: str) -> float:
     -------
     float
         From -1 to 1.
+
+    Notes
+    -----
+    A capitalised word inside a sentence is part of a name and tells no sentiment.
+
+    Examples
+    --------
+    >>> sentiment("Great results. The High Court of Great Britain had no problems with them.")
+    1.0
     """
-    words = [w.lower().replace("’", "'") for w in _WORD.findall(text)]
+    found = list(_WORD.finditer(text))
+    words = [match.group().lower().replace("’", "'") for match in found]
     balance = hits = 0
     for position, word in enumerate(words):
         value = (word in POSITIVE) - (word in NEGATIVE)
-        if not value:
+        if not value or _in_name(text, found[position]):
             continue
         before = words[max(0, position - 3) : position]
         if any(w in NEGATIONS or w.endswith("n't") for w in before):
@@ -71,6 +83,16 @@ def sentiment(text: str) -> float:
         balance += value
         hits += 1
     return balance / hits if hits else 0.0
+
+
+def _in_name(text: str, match: re.Match[str]) -> bool:
+    """Return whether a word is capitalised, but not all in capitals, inside a sentence."""
+    word = match.group()
+    if not word[0].isupper() or word.isupper():
+        return False
+    space = text[max(0, match.start() - 40) : match.start()]
+    before = space.rstrip(_OPENING)
+    return bool(before) and before[-1] not in _ENDS and "\n" not in space[len(before) :]
 
 
 class Sentiment(UtilityTask):

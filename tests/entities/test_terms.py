@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nes_spark.entities.further import further_mentions
 from nes_spark.entities.mentions import Mention
 from nes_spark.entities.terms import (
     TermSimilarity,
@@ -78,3 +79,26 @@ def test_a_term_comes_in_as_the_old_one_was_written():
     expected = TEXT.replace("Cement sold", "Oil sold").replace("cement", "oil")
     assert done.text == expected.replace("paid", "lost")
     assert invert_edits(done.text, done.edits) == TEXT
+
+
+def test_further_mentions_are_of_documents_and_outside_names():
+    texts = {
+        "a#0": "Cement of Kiln City cost $5 million.",
+        "a#1": "Cement sold well.",
+        "b#0": "Mattresses sold well for $7 million.",
+    }
+    known = {
+        "a#0": [Mention(10, 19, "Location", "Kiln City"), Mention(25, 35, "Money", "$5 million")]
+    }
+    documents = {i: i[0] for i in texts}
+    found = further_mentions(texts, documents, documents, known, ["Quantity", "Term"], 1)
+    assert {i: [(m.category, m.surface) for m in mine] for i, mine in found.items()} == {
+        "a#0": [("Term", "Cement")],
+        "a#1": [("Term", "Cement")],
+        "b#0": [("Quantity", "$7 million"), ("Term", "Mattresses")],
+    }
+    # both documents are of one company: no word sets one apart
+    one = dict.fromkeys(texts, "Acme")
+    assert not any(further_mentions(texts, documents, one, known, ["Term"], 9).values())
+    with pytest.raises(ValueError, match="categories"):
+        further_mentions(texts, documents, documents, known, ["Person"], 1)

@@ -9,14 +9,20 @@ import pytest
 
 import nes_spark as nes
 from nes_spark.embedding import contextual
+from nes_spark.entities.further import FURTHER, further_mentions
+from nes_spark.entities.mentions import Mention
 from nes_spark.entities.quantities import likeness_of
 from nes_spark.errors import GateRefused, InputError
+from nes_spark.run.context import read_models
 from nes_spark.run.inverting import invert_release
 from nes_spark.run.language_models import audit_run
 from nes_spark.run.published import configuration_of
 from nes_spark.schemas import EDITS, TABLES
 from nes_spark.store import Store
+from nes_spark.swapping import Secret, load_secret
+from nes_spark.swapping.dates import date_replacements, draw_shift, reference_of
 from nes_spark.swapping.stages import apply_must_change
+from nes_spark.swapping.whole import options_of_whole, rewrite_whole, sample_whole
 from nes_spark.utility.judge_stages import collect_histories, collect_released
 from nes_spark.utility.sampling import keyed_hash, sampling_key
 from tests.audit.server import ModelServer
@@ -57,6 +63,57 @@ def test_the_first_lines_say_who_can_be_named(whole):
     assert record["documents_named"] == named
     assert record["chunks_named"] == whole.chunks_named
     assert record["coverage"] == whole.coverage
+
+
+def test_plans_and_texts_in_memory_are_those_of_the_run(whole):
+    config, store = configuration_of(whole.directory), Store(whole.directory)
+    chunks = whole.table("chunks").sort_values("chunk_id")
+    ids, text = (
+        chunks["chunk_id"].tolist(),
+        dict(zip(chunks["chunk_id"], chunks["text"], strict=True)),
+    )
+    document = dict(zip(chunks["chunk_id"], chunks["document_id"], strict=True))
+    secret = dict(zip(chunks["chunk_id"], chunks["metadata"], strict=True))
+    known, told = {i: [] for i in ids}, {i: set() for i in ids}
+    for row in whole.table("mentions").itertuples():
+        mention = Mention(row.start, row.end, row.category, row.surface, row.entity)
+        if row.category in FURTHER:
+            told[row.chunk_id].add(mention)
+        else:
+            known[row.chunk_id].append(mention)
+    more = further_mentions(text, document, secret, known, FURTHER, config.entities.terms)
+    assert {i: set(mine) for i, mine in more.items()} == told
+    mentions = {i: [*known[i], *more[i]] for i in ids}
+
+    placed = whole.table("assignments")
+    placed = placed[placed["setting"] == whole.choice.setting]
+    component = dict(zip(placed["chunk_id"], placed["component"], strict=True))
+    own = {}
+    for row in whole.table("own_names").itertuples():
+        own.setdefault((row.document_id, row.category), []).append(row.entity)
+    categories = config.entities.categories
+    plans = sample_whole(
+        ids, [secret[i] for i in ids], [document[i] for i in ids], [component[i] for i in ids],
+        {c: [sorted({m.entity for m in mentions[i] if m.category == c}) for i in ids]
+         for c in categories},
+        options_of_whole(config.releases, config.entities),
+        seed=load_secret(config.seed), setting=whole.choice.setting,
+        releases=config.releases, swapping=config.swapping,
+        own_names={c: [own.get((document[i], c), []) for i in ids] for c in categories},
+        means=dict(enumerate(read_models(store)[whole.choice.setting].means)),
+    )  # fmt: skip
+    swaps = whole.table("swaps")
+    assert sum(len(plan.swaps) for plan in plans) == len(swaps[swaps["draw"] == 0])
+    period = dict(store.rows("documents", ["document_id", "period"]))
+    digest = Secret(load_secret(config.seed)).digest
+    dates = {}
+    for i in ids:
+        shift = draw_shift(digest, document[i], *config.releases.shift_days)
+        dates[i] = date_replacements(mentions[i], shift, reference_of(period[document[i]]))
+    done = rewrite_whole(text, document, mentions, plans, beside=dates)
+    # what is released has ids of its own, and no empty texts
+    released = pd.read_parquet(Path(whole.directory) / "release" / "chunks.parquet")
+    assert sorted(released["text"]) == sorted(one.text for one in done.values() if one.text)
 
 
 def test_dropped_chunks_are_not_published_and_counted(whole):

@@ -10,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nes_spark.swapping import Secret, plan_exchange
-from nes_spark.swapping.shapes import place_kind, shape_class, shape_of, shape_similarity
+from nes_spark.swapping.likeness import similarities_for
+from nes_spark.swapping.shapes import (
+    date_form,
+    date_similarity,
+    place_kind,
+    shape_class,
+    shape_of,
+    shape_similarity,
+)
 
 
 @pytest.mark.parametrize(
@@ -94,3 +102,40 @@ def test_the_assignment_of_a_swap_keeps_shapes():
         ("Zimmer Biomet Inc.", "Vega Labs Ltd."),
         ("Court of Appeals", "Department of Justice"),
     }
+
+
+@pytest.mark.parametrize(
+    ("form", "names"),
+    [
+        ("DMY", ["2 April 1997", "11th May, 2001"]),
+        ("MDY", ["April 2, 1997", "May 11th 2001"]),
+        ("Y", ["1943", "2007", "1990s"]),
+        ("DU", ["eighteen months", "11 month", "three-year"]),
+        ("WDMY", ["Monday 3 May 1999"]),
+        ("wU", ["last year", "next quarter"]),
+    ],
+)
+def test_how_dates_are_written(form, names):
+    assert [date_form(name) for name in names] == [form] * len(names)
+    assert all(date_similarity(names[0], name) == 1 for name in names)
+    assert date_similarity(names[0], "Easter Monday afternoon") < 1
+
+
+DATES = st.from_regex(r"((1[0-9]|May|1999|last|years) ?){1,4}", fullmatch=True)
+
+
+@given(DATES, DATES)
+def test_similarity_of_dates_is_symmetric_and_bounded(first, second):
+    value = date_similarity(first, second)
+    assert value == date_similarity(second, first)
+    assert value == 1 if date_form(first) == date_form(second) else 0 <= value <= 0.5
+
+
+def test_dates_meet_dates_that_are_written_alike_whatever_the_matching():
+    ours, theirs = ["2 April 1997", "1943", "March"], ["May", "11 June 2001", "2007"]
+    found = plan_exchange(
+        {"Date": ours}, {"Date": theirs}, ["Date"], Secret(1).digest,
+        similarities=similarities_for(["Date"], "random"),
+    )  # fmt: skip
+    met = {e.old: e.new for e in found if e.side == "a"}
+    assert met == {"2 April 1997": "11 June 2001", "1943": "2007", "March": "May"}

@@ -123,6 +123,9 @@ def test_a_bad_task_is_told_before_any_work(spark):
         ("Demand isn’t strong.", "negative"),
         ("Gains in one region, losses in another.", "neutral"),
         ("", "neutral"),
+        ("The High Court of Great Britain sat.", "neutral"),
+        ("It sat. “Great,” he said.", "positive"),
+        ("A LOSS for Best Foods.", "negative"),
     ],
 )
 def test_sentiment_of_plain_sentences(text, label):

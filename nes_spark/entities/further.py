@@ -1,0 +1,89 @@
+"""Categories that are no names, in memory: quantities, and terms of a document.
+
+The same places as the Spark stages find (:mod:`nes_spark.entities.further_stages`), for texts that
+fit one process.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
+
+from nes_spark.entities.mentions import Mention
+from nes_spark.entities.quantities import QUANTITY, quantity_mentions
+from nes_spark.entities.terms import TERM, term_mentions, term_places, terms_of
+from nes_spark.errors import parameter_error
+
+#: Categories that are no names, found by rule beside the recogniser.
+FURTHER = (QUANTITY, TERM)
+
+
+def quantities_outside(text: str, mentions: Collection[Mention]) -> list[Mention]:
+    """Return the quantities of a text that touch no mention.
+
+    Examples
+    --------
+    >>> [m.surface for m in quantities_outside("$5 million for 40 judges", [])]
+    ['$5 million', '40']
+    """
+    return [
+        m
+        for m in quantity_mentions(text)
+        if not any(k.start < m.end and m.start < k.end for k in mentions)
+    ]
+
+
+def further_mentions(
+    texts: Mapping[str, str],
+    documents: Mapping[str, str],
+    metadata: Mapping[str, str],
+    mentions: Mapping[str, Sequence[Mention]],
+    categories: Collection[str],
+    terms: int,
+) -> dict[str, list[Mention]]:
+    """Return the mentions of Quantity and Term, where these are among the categories.
+
+    Parameters
+    ----------
+    texts : mapping of str to str
+        chunk_id -> text.
+    documents, metadata : mapping of str to str
+        chunk_id -> document, and the secret of that document.
+    mentions : mapping of str to sequence of Mention
+        chunk_id -> what is known already: nothing is found inside.
+    categories : collection of str
+        Of :data:`FURTHER`.
+    terms : int
+        Terms of a document, see :func:`~nes_spark.entities.terms.terms_of`.
+
+    Returns
+    -------
+    dict
+        chunk_id -> the further mentions, for every chunk.
+
+    Raises
+    ------
+    ValueError
+        For another category.
+    """
+    if set(categories) - set(FURTHER):
+        raise parameter_error("further_mentions", "categories", f"of {FURTHER}", list(categories))
+    found: dict[str, list[Mention]] = {chunk: [] for chunk in texts}
+    if QUANTITY in categories:
+        for chunk, text in texts.items():
+            found[chunk] += quantities_outside(text, mentions.get(chunk, ()))
+    if TERM not in categories:
+        return found
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    holders: defaultdict[str, set[str]] = defaultdict(set)
+    for chunk, text in texts.items():
+        for *_, word in term_places(text, mentions.get(chunk, ())):
+            counts[documents[chunk]][word] += 1
+            holders[word].add(metadata[chunk])
+    spread = {word: len(secrets) for word, secrets in holders.items()}
+    total = len({metadata[chunk] for chunk in texts})
+    chosen = {name: terms_of(held, spread, total, terms) for name, held in counts.items()}
+    for chunk, text in texts.items():
+        own = chosen.get(documents[chunk], [])
+        found[chunk] += term_mentions(text, own, mentions.get(chunk, ()))
+    return found

@@ -1,0 +1,231 @@
+"""What a release of plan ``whole`` is made of: the plans one after the other, and its texts.
+
+Names are exchanged first, then terms, then quantities. Which plans there are follows from the
+configuration (:func:`options_of_whole`) for Spark and for memory alike; here they are drawn
+(:func:`sample_whole`) and written (:func:`rewrite_whole`) in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from nes_spark.entities.combination import combinations_of
+from nes_spark.entities.mentions import Mention
+from nes_spark.entities.quantities import QUANTITY
+from nes_spark.entities.terms import TERM
+from nes_spark.swapping.forms import Key, forms_of
+from nes_spark.swapping.layers import layers_of
+from nes_spark.swapping.parts import as_written
+from nes_spark.swapping.plan import LEFTOVER, MUST_CHANGE, Plan, Unit, sample_plan
+from nes_spark.swapping.rewriting import (
+    WHOLE_TEXT,
+    Replacement,
+    Rewritten,
+    in_place_of,
+    resolve_overlaps,
+    rewrite_text,
+)
+from nes_spark.swapping.treatments import Recoding
+
+if TYPE_CHECKING:
+    from nes_spark.config import EntitiesConfig, ReleasesConfig
+
+
+@dataclass(frozen=True)
+class PlanOptions:
+    """What a plan is made of; see :func:`nes_spark.swapping.sample_plan` for each.
+
+    Attributes
+    ----------
+    swap : tuple of str
+        All categories that are to be exchanged.
+    others : tuple of str
+        Categories that count as outside of every layer beside those of ``swap``.
+    unit : {'chunk', 'document', 'likeness'}
+    layers : tuple of tuples of str, optional
+    neighbours : int
+    leftover : tuple of str
+    placeholders : mapping of str to str
+    recoding : mapping
+    """
+
+    swap: tuple[str, ...]
+    others: tuple[str, ...]
+    unit: Unit = "chunk"
+    layers: tuple[tuple[str, ...], ...] | None = None
+    neighbours: int = 0
+    leftover: tuple[str, ...] = LEFTOVER
+    placeholders: Mapping[str, str] = field(default_factory=dict)
+    recoding: Recoding = field(default_factory=dict)
+
+
+def options_of_whole(releases: ReleasesConfig, entities: EntitiesConfig) -> list[PlanOptions]:
+    """Return the plans of a release, in the order in which they are drawn.
+
+    Parameters
+    ----------
+    releases : ReleasesConfig
+        Of plan ``whole``: what is exchanged, the unit, neighbours, treatments.
+    entities : EntitiesConfig
+        Categories and recoding.
+
+    Examples
+    --------
+    >>> from nes_spark.config import EntitiesConfig, ReleasesConfig
+    >>> found = options_of_whole(
+    ...     ReleasesConfig(swap=["Person"], further=["Quantity", "Term"], unit="document"),
+    ...     EntitiesConfig(categories=["Person", "Quantity", "Term"], labels={}),
+    ... )
+    >>> [(one.swap, one.unit) for one in found]
+    [(('Person',), 'document'), (('Term',), 'chunk'), (('Quantity',), 'likeness')]
+    """
+    (combination,) = combinations_of(releases)
+    seen = [c for c in entities.categories if c not in releases.must_change]
+    terms = tuple(c for c in releases.further if c == TERM)
+    documents = releases.unit == "document"
+    # terms are exchanged chunk by chunk: throughout a document one vocabulary would show another
+    names = tuple(combination) if documents else (*combination, *terms)
+    options = PlanOptions(
+        names,
+        tuple(c for c in seen if c not in names),
+        releases.unit,
+        (*layers_of(combination), *((c,) for c in names if c in terms)),
+        0 if documents else releases.neighbours,
+        leftover=tuple(releases.leftover),
+        recoding={c: {k: list(v) for k, v in m.items()} for c, m in entities.recoding.items()},
+    )
+    singles: list[tuple[str, Unit]] = [(c, "chunk") for c in terms if documents]
+    singles += [(c, "likeness") for c in releases.further if c == QUANTITY]
+    return [
+        options,
+        *(
+            replace(
+                options,
+                swap=(category,),
+                others=tuple(c for c in seen if c != category),
+                unit=unit,
+                layers=None,
+                neighbours=releases.neighbours if unit == "chunk" else 0,
+            )
+            for category, unit in singles
+        ),
+    ]
+
+
+def sample_whole(
+    chunk_ids: Sequence[str],
+    metadata: Sequence[Hashable],
+    document_ids: Sequence[str],
+    component: Sequence[Hashable] | None,
+    entities: Mapping[str, Sequence[Collection[str]]],
+    options: Iterable[PlanOptions],
+    **tools: Any,
+) -> list[Plan]:
+    """Draw the plans of a release in memory.
+
+    Parameters
+    ----------
+    chunk_ids, metadata, component, entities
+        As for :func:`nes_spark.swapping.sample_plan`; ``entities`` has all categories.
+    document_ids : sequence of str, length n
+        Documents of the chunks.
+    options : iterable of PlanOptions
+        Of :func:`options_of_whole`.
+    **tools
+        What else ``sample_plan`` takes: ``seed``, ``means``, ``releases``, ``swapping`` and so on.
+
+    Returns
+    -------
+    list of Plan
+        One for each of ``options``.
+
+    Raises
+    ------
+    ValueError
+        As ``sample_plan``.
+    """
+    return [
+        sample_plan(
+            chunk_ids,
+            metadata,
+            component if one.unit == "chunk" else None,
+            entities,
+            list(one.swap),
+            list(one.others),
+            unit=one.unit,
+            document_ids=document_ids,
+            layers=one.layers,
+            neighbours=one.neighbours,
+            leftover=one.leftover,
+            placeholders=one.placeholders,
+            recoding=one.recoding,
+            **tools,
+        )
+        for one in options
+    ]
+
+
+def rewrite_whole(
+    texts: Mapping[str, str],
+    document_of: Mapping[str, str],
+    mentions: Mapping[str, Sequence[Mention]],
+    plans: Iterable[Plan],
+    *,
+    beside: Mapping[str, Mapping[Key, Replacement]] | None = None,
+    mend_articles: bool = True,
+) -> dict[str, Rewritten]:
+    """Write the texts of a release in memory, all plans at once.
+
+    Parameters
+    ----------
+    texts : mapping of str to str
+        chunk_id -> text.
+    document_of : mapping of str to str
+        chunk_id -> document: a name of a whole document is written as that document writes it.
+    mentions : mapping of str to sequence of Mention
+        chunk_id -> mentions, with the entities that the plans were drawn for.
+    plans : iterable of Plan
+        Of :func:`sample_whole`.
+    beside : mapping, optional
+        chunk_id -> further replacements: dates that are shifted
+        (:func:`nes_spark.swapping.dates.date_replacements`).
+    mend_articles : bool
+        As for ``rewrite_text``.
+
+    Returns
+    -------
+    dict
+        chunk_id -> :class:`~nes_spark.swapping.rewriting.Rewritten`, for every chunk.
+    """
+    found = {chunk: resolve_overlaps(mentions.get(chunk, ())) for chunk in texts}
+    held: dict[str, list[Mention]] = {}
+    for chunk, mine in found.items():
+        for name in {chunk, document_of[chunk]}:
+            held.setdefault(name, []).extend(mine)
+    forms = {name: forms_of(mine) for name, mine in held.items()}
+    must_change: dict[str, str] = {}
+    new = {chunk: dict((beside or {}).get(chunk, {})) for chunk in texts}
+    instead: dict[str, str] = {}
+    for plan in plans:
+        must_change |= plan.must_change
+        for fate in plan.fates():
+            if fate.treatment in WHOLE_TEXT:
+                # nothing before something, as on Spark
+                other = instead.get(fate.chunk_id, fate.replacement)
+                instead[fate.chunk_id] = min(other or "", fate.replacement or "")
+            elif fate.replacement is not None and fate.reason != MUST_CHANGE:
+                key = fate.category, fate.replacement
+                spelled = forms.get(fate.partner or "", {}).get(key)
+                new[fate.chunk_id][fate.category, fate.entity] = Replacement(
+                    fate.replacement, spelled or (as_written(fate.replacement, fate.category),)
+                )
+    return {
+        chunk: in_place_of(text, instead[chunk])
+        if chunk in instead
+        else rewrite_text(
+            text, found[chunk], new[chunk], must_change=must_change, mend_articles=mend_articles
+        )
+        for chunk, text in texts.items()
+    }
