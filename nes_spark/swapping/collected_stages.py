@@ -121,10 +121,7 @@ def collected_plans(
                 ids,
                 [row["metadata"] for row in rows],
                 component,
-                {
-                    c: [row["entities"].get(c) or [] for row in rows]
-                    for c in (*options.swap, *options.others)
-                },
+                names,
                 options.swap,
                 options.others,
                 seed=secret,
