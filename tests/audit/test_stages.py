@@ -442,7 +442,19 @@ def test_swap_aware_summary(spark, suspected):
     assert "audit/swap-aware/accuracy" in audit_metrics([], result)
 
 
-def test_swap_aware_summary_of_a_large_release(spark):
+@pytest.fixture
+def compiled(spark):
+    """Code for queries, as in sessions for large inputs: millions of rows are worth it."""
+    wanted = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
+    before = {name: spark.conf.get(name) for name in wanted}
+    for name, value in wanted.items():
+        spark.conf.set(name, value)
+    yield
+    for name, value in before.items():
+        spark.conf.set(name, value)
+
+
+def test_swap_aware_summary_of_a_large_release(spark, compiled):
     # more candidates than have a square, and more chunks than a sum of integers has room for
     values = {
         "draw": "0", "chunk_id": "'x'", "answer": "'y'", "score": "1.0", "candidates": "30000",
