@@ -363,6 +363,22 @@ def sampling_tables(context: Context) -> dict[str, Any]:
     }
 
 
+def terms_of_documents(context: Context) -> DataFrame:
+    """Return table OWN_NAMES of terms: no donor gives a document back what sets it apart."""
+    from pyspark.sql import functions as F
+
+    from nes_spark.entities.terms import TERM
+
+    cells = context.table("cells")
+    return (
+        cells.select(
+            "document_id", F.lit(TERM).alias("category"), F.explode(F.col("entities")[TERM])
+        )
+        .toDF("document_id", "category", "entity")
+        .distinct()
+    )
+
+
 def _swaps(context: Context) -> Outputs:
     from nes_spark.schemas import LEFTOVERS
     from nes_spark.swapping.stages import sample_candidates
@@ -422,13 +438,16 @@ def draw_whole(
     documents = releases.unit == "document"
     # terms are exchanged chunk by chunk: throughout a document one vocabulary would show another
     names = tuple(combination) if documents else (*combination, *terms)
+    # near words of several donors read better than those of whoever the partner is
+    given = "donor" in releases.leftover
     options = PlanOptions(
         names,
         tuple(c for c in seen if c not in names),
         releases.unit,
-        (*layers_of(combination), *((c,) for c in names if c in terms)),
+        (*layers_of(combination), *((c,) for c in names if c in terms and not given)),
         0 if documents else releases.neighbours,
         leftover=tuple(releases.leftover),
+        donors=releases.donors,
         recoding={c: {k: list(v) for k, v in m.items()} for c, m in recoding.items()},
     )
     summaries = None
@@ -454,6 +473,9 @@ def draw_whole(
                 neighbours=releases.neighbours if unit == "chunk" else 0,
             )
         )
+    tables = sampling_tables(context)
+    if terms:
+        tables["own_names"] = tables["own_names"].unionByName(terms_of_documents(context))
     plan, leftovers = None, None
     for one in wanted:
         plans = sample_plans(
@@ -463,7 +485,7 @@ def draw_whole(
             releases,
             config.swapping,
             context.secret,
-            **sampling_tables(context),
+            **tables,
             means={name: model.means for name, model in context.models().items()},
             summarise=summaries,
         )

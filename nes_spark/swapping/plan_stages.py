@@ -18,6 +18,7 @@ from nes_spark.schemas import FATES, LEFTOVERS, PLAN
 from nes_spark.swapping.constraints import constraints_of
 from nes_spark.swapping.exchange import Policy
 from nes_spark.swapping.layers import Drawing, layers_of, meetings, nearest_components
+from nes_spark.swapping.likeness import similarities_for
 from nes_spark.swapping.plan import (
     EXCHANGED,
     LEFTOVER,
@@ -68,6 +69,7 @@ class PlanOptions:
     layers : tuple of tuples of str, optional
     neighbours : int
     leftover : tuple of str
+    donors : int
     placeholders : mapping of str to str
     recoding : mapping
     """
@@ -78,6 +80,7 @@ class PlanOptions:
     layers: tuple[tuple[str, ...], ...] | None = None
     neighbours: int = 0
     leftover: tuple[str, ...] = LEFTOVER
+    donors: int = 1
     placeholders: Mapping[str, str] = field(default_factory=dict)
     recoding: Recoding = field(default_factory=dict)
 
@@ -185,6 +188,7 @@ def sample_plans(
         swapping.uniques_first,
         swapping.cosine_weight,
         swapping.sticky,
+        options.donors,
     )
     units = units_of(cells, own_names, options)
     if options.unit != "chunk":
@@ -677,9 +681,10 @@ def _left_over(
 
     sides = _sides(drawn, drawing).select(*_UNIT, "category", "partner_id")
     with_donors = "donor" in order
+    alike = frozenset(similarities_for(drawing.swap, means.matching))
 
     def look(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield from donor_batches(batches, drawing, with_donors)
+        yield from donor_batches(batches, drawing, with_donors, alike)
 
     def finish(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from treat_batches(batches, drawing, order, means)

@@ -54,6 +54,35 @@ def test_terms_are_the_first_by_weight(counts, most):
     assert found == terms_of(dict(reversed(counts.items())), documents, 4, most)
 
 
+def test_capitals_are_terms_and_amounts_are_not():
+    text = "RFID and 5G cost $26M, CHF26.5 or 3Q's; MOBs, IL-10 and eBay's CD30."
+    found = [word for *_, word in term_places(text)]
+    assert found == ["RFID", "5G", "cost", "MOBs", "IL-10", "CD30"]
+
+
+def test_adverbs_are_no_terms():
+    text = "Historically exactly favorably expectedly obviously: supply family assembly Italy"
+    assert [w for *_, w in term_places(text)] == ["supply", "family", "assembly", "italy"]
+
+
+def test_singular_and_plural_are_one_term():
+    places = term_mentions("A mine, mines and RFID; glass glasses.", ["mine", "glass"])
+    assert [m.entity for m in places] == ["mine", "mines", "glass", "glasses"]
+
+
+def test_names_of_peoples_are_terms_of_their_own_form():
+    text = "Chinese and Americans like polish; the Caribbean is Chinese."
+    assert [w for *_, w in term_places(text)] == [
+        "Chinese", "Americans", "polish", "caribbean", "Chinese",
+    ]  # fmt: skip
+    # however many documents have them, and beside the most that are asked for
+    counts = {"Chinese": 1, "tyre": 9, "sales": 3, "glove": 1}
+    found = terms_of(counts, {"Chinese": 3, "tyre": 1, "sales": 5, "glove": 1}, 5, 1)
+    assert found == ["tyre", "Chinese"]
+    assert form_of("Chinese") == form_of("Americans") == "people" != form_of("polish")
+    assert form_of("RFID") == "CAPS" != form_of("MOBs")
+
+
 def test_endings_tell_the_form():
     assert [form_of(w) for w in ("mattress", "basis", "wells", "quickly", "mined", "gas")] == [
         "", "", "s", "ly", "ed", "",
@@ -63,6 +92,8 @@ def test_endings_tell_the_form():
 def test_similarity_counts_form_and_meaning():
     vectors = {"oil": [1, 0], "oils": [1, 0], "gas": [0.6, 0.8], "jazz": [0, 1]}
     near = TermSimilarity(lambda terms: np.array([vectors[t] for t in terms]))
+    table = near.table(["oil", "oils"], ["gas", "jazz", "oil"])
+    assert table.tolist() == [[near(a, b) for b in ("gas", "jazz", "oil")] for a in ("oil", "oils")]
     assert near("oil", "gas") == pytest.approx(0.5 + 0.3, abs=1e-6)
     assert near("oils", "oil") == pytest.approx(0.5)
     assert near("oil", "jazz") == near("jazz", "oil") == 0.5
