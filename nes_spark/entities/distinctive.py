@@ -100,14 +100,16 @@ GEOGRAPHY = word_set(
 #: Peoples, tongues and faiths: capitals that are no names of anybody.
 DEMONYMS = word_set(
     "african american arab argentine argentinian asian australian austrian bangladeshi belgian "
-    "bolivian brazilian british bulgarian cambodian canadian caribbean catholic chilean chinese christian colombian croatian czech "
-    "cuban danish dominican dutch ecuadorian egyptian emirati english estonian european filipino finnish french german greek hebrew "
-    "ghanaian guatemalan hindu hispanic honduran hungarian icelandic indian indonesian iranian iraqi irish islamic israeli "
-    "italian jamaican japanese jewish jordanian kazakh kenyan korean kuwaiti lebanese latin latino latvian lithuanian malaysian mexican "
-    "mongolian moroccan muslim nicaraguan nigerian nordic norwegian pakistani panamanian paraguayan peruvian polish portuguese protestant roman "
-    "romanian russian saudi scandinavian scottish serbian singaporean slovak slovenian "
-    "spanish swedish swiss taiwanese thai tunisian turkish ukrainian uruguayan venezuelan "
-    "vietnamese welsh"
+    "bolivian brazilian british bulgarian cambodian canadian caribbean catholic chilean chinese "
+    "christian colombian croatian cuban czech danish dominican dutch ecuadorian egyptian emirati "
+    "english estonian european filipino finnish french german ghanaian greek guatemalan hebrew "
+    "hindu hispanic honduran hungarian icelandic indian indonesian iranian iraqi irish islamic "
+    "israeli italian jamaican japanese jewish jordanian kazakh kenyan korean kuwaiti latin latino "
+    "latvian lebanese lithuanian malaysian mexican mongolian moroccan muslim nicaraguan nigerian "
+    "nordic norwegian pakistani panamanian paraguayan peruvian polish portuguese protestant roman "
+    "romanian russian saudi scandinavian scottish serbian singaporean slovak slovenian spanish "
+    "swedish swiss taiwanese thai tunisian turkish ukrainian uruguayan venezuelan vietnamese "
+    "welsh"
 )
 #: Countries, states and large cities, and the words of those with several: they stand in names of
 #: companies and courts, and in texts for their own sake.

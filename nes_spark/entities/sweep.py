@@ -42,7 +42,7 @@ from nes_spark.entities.linking import (
     link_document,
     plain_form,
 )
-from nes_spark.entities.lists import read_lists
+from nes_spark.entities.lists import GENERAL, read_lists
 from nes_spark.entities.mentions import NAME, Mention, placeholder_spans
 from nes_spark.entities.names import WORDS, Words
 from nes_spark.entities.terms import is_people
@@ -66,7 +66,6 @@ _ALWAYS = frozenset(["listed", "known", "capital"])
 #: Categories whose mentions say nothing about names.
 _NO_NAMES = frozenset(["Date"])
 
-_DATA = Path(__file__).parent / "data" / "general.txt"
 _LEXICON = Path(__file__).parent / "models" / "bundled" / "nes_rules" / "lexicon.json"
 _MARKS = re.compile(r"<[^<>\s]{1,40}>")
 _ADDRESS = re.compile(r"\S+@\S+|(?:https?://|www\.)\S+", re.IGNORECASE)
@@ -80,7 +79,7 @@ _PERIOD = re.compile(
 )
 _PARTS = re.compile(r"[-/–&+.]+")
 _NUMBER = re.compile(r"['’]?\d[\d.,:/-]*")
-_LISTS = read_lists(_DATA)
+_LISTS = read_lists(GENERAL)
 #: Models that go by a number, in the plural ("737s"); decades and round counts end in 0.
 _MODELS = re.compile(r"\d{2,3}[1-9]s")
 #: Words before and after an abbreviation among which it is looked for spelled out.

@@ -4,10 +4,11 @@ Who knows what a company makes finds its call by "cement" or "mattress", whateve
 names. The *terms* of a document are the words in it with the highest TF-IDF against the other
 documents,
 
-    (1 + log n) log((1 + N) / (1 + df)),
+    log(1 + n) log((1 + N) / (1 + df)),
 
 where n counts the word in the document, df the secrets (companies) whose documents have it and N
-all secrets (Salton & Buckley, "Term-weighting approaches in automatic text retrieval", 1988).
+all secrets (after Salton & Buckley, "Term-weighting approaches in automatic text retrieval", 1988,
+whose 1 + log n puts a word that slipped in once above the words that a call is about).
 Singular and plural are one word there (:func:`stem`): who looks for "wells" finds "well" too. A
 word in capitals is a term like any other (RFID). Names of peoples ("Chinese") are terms of whatever
 document has them: they are no names, and read well in each other's place alone. Words of grammar,
@@ -28,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nes_spark.entities.distinctive import DEMONYMS, FUNCTION_WORDS
+from nes_spark.entities.lists import GENERAL, read_lists
 from nes_spark.entities.mentions import Mention, placeholder_spans
 from nes_spark.text.sentences import word_set
 
@@ -37,6 +39,7 @@ TERM = "Term"
 PEOPLES = DEMONYMS - {"caribbean"}
 #: A word that may be a term: letters, and hyphens inside.
 _WORD = re.compile(r"(?<![\w'’-])[^\W\d_]{3,}(?:-[^\W\d_]{2,})*(?![\w]|[-’'][^\W\d_])")
+_CURRENCIES = frozenset(read_lists(GENERAL)["CURRENCIES"])
 #: Letters and digits in capitals, the plural's s aside: RFID, MOBs, 5G, CD30; no amounts (26M).
 _CAPITALS = re.compile(
     r"(?<![\w'’.$€£-])(?:[A-Z][A-Z0-9]+|[2-9]G)(?:-[A-Z0-9]+)*s?(?!\w|[-’'][^\W\d_]|[.,]\d)"
@@ -84,7 +87,11 @@ def term_places(text: str, mentions: Iterable[Mention] = ()) -> list[tuple[int, 
         if low in _NEVER or _ADVERB.fullmatch(low) or len(low) != len(word) or word[1:] != low[1:]:
             continue
         out.append((match.start(), match.end(), word if is_people(word) else low))
-    out += [(*match.span(), match.group()) for match in _CAPITALS.finditer(text)]
+    out += [
+        (*match.span(), match.group())
+        for match in _CAPITALS.finditer(text)
+        if match.group().rstrip("0123456789") not in _CURRENCIES or match.group().isalpha()
+    ]
     free, at = [], 0
     for start, end, word in sorted(out):
         while at < len(blocked) and blocked[at][1] <= start:
@@ -141,7 +148,7 @@ def weight(count: int, documents: int, total: int) -> float:
     total : int
         All secrets.
     """
-    return (1.0 + math.log(count)) * math.log((1.0 + total) / (1.0 + documents))
+    return math.log1p(count) * math.log((1.0 + total) / (1.0 + documents))
 
 
 def terms_of(
