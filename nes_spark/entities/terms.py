@@ -12,7 +12,9 @@ whose 1 + log n puts a word that slipped in once above the words that a call is 
 Singular and plural are one word there (:func:`stem`): who looks for "wells" finds "well" too. A
 word in capitals is a term like any other (RFID). Names of peoples ("Chinese") are terms of whatever
 document has them: they are no names, and read well in each other's place alone. Words of grammar,
-placeholders, and what lies in a mention of another category are left alone.
+placeholders, and what lies in a mention of another category are left alone; so are adverbs, words
+that the corpus uses as verbs (:func:`is_verbal`) and those that most secrets' documents have: no
+outsider looks for them, and a sentence bears another noun better than another verb.
 
 One term takes the place of another of its grammatical form, as far as endings tell, and near it
 in meaning (:func:`form_of`, :class:`TermSimilarity`).
@@ -52,13 +54,25 @@ _NEVER = FUNCTION_WORDS | word_set(
     "great morning afternoon evening everyone everybody anyone anybody really actually basically "
     "kind sort lot lots bit little way ways thing things time times year years month months week "
     "weeks day days quarter quarters today tonight first second third fourth half don didn doesn "
-    "isn aren wasn weren won wouldn couldn shouldn hasn haven hadn let lets okay well let's uh um"
+    "isn aren wasn weren won wouldn couldn shouldn hasn haven hadn let lets okay well let's uh um "
+    "gonna wanna gotta nonetheless regardless"
 )
 #: Plural -> singular, the first that fits; and words that only look like plurals.
 _PLURALS = (("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("s", ""))
 _SINGULAR = ("ss", "us", "is")
+#: What stands before a verb.
+_BEFORE_VERBS = word_set(
+    "to will would can could may might must should shall not please let let's don't didn't doesn't "
+    "won't can't i we you they he she who"
+)
+_LAST_WORD = re.compile(r"([\w'’]+)\s*$")
+#: A word that stands so often, or more, where verbs stand is no term; nor is one that the documents
+#: of more than so many secrets have.
+_VERBAL, _COMMON = 0.3, 0.5
 #: Adverbs name nothing.
-_ADVERB = re.compile(r"\w{2,}(?:al|ab|ib|c?t|ed|ous|iv|iou)e?ly")
+_ADVERB = re.compile(r"\w{2,}(?:al|ab|ib|c?t|ed|ous|iv|iou|nd|in|ck|ar|ul|th)e?ly")
+#: Endings of adjectives: "incredible excellence" is no noun's place.
+_ADJECTIVE = re.compile(r"\w{2,}(?:ful|able|ible|ous|ive|ic|less|onal|ural|ical|ary|ish)")
 _ENDINGS = ("ing", "ed", "ly", "er", "est", "ies", "ses", "s")
 
 
@@ -99,6 +113,19 @@ def term_places(text: str, mentions: Iterable[Mention] = ()) -> list[tuple[int, 
         if at == len(blocked) or blocked[at][0] >= end:
             free.append((start, end, word))
     return free
+
+
+def is_verbal(text: str, start: int) -> bool:
+    """Whether the word that starts there stands where verbs stand: after "to", "we", "will".
+
+    Examples
+    --------
+    >>> text = "We sell tires to sell more."
+    >>> [is_verbal(text, text.index(word)) for word in ("sell", "tires", "more")]
+    [True, False, False]
+    """
+    before = _LAST_WORD.search(text, max(0, start - 20), start)
+    return before is not None and before[1].lower().replace("’", "'") in _BEFORE_VERBS
 
 
 def in_capitals(word: str) -> bool:
@@ -152,7 +179,11 @@ def weight(count: int, documents: int, total: int) -> float:
 
 
 def terms_of(
-    counts: Mapping[str, int], documents: Mapping[str, int], total: int, most: int
+    counts: Mapping[str, int],
+    documents: Mapping[str, int],
+    total: int,
+    most: int,
+    verbal: Mapping[str, float] | None = None,
 ) -> list[str]:
     """Return the terms of one document, the highest TF-IDF first; equal ones by the alphabet.
 
@@ -165,14 +196,23 @@ def terms_of(
     total : int
         All secrets.
     most : int
-        So many terms at most, beside the names of peoples. A word that all documents have is none.
+        So many terms at most, beside the names of peoples. A word that more than half of the
+        secrets' documents have is none, unless these are two.
+    verbal : mapping of str to float, optional
+        Word -> share of its places in the corpus in which it stands like a verb
+        (:func:`is_verbal`).
 
     Examples
     --------
     >>> terms_of({"cement": 9, "sales": 30, "kiln": 2}, {"cement": 1, "sales": 5, "kiln": 1}, 5, 2)
     ['cement', 'kiln']
     """
-    weighed = sorted((-weight(n, documents[word], total), word) for word, n in counts.items())
+    share, common = verbal or {}, max(1.0, _COMMON * total)
+    weighed = sorted(
+        (-weight(n, documents[word], total), word)
+        for word, n in counts.items()
+        if is_people(word) or (documents[word] <= common and share.get(word, 0.0) < _VERBAL)
+    )
     peoples = [word for _, word in weighed if is_people(word)]
     others = [(value, word) for value, word in weighed if not is_people(word)]
     return [word for value, word in others[:most] if value < 0] + peoples
@@ -195,7 +235,9 @@ def term_mentions(
 
 @lru_cache(maxsize=65_536)
 def form_of(term: str) -> str:
-    """Return what tells the grammatical form of a term: an ending, 'people', 'CAPS', '' for none.
+    """Return what tells the grammatical form of a term: an ending, 'adjective', 'people', 'CAPS'.
+
+    '' where nothing does.
 
     Examples
     --------
@@ -211,7 +253,7 @@ def form_of(term: str) -> str:
             if ending == "s" and term.endswith(("ss", "us", "is")):
                 continue
             return "s" if ending in ("ies", "ses") else ending
-    return ""
+    return "adjective" if _ADJECTIVE.fullmatch(term) else ""
 
 
 class TermSimilarity:
