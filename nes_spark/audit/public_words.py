@@ -121,7 +121,7 @@ def attack_public_words(
     own: dict[str, int] = {}
     for place, document in enumerate(ids):
         candidate = truth.get(document)
-        if candidate in words:
+        if candidate is not None and candidate in words:
             if candidate in own:
                 raise parameter_error(owner, "texts", "one document of each candidate", "several")
             own[candidate] = place

@@ -56,6 +56,7 @@ def in_memory(setting, draw, options, releases, swapping, **more):
         own_names=own,
         vectors=VECTORS,
         covariates=[{"sector": "odd" if int(i[3:5]) % 2 else "even"} for i in IDS],
+        donors=options.donors,
         **more,
     )
 
