@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from nes_spark.audit.chunk_attack import attack_chunks
     from nes_spark.audit.documents import attack_documents, half_known
+    from nes_spark.audit.public_words import attack_public_words
     from nes_spark.audit.shares import coupled, share_named, share_named_dependent, summary_of
     from nes_spark.audit.statistics import (
         DropInterval,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "chunk_attack": ("attack_chunks",),
     "documents": ("attack_documents", "half_known"),
+    "public_words": ("attack_public_words",),
     "shares": ("coupled", "share_named", "share_named_dependent", "summary_of"),
     "statistics": (
         "DropInterval", "McNemarResult", "accuracy_over_draws", "bootstrap_drop", "mcnemar",
@@ -43,6 +45,7 @@ __all__ = [
     "accuracy_over_draws",
     "attack_chunks",
     "attack_documents",
+    "attack_public_words",
     "audit_metrics",
     "bootstrap_drop",
     "coupled",

@@ -562,6 +562,14 @@ class ReleasesConfig(Section):
         "entities.recoding), summary (a language model summarises the chunk without names: "
         "releases.summary), drop (the chunk is not published), keep",
     )
+    donors: int = Field(
+        16,
+        ge=1,
+        le=1000,
+        description="plan whole: donors drawn for what is left over in a chunk, where the likest "
+        "of their names are taken (swapping.matching: similar; terms always): more of them read "
+        "better and cost more time",
+    )
     swap: list[str] = Field(
         default_factory=lambda: ["Organization", "Person", "Product", "Location"],
         min_length=1,
@@ -571,7 +579,8 @@ class ReleasesConfig(Section):
         default_factory=list,
         description="plan whole: categories that are no names and are exchanged as single layers "
         "after them: Quantity (amounts, percentages, counts, each with its like), Term (words that "
-        "set a document apart, with near words of a partner); they must be in entities.categories",
+        "set a document apart, with near words of donors, or of a partner where 'leftover' has no "
+        "donor); they must be in entities.categories",
     )
     summary: SummaryConfig = Field(default_factory=SummaryConfig)
     sizes: list[int] = Field(

@@ -99,14 +99,17 @@ GEOGRAPHY = word_set(
 )
 #: Peoples, tongues and faiths: capitals that are no names of anybody.
 DEMONYMS = word_set(
-    "african american arab argentine asian australian austrian belgian brazilian british "
-    "bulgarian canadian caribbean catholic chilean chinese christian colombian croatian czech "
-    "danish dutch egyptian english estonian european filipino finnish french german greek hebrew "
-    "hindu hispanic hungarian icelandic indian indonesian iranian iraqi irish islamic israeli "
-    "italian japanese jewish kenyan korean latin latino latvian lithuanian malaysian mexican "
-    "muslim nigerian nordic norwegian pakistani peruvian polish portuguese protestant roman "
-    "romanian russian saudi scandinavian scottish serbian slovak spanish swedish swiss thai "
-    "turkish ukrainian vietnamese welsh"
+    "african american arab argentine argentinian asian australian austrian bangladeshi belgian "
+    "bolivian brazilian british bulgarian cambodian canadian caribbean catholic chilean chinese "
+    "christian colombian croatian cuban czech danish dominican dutch ecuadorian egyptian emirati "
+    "english estonian european filipino finnish french german ghanaian greek guatemalan hebrew "
+    "hindu hispanic honduran hungarian icelandic indian indonesian iranian iraqi irish islamic "
+    "israeli italian jamaican japanese jewish jordanian kazakh kenyan korean kuwaiti latin latino "
+    "latvian lebanese lithuanian malaysian mexican mongolian moroccan muslim nicaraguan nigerian "
+    "nordic norwegian pakistani panamanian paraguayan peruvian polish portuguese protestant roman "
+    "romanian russian saudi scandinavian scottish serbian singaporean slovak slovenian spanish "
+    "swedish swiss taiwanese thai tunisian turkish ukrainian uruguayan venezuelan vietnamese "
+    "welsh"
 )
 #: Countries, states and large cities, and the words of those with several: they stand in names of
 #: companies and courts, and in texts for their own sake.
@@ -317,6 +320,18 @@ def is_generic(word: str, category: str = "Organization") -> bool:
     if low in LEGAL_FORMS or low in INSTITUTIONS or low in GEOGRAPHY or low in DEMONYMS:
         return True
     return category != "Location" and low in PLACES
+
+
+def is_fragment(name: str) -> bool:
+    """Return whether a name is a single word of geography: part of a name, or of none.
+
+    Examples
+    --------
+    >>> [is_fragment(n) for n in ("Northern", "St.", "Gulf Coast", "Ohio")]
+    [True, True, False, False]
+    """
+    words = [fold(word) for word in words_of(name)]
+    return len(words) == 1 and (words[0] in GEOGRAPHY or words[0].removesuffix("s") in GEOGRAPHY)
 
 
 def distinctive_words(

@@ -11,7 +11,14 @@ from collections.abc import Collection, Mapping, Sequence
 
 from nes_spark.entities.mentions import Mention
 from nes_spark.entities.quantities import QUANTITY, quantity_mentions
-from nes_spark.entities.terms import TERM, term_mentions, term_places, terms_of
+from nes_spark.entities.terms import (
+    TERM,
+    is_verbal,
+    stem,
+    term_mentions,
+    term_places,
+    terms_of,
+)
 from nes_spark.errors import parameter_error
 
 #: Categories that are no names, found by rule beside the recogniser.
@@ -76,13 +83,17 @@ def further_mentions(
         return found
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     holders: defaultdict[str, set[str]] = defaultdict(set)
+    like_verbs: Counter[str] = Counter()
     for chunk, text in texts.items():
-        for *_, word in term_places(text, mentions.get(chunk, ())):
+        for start, _, form in term_places(text, mentions.get(chunk, ())):
+            word = stem(form)
             counts[documents[chunk]][word] += 1
             holders[word].add(metadata[chunk])
+            like_verbs[word] += is_verbal(text, start)
     spread = {word: len(secrets) for word, secrets in holders.items()}
     total = len({metadata[chunk] for chunk in texts})
-    chosen = {name: terms_of(held, spread, total, terms) for name, held in counts.items()}
+    verbal = {word: like_verbs[word] / sum(c[word] for c in counts.values()) for word in spread}
+    chosen = {name: terms_of(held, spread, total, terms, verbal) for name, held in counts.items()}
     for chunk, text in texts.items():
         own = chosen.get(documents[chunk], [])
         found[chunk] += term_mentions(text, own, mentions.get(chunk, ()))

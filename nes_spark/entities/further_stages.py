@@ -11,7 +11,7 @@ from nes_spark.config import EntitiesConfig
 from nes_spark.entities.further import FURTHER, quantities_outside
 from nes_spark.entities.mentions import Mention
 from nes_spark.entities.quantities import QUANTITY
-from nes_spark.entities.terms import TERM, term_places, terms_of
+from nes_spark.entities.terms import TERM, is_verbal, stem, term_places, terms_of
 from nes_spark.schemas import MENTIONS
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _PLACES = (
     "`document_id` string, `metadata` string, `chunk_id` string, `start` int, `end` int, "
-    "`surface` string, `entity` string"
+    "`surface` string, `entity` string, `stem` string, `verbal` int"
 )
 _PLACE_COLUMNS = [part.split("`")[1] for part in _PLACES.split(", ")]
 
@@ -93,34 +93,47 @@ def find_terms(chunks: DataFrame, mentions: DataFrame, most: int) -> DataFrame:
                 strict=True,
             ):
                 rows += [
-                    (document_id, metadata, chunk_id, start, end, text[start:end], word)
+                    (
+                        document_id,
+                        metadata,
+                        chunk_id,
+                        start,
+                        end,
+                        text[start:end],
+                        word,
+                        stem(word),
+                        int(is_verbal(text, start)),
+                    )
                     for start, end, word in term_places(text, _spans(spans))
                 ]
             yield pd.DataFrame(rows, columns=_PLACE_COLUMNS)
 
     found = _with_mentions(chunks, mentions).mapInPandas(places, _PLACES)
     total = chunks.agg(F.countDistinct("metadata").alias("total"))
-    spread = found.groupBy("entity").agg(F.countDistinct("metadata").alias("documents"))
+    spread = found.groupBy("stem").agg(
+        F.countDistinct("metadata").alias("documents"), F.avg("verbal").alias("verbal")
+    )
     counts = (
-        found.groupBy("document_id", "entity")
+        found.groupBy("document_id", "stem")
         .agg(F.count(F.lit(1)).alias("n"))
-        .join(spread, "entity")
+        .join(spread, "stem")
         .crossJoin(F.broadcast(total))
     )
 
     def choose(frame: pd.DataFrame) -> pd.DataFrame:
-        words = frame["entity"].tolist()
+        words = frame["stem"].tolist()
         chosen = terms_of(
             dict(zip(words, frame["n"].tolist(), strict=True)),
             dict(zip(words, frame["documents"].tolist(), strict=True)),
             int(frame["total"].iloc[0]),
             most,
+            dict(zip(words, frame["verbal"].tolist(), strict=True)),
         )
-        return pd.DataFrame({"document_id": frame["document_id"].iloc[0], "entity": chosen})
+        return pd.DataFrame({"document_id": frame["document_id"].iloc[0], "stem": chosen})
 
-    terms = counts.groupBy("document_id").applyInPandas(choose, "document_id string, entity string")
+    terms = counts.groupBy("document_id").applyInPandas(choose, "document_id string, stem string")
     return (
-        found.join(terms, ["document_id", "entity"])
+        found.join(terms, ["document_id", "stem"])
         .withColumn("category", F.lit(TERM))
         .select(*MENTIONS.names)
     )

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+#: Words, abbreviations and units of general use.
+GENERAL = Path(__file__).parent / "data" / "general.txt"
+
 
 def read_lists(path: Path) -> dict[str, list[str]]:
     """Return section -> forms of a list file."""

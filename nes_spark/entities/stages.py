@@ -13,6 +13,7 @@ from pyspark.sql.window import Window
 
 from nes_spark.config import EntitiesConfig
 from nes_spark.entities.cells import cell_of
+from nes_spark.entities.distinctive import is_fragment
 from nes_spark.entities.linking import (
     Located,
     bracketed_acronym,
@@ -146,6 +147,8 @@ def _find(batches: Iterable[pd.DataFrame], config: EntitiesConfig) -> Iterator[p
                     bracketed_acronym(text, m.end),
                 )
                 for m in mentions
+                # "East", "St.": a piece of a place's name exchanged alone breaks the rest of it
+                if m.category != "Location" or not is_fragment(m.surface)
             )
             if len(rows) >= _ROWS:
                 yield pd.DataFrame(rows, columns=RAW_COLUMNS)

@@ -34,6 +34,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from nes_spark.entities.distinctive import is_fragment
 from nes_spark.entities.linking import (
     SMALL_WORDS,
     Located,
@@ -41,9 +42,10 @@ from nes_spark.entities.linking import (
     link_document,
     plain_form,
 )
-from nes_spark.entities.lists import read_lists
+from nes_spark.entities.lists import GENERAL, read_lists
 from nes_spark.entities.mentions import NAME, Mention, placeholder_spans
 from nes_spark.entities.names import WORDS, Words
+from nes_spark.entities.terms import is_people
 from nes_spark.text.vocabulary import ACRONYMS, DESCRIPTORS, FUNCTION_WORDS, SENTENCE_WORDS
 
 #: Strongest first: a form that several reasons speak for has the first of them.
@@ -64,7 +66,6 @@ _ALWAYS = frozenset(["listed", "known", "capital"])
 #: Categories whose mentions say nothing about names.
 _NO_NAMES = frozenset(["Date"])
 
-_DATA = Path(__file__).parent / "data" / "general.txt"
 _LEXICON = Path(__file__).parent / "models" / "bundled" / "nes_rules" / "lexicon.json"
 _MARKS = re.compile(r"<[^<>\s]{1,40}>")
 _ADDRESS = re.compile(r"\S+@\S+|(?:https?://|www\.)\S+", re.IGNORECASE)
@@ -78,7 +79,7 @@ _PERIOD = re.compile(
 )
 _PARTS = re.compile(r"[-/–&+.]+")
 _NUMBER = re.compile(r"['’]?\d[\d.,:/-]*")
-_LISTS = read_lists(_DATA)
+_LISTS = read_lists(GENERAL)
 #: Models that go by a number, in the plural ("737s"); decades and round counts end in 0.
 _MODELS = re.compile(r"\d{2,3}[1-9]s")
 #: Words before and after an abbreviation among which it is looked for spelled out.
@@ -282,6 +283,7 @@ def candidates_of(
     texts: Sequence[str],
     mentions: Sequence[Sequence[Mention]],
     always: Collection[str] = (),
+    peoples: bool = True,
 ) -> list[list[Candidate]]:
     """Return what may be a name in the chunks of one document and is no mention yet.
 
@@ -293,6 +295,9 @@ def candidates_of(
         For each chunk what the recogniser found; never found again, but evidence for the rest.
     always : collection of str
         Forms that are names wherever they stand, in any case.
+    peoples : bool
+        Whether names of peoples alone ("Chinese", "North American") are candidates; not where they
+        are terms.
 
     Returns
     -------
@@ -348,8 +353,19 @@ def candidates_of(
                 inside_it = [kept.pop(s) for s in list(kept) if whole.start <= s < whole.end]
                 reason = strongest([c.reason for c in inside_it if c.reason != "word"] + ["phrase"])
                 kept[whole.start] = replace(whole, reason=reason)
-        settled.append(_disjoint(text, kept.values()))
+        telling = (c for c in kept.values() if c.reason == "listed" or _tells(c.surface, peoples))
+        settled.append(_disjoint(text, telling))
     return settled
+
+
+def _tells(surface: str, peoples: bool) -> bool:
+    """Whether a form is more than a word of geography or, unless these count, names of peoples."""
+    if is_fragment(surface):
+        return False
+    words = surface.split()
+    return peoples or not (
+        any(map(is_people, words)) and all(is_people(w) or is_fragment(w) for w in words)
+    )
 
 
 def _disjoint(text: str, candidates: Iterable[Candidate]) -> list[Candidate]:

@@ -22,6 +22,7 @@ from nes_spark.entities.sweep import (
     name_entities,
     settle,
 )
+from nes_spark.entities.terms import TERM
 from nes_spark.schemas import MENTIONS, SWEPT
 
 if TYPE_CHECKING:
@@ -98,11 +99,11 @@ def find_candidates(chunks: DataFrame, mentions: DataFrame, config: EntitiesConf
         found, "chunk_id", "left"
     )
     ordered = joined.repartition("document_id").sortWithinPartitions("document_id", "chunk_id")
-    always = tuple(config.sweep_always)
+    always, peoples = tuple(config.sweep_always), TERM not in config.categories
 
     def find(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         for documents in whole_documents(batches):
-            yield _find(documents, always)
+            yield _find(documents, always, peoples)
 
     return ordered.mapInPandas(find, schema=_RAW)
 
@@ -149,7 +150,7 @@ def settle_candidates(raw: DataFrame, chunks: DataFrame, config: EntitiesConfig)
     return Sweep(ordered.mapInPandas(link, schema=MENTIONS.ddl), swept)
 
 
-def _find(documents: pd.DataFrame, always: tuple[str, ...]) -> pd.DataFrame:
+def _find(documents: pd.DataFrame, always: tuple[str, ...], peoples: bool) -> pd.DataFrame:
     rows: list[tuple[Any, ...]] = []
     for document_id, chunks in documents.groupby("document_id", sort=False):
         texts = chunks["text"].tolist()
@@ -164,7 +165,7 @@ def _find(documents: pd.DataFrame, always: tuple[str, ...]) -> pd.DataFrame:
             chunks["metadata"],
             chunks["chunk_id"],
             texts,
-            candidates_of(texts, mentions, always),
+            candidates_of(texts, mentions, always, peoples),
             strict=True,
         ):
             rows.extend(

@@ -364,6 +364,22 @@ def sampling_tables(context: Context) -> dict[str, Any]:
     }
 
 
+def terms_of_documents(context: Context) -> DataFrame:
+    """Return table OWN_NAMES of terms: no donor gives a document back what sets it apart."""
+    from pyspark.sql import functions as F
+
+    from nes_spark.entities.terms import TERM
+
+    cells = context.table("cells")
+    return (
+        cells.select(
+            "document_id", F.lit(TERM).alias("category"), F.explode(F.col("entities")[TERM])
+        )
+        .toDF("document_id", "category", "entity")
+        .distinct()
+    )
+
+
 def _swaps(context: Context) -> Outputs:
     from nes_spark.schemas import LEFTOVERS
     from nes_spark.swapping.stages import sample_candidates
@@ -404,6 +420,7 @@ def draw_whole(
     """
     from nes_spark.audit.summaries_stages import summarise
     from nes_spark.entities.combination import combinations_of
+    from nes_spark.entities.terms import TERM
     from nes_spark.swapping.plan_stages import sample_plans
     from nes_spark.swapping.whole import options_of_whole
     from nes_spark.swapping.whole_stages import (
@@ -425,6 +442,9 @@ def draw_whole(
             config=config.summary_audit(),
             store_path=config.audit.answers or context.store.path("sealed", "answers"),
         )
+    tables = sampling_tables(context)
+    if TERM in releases.further:
+        tables["own_names"] = tables["own_names"].unionByName(terms_of_documents(context))
     plan, leftovers = None, None
     for one in wanted:
         plans = sample_plans(
@@ -434,7 +454,7 @@ def draw_whole(
             releases,
             config.swapping,
             context.secret,
-            **sampling_tables(context),
+            **tables,
             means={name: model.means for name, model in context.models().items()},
             summarise=summaries,
         )

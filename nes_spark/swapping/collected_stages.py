@@ -133,6 +133,7 @@ def collected_plans(
                 neighbours=options.neighbours,
                 means=None if means is None else dict(enumerate(means[setting])),
                 leftover=options.leftover,
+                donors=options.donors,
                 placeholders=options.placeholders,
                 recoding=options.recoding,
                 releases=releases,

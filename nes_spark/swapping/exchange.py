@@ -149,14 +149,18 @@ def matched(
     ours, theirs : sequence of str
         The shorter one is matched as a whole.
     matching, similarity
-        See :func:`plan_exchange`.
+        See :func:`plan_exchange`. A similarity with a method ``table(ours, theirs)`` is asked for
+        all pairs at once.
     """
     if matching == "random" or not ours or not theirs:
         return list(zip(range(len(ours)), range(len(theirs)), strict=False))
     from scipy.optimize import linear_sum_assignment
 
     measure = similarity or name_similarity
-    table = np.array([[measure(x, y) for y in theirs] for x in ours], dtype=np.float64)
+    if hasattr(measure, "table"):
+        table = measure.table(ours, theirs)
+    else:
+        table = np.array([[measure(x, y) for y in theirs] for x in ours], dtype=np.float64)
     rows, columns = linear_sum_assignment(table, maximize=True)
     return list(zip(rows.tolist(), columns.tolist(), strict=True))
 

@@ -95,6 +95,8 @@ class Drawing:
     constraints : tuple of Constraint
     uniques_first, cosine_weight, sticky
         As for ``sample_swaps``.
+    donors : int
+        Donors that are drawn for what is left over where the nearest name of them is taken.
     """
 
     secret: Secret
@@ -105,6 +107,7 @@ class Drawing:
     uniques_first: bool = False
     cosine_weight: float | None = None
     sticky: bool = False
+    donors: int = 1
 
     @property
     def needs_vectors(self) -> bool:
@@ -330,12 +333,13 @@ def draw_donors(
     category: str,
     secret: Secret,
     key: Sequence[Hashable],
+    least: int = 1,
 ) -> dict[int, list[int]]:
     """Draw donors for what is left over in one category of a group.
 
     Each is drawn uniformly from the units of other metadata that have an entity which the unit may
-    take; when it has fewer such entities than are left over, another is drawn for the rest, from
-    those that have an entity more.
+    take; when it has fewer such entities than are left over, or fewer donors than `least` are
+    drawn, another is drawn, from those that have an entity more.
 
     Parameters
     ----------
@@ -347,6 +351,9 @@ def draw_donors(
     secret : Secret
     key : sequence
         Part of the key of the streams.
+    least : int
+        So many donors for each where there are as many: the choice that is then left of their
+        names is a matter of likeness, and which they are a matter of the secret.
 
     Returns
     -------
@@ -364,7 +371,7 @@ def draw_donors(
         stream = secret.stream("donor", *key, category, ids[i])
         barred = set(wanting.barred.row(i).tolist())
         left = int(wanting.left[i])
-        while left > 0:
+        while left > 0 or len(donors) < least:
             found = -1
             for at in stream.below(np.full(_TRIES, len(pool))).tolist():
                 row = int(pool[at])

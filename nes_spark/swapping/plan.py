@@ -310,6 +310,7 @@ def sample_plan(
     neighbours: int = 0,
     means: Mapping[Any, NDArray[Any]] | None = None,
     leftover: Sequence[str] = LEFTOVER,
+    donors: int = 1,
     placeholders: Mapping[str, str] | None = None,
     must_change: Mapping[str, str] | None = None,
     recoding: Recoding | None = None,
@@ -353,6 +354,10 @@ def sample_plan(
         Mean directions of all components; needed for ``neighbours``.
     leftover : sequence of str
         Treatments in the order in which they are tried; the last one must treat everything.
+    donors : int
+        Donors that are drawn for what is left over of a category in a unit; more of them where
+        these have too few names. Of all their names the most alike are taken, where names meet
+        their like (matching ``similar``, terms).
     placeholders : mapping of str to str, optional
         Category -> placeholder of treatment ``placeholder``; ``[Category]`` by default.
     must_change : mapping of str to str, optional
@@ -401,6 +406,8 @@ def sample_plan(
         raise parameter_error(owner, "unit", "'chunk', 'document' or 'likeness'", unit)
     if unit == "likeness" and len(swap) != 1:
         raise parameter_error(owner, "swap", "one category with unit 'likeness'", list(swap))
+    if donors < 1:
+        raise parameter_error(owner, "donors", "at least 1", donors)
     if neighbours < 0 or (neighbours and unit != "chunk"):
         allowed = "at least 0, and 0 unless the unit is 'chunk'"
         raise parameter_error(owner, "neighbours", allowed, neighbours)
@@ -447,6 +454,7 @@ def sample_plan(
         chosen["uniques_first"],
         chosen["cosine_weight"],
         chosen["sticky"],
+        donors,
     )
     state = _State(units, drawing, others, setting, draw, limits)
     found = state.exchange(near, neighbours)
@@ -865,6 +873,7 @@ def _left_over(
                     category,
                     drawing.secret,
                     (drawing.unit, state.setting, state.draw),
+                    drawing.donors if category in means.similarities else 1,
                 )
             for k, i in enumerate(rows):
                 if not left[i]:

@@ -6,7 +6,7 @@ draw; names come to those that decide about single swaps and single left-over na
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -141,7 +141,10 @@ def layer_batches(
 
 
 def donor_batches(
-    batches: Iterable[pa.RecordBatch], drawing: Drawing, with_donors: bool
+    batches: Iterable[pa.RecordBatch],
+    drawing: Drawing,
+    with_donors: bool,
+    alike: Collection[str] = (),
 ) -> Iterator[pa.RecordBatch]:
     """Say what is left over in every group and draw donors; columns of :data:`WANTED` come out.
 
@@ -153,6 +156,8 @@ def donor_batches(
     drawing : Drawing
     with_donors : bool
         Whether the order of treatments has ``donor`` in it.
+    alike : collection of str
+        Categories in which the likest name of several donors is taken.
     """
     for group in groups_of(batches, DonorGroup, PLAN_GROUP):
         setting, _, _, draw = group.key
@@ -168,7 +173,8 @@ def donor_batches(
             if with_donors:
                 wanting = Wanting(*pairs[k], left[k], status == "")
                 key = (drawing.unit, setting, draw)
-                donors = draw_donors(wanting, ids, metadata, category, drawing.secret, key)
+                least = drawing.donors if category in alike else 1
+                donors = draw_donors(wanting, ids, metadata, category, drawing.secret, key, least)
             for i in np.nonzero(left[k])[0].tolist():
                 mine = [ids[d] for d in donors.get(i, ())]
                 out.append((setting, draw, ids[i], category, status[i], mine))

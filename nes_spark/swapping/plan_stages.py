@@ -19,6 +19,7 @@ from nes_spark.swapping.collected_stages import collected_plans
 from nes_spark.swapping.constraints import constraints_of
 from nes_spark.swapping.exchange import Policy
 from nes_spark.swapping.layers import Drawing, layers_of, meetings, nearest_components
+from nes_spark.swapping.likeness import similarities_for
 from nes_spark.swapping.plan import (
     EXCHANGED,
     MUST_CHANGE,
@@ -169,6 +170,7 @@ def sample_plans(
         swapping.uniques_first,
         swapping.cosine_weight,
         swapping.sticky,
+        options.donors,
     )
     units = units_of(cells, own_names, options)
     if options.unit != "chunk":
@@ -661,9 +663,10 @@ def _left_over(
 
     sides = _sides(drawn, drawing).select(*_UNIT, "category", "partner_id")
     with_donors = "donor" in order
+    alike = frozenset(similarities_for(drawing.swap, means.matching))
 
     def look(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield from donor_batches(batches, drawing, with_donors)
+        yield from donor_batches(batches, drawing, with_donors, alike)
 
     def finish(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from treat_batches(batches, drawing, order, means)

@@ -172,19 +172,22 @@ def treat(left: Left, order: Sequence[str], means: Means) -> list[Treated]:
 
 @treatment("donor", "takes the place of a name of its kind from another document")
 def donor(left: Left, means: Means) -> Outcome:
-    """Give each entity a name of a donor; no name twice, those of the first donor first."""
-    out: Outcome = {}
-    taken: set[str] = set()
+    """Give each entity a name of a donor; no name twice.
+
+    At random those of the first donor come first. By likeness all donors are one pool, and the
+    entities get the names of it that are most like them together: who the donors are is drawn.
+    """
+    own = means.similarities.get(left.category)
+    how = "similar" if own else means.matching
+    pool: dict[str, str] = {}
     for one in left.donors:
-        rest = sorted((e for e in left.entities if e not in out), key=lambda e: left.digest("o", e))
-        names = [name for name in one.names if name not in taken]
+        names = [name for name in one.names if name not in pool]
         names.sort(key=lambda name: left.digest("n", name))
-        own = means.similarities.get(left.category)
-        how = "similar" if own else means.matching
-        for i, k in matched(rest, names, how, own or means.similarity):
-            out[rest[i]] = names[k], one.unit_id
-        taken |= set(names)
-    return out
+        pool |= dict.fromkeys(names, one.unit_id)
+    ours = sorted(left.entities, key=lambda e: left.digest("o", e))
+    theirs = list(pool)
+    pairs = matched(ours, theirs, how, own or means.similarity)
+    return {ours[i]: (theirs[k], pool[theirs[k]]) for i, k in pairs}
 
 
 @treatment("placeholder", "becomes a placeholder", always=True)

@@ -47,6 +47,7 @@ class PlanOptions:
     layers : tuple of tuples of str, optional
     neighbours : int
     leftover : tuple of str
+    donors : int
     placeholders : mapping of str to str
     recoding : mapping
     """
@@ -57,6 +58,7 @@ class PlanOptions:
     layers: tuple[tuple[str, ...], ...] | None = None
     neighbours: int = 0
     leftover: tuple[str, ...] = LEFTOVER
+    donors: int = 1
     placeholders: Mapping[str, str] = field(default_factory=dict)
     recoding: Recoding = field(default_factory=dict)
 
@@ -87,13 +89,16 @@ def options_of_whole(releases: ReleasesConfig, entities: EntitiesConfig) -> list
     documents = releases.unit == "document"
     # terms are exchanged chunk by chunk: throughout a document one vocabulary would show another
     names = tuple(combination) if documents else (*combination, *terms)
+    # near words of several donors read better than those of whoever the partner is
+    given = "donor" in releases.leftover
     options = PlanOptions(
         names,
         tuple(c for c in seen if c not in names),
         releases.unit,
-        (*layers_of(combination), *((c,) for c in names if c in terms)),
+        (*layers_of(combination), *((c,) for c in names if c in terms and not given)),
         0 if documents else releases.neighbours,
         leftover=tuple(releases.leftover),
+        donors=releases.donors,
         recoding={c: {k: list(v) for k, v in m.items()} for c, m in entities.recoding.items()},
     )
     singles: list[tuple[str, Unit]] = [(c, "chunk") for c in terms if documents]
@@ -135,6 +140,7 @@ def sample_whole(
         Of :func:`options_of_whole`.
     **tools
         What else ``sample_plan`` takes: ``seed``, ``means``, ``releases``, ``swapping`` and so on.
+        The terms of a document count among its ``own_names``: no donor gives one back.
 
     Returns
     -------
@@ -146,6 +152,12 @@ def sample_whole(
     ValueError
         As ``sample_plan``.
     """
+    own = dict(tools.pop("own_names", None) or {})
+    if TERM in entities:
+        of: dict[str, set[str]] = {document: set() for document in document_ids}
+        for document, words in zip(document_ids, entities[TERM], strict=True):
+            of[document].update(words)
+        own[TERM] = [sorted(of[document]) for document in document_ids]
     return [
         sample_plan(
             chunk_ids,
@@ -159,8 +171,10 @@ def sample_whole(
             layers=one.layers,
             neighbours=one.neighbours,
             leftover=one.leftover,
+            donors=one.donors,
             placeholders=one.placeholders,
             recoding=one.recoding,
+            own_names=own,
             **tools,
         )
         for one in options

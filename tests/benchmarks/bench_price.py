@@ -3,7 +3,8 @@
 ``python -m tests.benchmarks.bench_price RUN_DIR`` takes the chunks, mentions and mixture of a
 finished run and tries settings that go further and further: names, dates, quantities, and so many
 terms of each document. For each it prints which share of the documents and chunks attackers name
-who hold the other chunks, and what is left of the texts. One process; a minute or two a setting.
+who hold the other chunks, how many secrets are named who knows a few public words of each
+(``public_words.tsv``), and what is left of the texts. One process; a minute or two a setting.
 """
 
 from __future__ import annotations
@@ -11,19 +12,29 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 import pandas as pd
 
+from nes_spark.audit import attack_public_words
 from nes_spark.audit.chunk_attack import attack_chunks
 from nes_spark.audit.measured import AFTER, measure_documents
 from nes_spark.embedding import load_embedder
 from nes_spark.embedding.contextual import load_contextual
-from nes_spark.entities.mentions import Mention
+from nes_spark.entities.mentions import NAME, Mention
 from nes_spark.entities.quantities import QUANTITY, quantity_mentions
-from nes_spark.entities.terms import TERM, term_mentions, term_places, terms_of
+from nes_spark.entities.terms import (
+    TERM,
+    is_people,
+    is_verbal,
+    stem,
+    term_mentions,
+    term_places,
+    terms_of,
+)
 from nes_spark.run.context import read_models
 from nes_spark.run.published import PublishedRun
 from nes_spark.swapping import Plan, invert_edits, sample_plan
@@ -33,6 +44,7 @@ from nes_spark.swapping.layers import layers_of
 from nes_spark.swapping.parts import as_written
 from nes_spark.swapping.rewriting import Replacement, rewrite_text
 from nes_spark.swapping.seeds import Secret
+from tests.benchmarks.bench_public_words import LISTS, read_words
 
 #: Chunks whose fidelity is measured, those of the smallest digests.
 SAMPLED = 120
@@ -49,6 +61,7 @@ class Setting:
     terms: int = 0
     unit: str = "chunk"
     matching: str = "random"
+    donors: int = 1
 
 
 SETTINGS = {
@@ -61,8 +74,12 @@ SETTINGS = {
         Setting("names, dates; documents", unit="document"),
         Setting("names, dates, quantities", quantity=True),
         *(
-            Setting(f"names, dates, quantities, {n} terms", quantity=True, terms=n)
-            for n in (50, 100, 200, 400, 1000)
+            Setting(f"names, dates; {n} terms", terms=n, matching="similar", donors=32)
+            for n in (10, 20, 40, 100, 200, 400, 1000)
+        ),
+        *(
+            Setting(f"names, dates; 40 terms; {n} donors", terms=40, matching="similar", donors=n)
+            for n in (1, 8, 128)
         ),
     )
 }
@@ -114,15 +131,30 @@ class Calls:
                     if not any(a < q.end and q.start < b for a, b in held)
                 ]
         if setting.terms:
+            # names of peoples are terms then, and none of the sweep
+            for i, mine in found.items():
+                found[i] = [
+                    m
+                    for m in mine
+                    if m.category != NAME or not all(map(is_people, m.surface.split()))
+                ]
+            at_all: Counter[str] = Counter()
+            like_verbs: Counter[str] = Counter()
             counts: dict[str, Counter[str]] = defaultdict(Counter)
             holders: dict[str, set[str]] = defaultdict(set)
             for i, mine in found.items():
-                for *_, word in term_places(self.text[i], mine):
+                for start, _, form in term_places(self.text[i], mine):
+                    word = stem(form)
                     counts[self.document[i]][word] += 1
                     holders[word].add(self.metadata[i])
+                    at_all[word] += 1
+                    like_verbs[word] += is_verbal(self.text[i], start)
             total = len(set(self.metadata.values()))
             spread = {word: len(of) for word, of in holders.items()}
-            terms = {d: terms_of(c, spread, total, setting.terms) for d, c in counts.items()}
+            verbal = {word: like_verbs[word] / n for word, n in at_all.items()}
+            terms = {
+                d: terms_of(c, spread, total, setting.terms, verbal) for d, c in counts.items()
+            }
             for i, mine in found.items():
                 mine += term_mentions(self.text[i], terms[self.document[i]], mine)
         return found
@@ -146,18 +178,24 @@ class Calls:
             "neighbours": self.config.releases.neighbours,
             "means": dict(enumerate(self.model.means)),
         }
+        swap, layers = list(self.swap), layers_of(self.swap)
+        if setting.terms:
+            # terms come in no layer: all of them from donors
+            swap.append(TERM)
+            of: dict[str, set[str]] = defaultdict(set)
+            for i, words in zip(self.ids, entities[TERM], strict=True):
+                of[self.document[i]].update(words)
+            own[TERM] = [sorted(of[self.document[i]]) for i in self.ids]
         plans = []
         if setting.names:
             chunk = setting.unit == "chunk"
             plans.append(
                 sample_plan(
-                    *units, placed, entities, self.swap, unit=setting.unit, own_names=own,
-                    layers=layers_of(self.swap), matching=setting.matching,
+                    *units, placed, entities, swap, unit=setting.unit, own_names=own,
+                    layers=layers, matching=setting.matching, donors=setting.donors,
                     **(near if chunk else {}), **base,
                 )
             )  # fmt: skip
-        if setting.terms:
-            plans.append(sample_plan(*units, placed, entities, [TERM], **near, **base))
         if setting.quantity:
             plans.append(sample_plan(*units, None, entities, [QUANTITY], unit="likeness", **base))
         return plans
@@ -168,7 +206,7 @@ class Calls:
         new: dict[str, dict[tuple[str, str], Replacement]] = {i: {} for i in self.ids}
         forms = {i: forms_of(m) for i, m in found.items()}
         for plan in self.plans(setting, found, seed):
-            swapped = {c for layer in plan.layers for c in layer.split("+")}
+            swapped = {c for layer in plan.layers for c in layer.split("+")} | {TERM}
             for fate in plan.fates():
                 if fate.category in swapped and fate.replacement is not None:
                     key = (fate.category, fate.replacement)
@@ -218,6 +256,25 @@ class Calls:
         both = [encoder.embed([t[i] for i in changed]) for t in (self.text, texts)]
         return float(np.einsum("ij,ij->i", *both).mean())
 
+    def public(self, texts: dict[str, str], words: dict[str, list[str]]) -> dict[str, float]:
+        """Return how many secrets are named by public words, and how many with confidence."""
+        documents: dict[str, list[str]] = defaultdict(list)
+        truth = dict(zip(self.document.values(), self.metadata.values(), strict=True))
+        first: dict[str, str] = {}
+        for document in sorted(truth):
+            first.setdefault(truth[document], document)
+        for i in self.ids:
+            if first[self.metadata[i]] == self.document[i]:
+                documents[self.document[i]].append(texts[i])
+        found = attack_public_words(
+            {d: "\n\n".join(parts) for d, parts in documents.items()}, words, truth
+        )
+        return {
+            "secrets": len(found),
+            "named": float(found["named"].sum()),
+            "surely and rightly": int(found["right"].sum()),
+        }
+
     def named_share(self, texts: dict[str, str], seed: bytes) -> dict[str, float]:
         """Return the share of documents, and of chunks with names, that the strongest name."""
         table = self.chunks.rename(columns={"text": "text_before"})
@@ -240,16 +297,39 @@ class Calls:
 @click.argument("run_dir", type=click.Path(file_okay=False, exists=True))
 @click.option("--only", multiple=True, help="Settings by name; default: all.")
 @click.option("--seed", default="price", show_default=True)
-def main(run_dir: str, only: tuple[str, ...], seed: str) -> None:
+@click.option("--corpus", multiple=True, default=["earnings21"], help="Lists of public words.")
+@click.option("--quick", is_flag=True, help="Public words alone, and the share of words.")
+@click.option("--texts", type=click.Path(dir_okay=False), help="Write texts, as JSON Lines.")
+def main(
+    run_dir: str,
+    only: tuple[str, ...],
+    seed: str,
+    corpus: tuple[str, ...],
+    quick: bool,
+    texts: str | None,
+) -> None:
     """Print one line of JSON a setting, and a table at the end."""
     calls = Calls(run_dir)
     rows = []
     for name in only or SETTINGS:
         key = Secret(seed.encode().ljust(32, b".")).digest("bench price", size=32)
-        texts, share = calls.released(SETTINGS[name], key)
+        after, share = calls.released(SETTINGS[name], key)
         row: dict[str, Any] = {"setting": name, "words replaced": share}
-        row |= calls.named_share(texts, key)
-        row |= {"DU": calls.utility(texts), "fidelity": calls.fidelity(texts)}
+        for one in corpus:
+            found = calls.public(after, read_words(LISTS, one))
+            row |= {f"{one}, {part}": value for part, value in found.items()}
+        if not quick:
+            row |= calls.named_share(after, key)
+            row |= {"DU": calls.utility(after), "fidelity": calls.fidelity(after)}
+        if texts is not None:
+            lines = [
+                json.dumps(
+                    {"setting": name, "chunk_id": i, "text": calls.text[i], "after": after[i]}
+                )
+                for i in calls.ids
+            ]
+            with Path(texts).open("a", encoding="utf-8") as file:
+                file.write("\n".join(lines) + "\n")
         rows.append(row)
         click.echo(json.dumps(row))
     click.echo(pd.DataFrame(rows).round(3).to_string(index=False))

@@ -119,6 +119,19 @@ def test_places_and_authorities_are_names_although_common():
     ]
 
 
+def test_a_word_of_geography_alone_is_no_name():
+    text = "In the North, Northern stores and the Gulf sold; the Gulf Coast did not."
+    assert [surface for surface, _ in found(text)] == ["Gulf Coast"]
+
+
+def test_names_of_peoples_are_left_to_the_terms_where_there_are_any():
+    text = "Our European and North American sales, and the European Union's, met Mexicans."
+    surfaces = [c.surface for c in candidates_of([text], [[]])[0]]
+    assert {"European", "North American", "Mexicans"} < set(surfaces)
+    left = [c.surface for c in candidates_of([text], [[]], peoples=False)[0]]
+    assert left == [s for s in surfaces if "Union" in s] and set(left) < set(surfaces)
+
+
 def test_parts_of_a_persons_name_are_known():
     text = "We thank Zora Baker. Baker left."
     named = [mention(text, "Zora Baker", "Person")]

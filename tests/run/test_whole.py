@@ -129,7 +129,13 @@ def test_quantities_keep_their_likeness_and_dates_their_order(whole):
     quantities = [e for e in swaps if e["category"] == "Quantity"]
     assert quantities
     assert all(likeness_of(e["old"]) == likeness_of(e["new"]) for e in quantities)
-    assert any(e["category"] == "Term" for e in swaps)
+    # terms take near words of donors, and never one that is a term of their own document
+    terms = whole.table("leftovers").query("category == 'Term' and treatment == 'donor'")
+    assert len(terms) and not any(e["category"] == "Term" for e in swaps)
+    documents = whole.table("chunks").set_index("chunk_id")["document_id"]
+    mentions = whole.table("mentions").query("category == 'Term'")
+    own = set(zip(mentions["chunk_id"].map(documents), mentions["entity"], strict=True))
+    assert not own & set(zip(terms["chunk_id"].map(documents), terms["replacement"], strict=True))
 
 
 def test_the_judge_says_what_it_cost(whole):

@@ -185,6 +185,24 @@ def test_donors_are_uniform_over_those_that_can_give():
     assert chisquare([first[k] for k in sorted(first)]).pvalue > 1e-3
 
 
+def test_more_donors_are_drawn_than_are_needed():
+    has = [{1}, {2}, {3}, {4}, {1}]
+    gives, barred = joint_sets(has, has)
+    wanting = Wanting(gives, barred, np.array([1, 0, 0, 0, 0]), np.ones(5, dtype=bool))
+    ids, metadata = [f"c{i}" for i in range(5)], np.arange(5)
+    found = Counter()
+    for k in range(1, 601):
+        (one,) = draw_donors(wanting, ids, metadata, "A", Secret(k), (), least=2).values()
+        assert len(set(one)) == 2 and not {0, 4} & set(one)
+        # the first is the one that would be drawn alone
+        (alone,) = draw_donors(wanting, ids, metadata, "A", Secret(k), ()).values()
+        assert one[:1] == alone
+        found[tuple(sorted(one))] += 1
+        (every,) = draw_donors(wanting, ids, metadata, "A", Secret(k), (), least=9).values()
+        assert sorted(every) == [1, 2, 3], "as many as there are"
+    assert chisquare(list(found.values())).pvalue > 1e-3 and len(found) == 3
+
+
 def test_few_donors_are_found_by_looking_at_all():
     has = [{1}] * 500 + [{2}, {3}]
     metadata = np.array([*range(500), 500, 501])
@@ -445,6 +463,29 @@ def test_terms_meet_near_ones_of_their_form():
         ("Term", "drilling"): "mining",
         ("Term", "mattresses"): "pillows",
     }
+
+
+def test_the_likest_name_of_some_donors_is_taken():
+    words = ["cement", "concrete", "gravel", "violin", "sonata", "opera", "quartet"]
+    ids = [f"{i}#0" for i in range(len(words))]
+
+    def one(seed, donors):
+        plan = sample_plan(
+            ids, ids, None, {"Term": [[w] for w in words], "Person": [[] for _ in words]},
+            ["Term", "Person"], seed=seed, layers=[["Person"]], donors=donors,
+            own_names={"Term": [["concrete"] if w == "cement" else [] for w in words]},
+        )  # fmt: skip
+        assert not plan.swaps
+        return {f.entity: f.replacement for f in plan.fates()}
+
+    # of all donors the nearest, though never what is the document's own; of some it is a draw
+    assert {one(seed, 6)["cement"] for seed in range(1, 6)} == {"gravel"}
+    few = Counter(one(seed, 3)["cement"] for seed in range(1, 40))
+    single = Counter(one(seed, 1)["cement"] for seed in range(1, 40))
+    assert 1 < len(few) <= len(single) and "concrete" not in single
+    assert few["gravel"] > single["gravel"]
+    with pytest.raises(ValueError, match="donors"):
+        one(1, 0)
 
 
 def test_neighbours_find_partners_where_the_component_has_none():

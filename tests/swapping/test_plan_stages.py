@@ -56,6 +56,7 @@ def in_memory(setting, draw, options, releases, swapping, **more):
         own_names=own,
         vectors=VECTORS,
         covariates=[{"sector": "odd" if int(i[3:5]) % 2 else "even"} for i in IDS],
+        donors=options.donors,
         **more,
     )
 
@@ -71,7 +72,7 @@ CASES = {
     ),
     "documents": (PlanOptions(SWAP, OTHERS, unit="document"), {}, {"cosine_weight": 2.0}),
     "constraints": (
-        PlanOptions(SWAP, OTHERS, layers=(("Location",), ("Organization", "Product"))),
+        PlanOptions(SWAP, OTHERS, layers=(("Location",), ("Organization", "Product")), donors=3),
         {"same_covariates": ["sector"], "min_cosine": -0.3, "not_swapped_before": True},
         {"matching": "similar"},
     ),
@@ -162,7 +163,8 @@ def test_terms_and_quantities_on_spark_as_in_memory(spark, partitions):
     data = frames(spark, TABLES | {"cells": rows}, partitions, shuffle=partitions)
     releases, swapping = ReleasesConfig(draws=1), SwappingConfig(in_memory_rows=0)
     for options in (
-        PlanOptions(("Term",), ("Person", "Quantity")),
+        # terms in no layer: all from donors
+        PlanOptions(("Person", "Term"), ("Quantity",), layers=(("Person",),), donors=3),
         PlanOptions(("Quantity",), ("Person", "Term"), unit="likeness"),
     ):
         plans = sample_plans(
@@ -183,9 +185,15 @@ def test_terms_and_quantities_on_spark_as_in_memory(spark, partitions):
             seed=SECRET,
             setting="vmf-K1",
             unit=options.unit,
+            layers=options.layers,
+            donors=options.donors,
             releases=releases,
             swapping=swapping,
         )
+        if "Term" in options.swap:
+            given = [x for x in expected.leftovers if x.category == "Term"]
+            assert given and {x.reason for x in given} == {"no_partner"}
+            assert any(x.treatment == "donor" for x in given)
         fields = ("order", "layer", "time", "component", "chunk_a", "chunk_b")
         assert [
             (*(r[f] for f in fields), r["exchanged"])

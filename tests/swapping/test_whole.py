@@ -71,9 +71,12 @@ def test_which_plans_there_are(unit):
     parts = [(one.swap, one.unit) for one in found]
     if unit == "chunk":
         assert parts == [((*SWAP, "Term"), "chunk"), (("Quantity",), "likeness")]
-        # terms after all names, and never in a layer with them
-        assert found[0].layers[-1] == ("Term",)
-        assert not any("Term" in layer for layer in found[0].layers[:-1])
+        # terms come from donors, in no layer; without donors in one of their own after all names
+        assert not any("Term" in layer for layer in found[0].layers)
+        alone = releases.model_copy(update={"leftover": ["placeholder"]})
+        layers = options_of_whole(alone, entities)[0].layers
+        assert layers[-1] == ("Term",)
+        assert not any("Term" in layer for layer in layers[:-1])
     else:
         assert parts == [
             (tuple(SWAP), "document"), (("Term",), "chunk"), (("Quantity",), "likeness"),
