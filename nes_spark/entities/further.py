@@ -81,11 +81,12 @@ def further_mentions(
             found[chunk] += quantities_outside(text, mentions.get(chunk, ()))
     if TERM not in categories:
         return found
+    held = {chunk: [*mentions.get(chunk, ()), *found[chunk]] for chunk in texts}
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     holders: defaultdict[str, set[str]] = defaultdict(set)
     like_verbs: Counter[str] = Counter()
     for chunk, text in texts.items():
-        for start, _, form in term_places(text, mentions.get(chunk, ())):
+        for start, _, form in term_places(text, held[chunk]):
             word = stem(form)
             counts[documents[chunk]][word] += 1
             holders[word].add(metadata[chunk])
@@ -93,8 +94,8 @@ def further_mentions(
     spread = {word: len(secrets) for word, secrets in holders.items()}
     total = len({metadata[chunk] for chunk in texts})
     verbal = {word: like_verbs[word] / sum(c[word] for c in counts.values()) for word in spread}
-    chosen = {name: terms_of(held, spread, total, terms, verbal) for name, held in counts.items()}
+    chosen = {name: terms_of(mine, spread, total, terms, verbal) for name, mine in counts.items()}
     for chunk, text in texts.items():
         own = chosen.get(documents[chunk], [])
-        found[chunk] += term_mentions(text, own, mentions.get(chunk, ()))
+        found[chunk] += term_mentions(text, own, held[chunk])
     return found

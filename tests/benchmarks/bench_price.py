@@ -10,7 +10,7 @@ who hold the other chunks, how many secrets are named who knows a few public wor
 from __future__ import annotations
 
 import json
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,17 +24,10 @@ from nes_spark.audit.chunk_attack import attack_chunks
 from nes_spark.audit.measured import AFTER, measure_documents
 from nes_spark.embedding import load_embedder
 from nes_spark.embedding.contextual import load_contextual
+from nes_spark.entities.further import further_mentions
 from nes_spark.entities.mentions import NAME, Mention
-from nes_spark.entities.quantities import QUANTITY, quantity_mentions
-from nes_spark.entities.terms import (
-    TERM,
-    is_people,
-    is_verbal,
-    stem,
-    term_mentions,
-    term_places,
-    terms_of,
-)
+from nes_spark.entities.quantities import QUANTITY
+from nes_spark.entities.terms import TERM, is_people
 from nes_spark.run.context import read_models
 from nes_spark.run.published import PublishedRun
 from nes_spark.swapping import Plan, invert_edits, sample_plan
@@ -122,14 +115,6 @@ class Calls:
     def found(self, setting: Setting) -> dict[str, list[Mention]]:
         """Return the mentions of each chunk, quantities and terms as the setting asks for."""
         found = {i: list(m) for i, m in self.mentions.items()}
-        if setting.quantity:
-            for i, mine in found.items():
-                held = [(m.start, m.end) for m in mine]
-                mine += [
-                    q
-                    for q in quantity_mentions(self.text[i])
-                    if not any(a < q.end and q.start < b for a, b in held)
-                ]
         if setting.terms:
             # names of peoples are terms then, and none of the sweep
             for i, mine in found.items():
@@ -138,25 +123,12 @@ class Calls:
                     for m in mine
                     if m.category != NAME or not all(map(is_people, m.surface.split()))
                 ]
-            at_all: Counter[str] = Counter()
-            like_verbs: Counter[str] = Counter()
-            counts: dict[str, Counter[str]] = defaultdict(Counter)
-            holders: dict[str, set[str]] = defaultdict(set)
-            for i, mine in found.items():
-                for start, _, form in term_places(self.text[i], mine):
-                    word = stem(form)
-                    counts[self.document[i]][word] += 1
-                    holders[word].add(self.metadata[i])
-                    at_all[word] += 1
-                    like_verbs[word] += is_verbal(self.text[i], start)
-            total = len(set(self.metadata.values()))
-            spread = {word: len(of) for word, of in holders.items()}
-            verbal = {word: like_verbs[word] / n for word, n in at_all.items()}
-            terms = {
-                d: terms_of(c, spread, total, setting.terms, verbal) for d, c in counts.items()
-            }
-            for i, mine in found.items():
-                mine += term_mentions(self.text[i], terms[self.document[i]], mine)
+        wanted = [QUANTITY] * setting.quantity + [TERM] * bool(setting.terms)
+        more = further_mentions(
+            self.text, self.document, self.metadata, found, wanted, setting.terms
+        )
+        for i, mine in more.items():
+            found[i] += mine
         return found
 
     def plans(self, setting: Setting, found: dict[str, list[Mention]], seed: bytes) -> list[Plan]:
