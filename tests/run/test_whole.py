@@ -19,7 +19,7 @@ from nes_spark.run.language_models import audit_run
 from nes_spark.run.published import configuration_of
 from nes_spark.schemas import EDITS, TABLES
 from nes_spark.store import Store
-from nes_spark.swapping import Secret, load_secret
+from nes_spark.swapping import load_secret
 from nes_spark.swapping.dates import date_replacements, draw_shift, reference_of
 from nes_spark.swapping.stages import apply_must_change
 from nes_spark.swapping.whole import options_of_whole, rewrite_whole, sample_whole
@@ -68,12 +68,10 @@ def test_the_first_lines_say_who_can_be_named(whole):
 def test_plans_and_texts_in_memory_are_those_of_the_run(whole):
     config, store = configuration_of(whole.directory), Store(whole.directory)
     chunks = whole.table("chunks").sort_values("chunk_id")
-    ids, text = (
-        chunks["chunk_id"].tolist(),
-        dict(zip(chunks["chunk_id"], chunks["text"], strict=True)),
+    ids = chunks["chunk_id"].tolist()
+    text, document, company = (
+        dict(zip(ids, chunks[name], strict=True)) for name in ("text", "document_id", "metadata")
     )
-    document = dict(zip(chunks["chunk_id"], chunks["document_id"], strict=True))
-    secret = dict(zip(chunks["chunk_id"], chunks["metadata"], strict=True))
     known, told = {i: [] for i in ids}, {i: set() for i in ids}
     for row in whole.table("mentions").itertuples():
         mention = Mention(row.start, row.end, row.category, row.surface, row.entity)
@@ -81,10 +79,11 @@ def test_plans_and_texts_in_memory_are_those_of_the_run(whole):
             told[row.chunk_id].add(mention)
         else:
             known[row.chunk_id].append(mention)
-    more = further_mentions(text, document, secret, known, FURTHER, config.entities.terms)
+    more = further_mentions(text, document, company, known, FURTHER, config.entities.terms)
     assert {i: set(mine) for i, mine in more.items()} == told
     mentions = {i: [*known[i], *more[i]] for i in ids}
 
+    secret = load_secret(config.seed, None)
     placed = whole.table("assignments")
     placed = placed[placed["setting"] == whole.choice.setting]
     component = dict(zip(placed["chunk_id"], placed["component"], strict=True))
@@ -93,11 +92,11 @@ def test_plans_and_texts_in_memory_are_those_of_the_run(whole):
         own.setdefault((row.document_id, row.category), []).append(row.entity)
     categories = config.entities.categories
     plans = sample_whole(
-        ids, [secret[i] for i in ids], [document[i] for i in ids], [component[i] for i in ids],
+        ids, [company[i] for i in ids], [document[i] for i in ids], [component[i] for i in ids],
         {c: [sorted({m.entity for m in mentions[i] if m.category == c}) for i in ids]
          for c in categories},
         options_of_whole(config.releases, config.entities),
-        seed=load_secret(config.seed), setting=whole.choice.setting,
+        seed=secret, setting=whole.choice.setting,
         releases=config.releases, swapping=config.swapping,
         own_names={c: [own.get((document[i], c), []) for i in ids] for c in categories},
         means=dict(enumerate(read_models(store)[whole.choice.setting].means)),
@@ -105,7 +104,7 @@ def test_plans_and_texts_in_memory_are_those_of_the_run(whole):
     swaps = whole.table("swaps")
     assert sum(len(plan.swaps) for plan in plans) == len(swaps[swaps["draw"] == 0])
     period = dict(store.rows("documents", ["document_id", "period"]))
-    digest = Secret(load_secret(config.seed)).digest
+    digest = secret.digest
     dates = {}
     for i in ids:
         shift = draw_shift(digest, document[i], *config.releases.shift_days)
