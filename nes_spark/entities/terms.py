@@ -12,9 +12,9 @@ whose 1 + log n puts a word that slipped in once above the words that a call is 
 Singular and plural are one word there (:func:`stem`): who looks for "wells" finds "well" too. A
 word in capitals is a term like any other (RFID). Names of peoples ("Chinese") are terms of whatever
 document has them: they are no names, and read well in each other's place alone. Words of grammar,
-placeholders, and what lies in a mention of another category are left alone; so are adverbs, words
-that the corpus uses as verbs (:func:`is_verbal`) and those that most secrets' documents have: no
-outsider looks for them, and a sentence bears another noun better than another verb.
+placeholders, and what lies in a mention of another category are left alone; so are adverbs,
+participles, words of accounts ("diluted"), words that the corpus uses as verbs
+(:func:`is_verbal`) and those that most secrets' documents have: no outsider looks for them, and a sentence bears another noun better than another verb.
 
 One term takes the place of another of its grammatical form, as far as endings tell, and near it
 in meaning (:func:`form_of`, :class:`TermSimilarity`).
@@ -57,6 +57,21 @@ _NEVER = FUNCTION_WORDS | word_set(
     "isn aren wasn weren won wouldn couldn shouldn hasn haven hadn let lets okay well let's uh um "
     "gonna wanna gotta nonetheless regardless"
 )
+#: Words of accounts, and of meetings about them, in whatever trade: nobody looks for them, and they
+#: rarely read well in each other's place.
+_REPORTING = word_set(
+    "accretive amortization annualized annualised baseline broad-based buyback cagr capex cashflow "
+    "comp comps conference conjunction consensus constant contraction covenant currency deferral "
+    "depreciation diluted dilution discretionary divestiture dso ebit ebitda elevated eps euro "
+    "ffo fiscal forward-looking fx gaap gentlemen gross guidance headwind headwinds impairment "
+    "incredible inorganic ladies lady late like-for-like long-term ltm minus moment near-term noi "
+    "non non-gaap onset one-time organic outlook page percent playbook pre-tax pretax "
+    "quarter-over-quarter realignment rebound reconciliation recurring reinvestment relative "
+    "replay representative restructuring roe same-store scenario sell-through senior sequential "
+    "session sg short-term slide specific stakeholder standpoint synergy synergies tailwind "
+    "tailwinds timing transcript underlying unfavorable unfavourable weighted year-over-year "
+    "year-to-date ytd"
+)
 #: Plural -> singular, the first that fits; and words that only look like plurals.
 _PLURALS = (("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("s", ""))
 _SINGULAR = ("ss", "us", "is")
@@ -69,6 +84,10 @@ _LAST_WORD = re.compile(r"([\w'’]+)\s*$")
 #: A word that stands so often, or more, where verbs stand is no term; nor is one that the documents
 #: of more than so many secrets have.
 _VERBAL, _COMMON = 0.3, 0.5
+#: Participles name nothing that is made or sold; what ends in -ing must be said so often to be a
+#: thing (drilling, packaging), and a word that is said once must be said nowhere else.
+_PARTICIPLE = re.compile(r"(?:\w+-)?\w{2,}[^e]ed")
+_LEAST_GERUND, _LEAST = 3, 2
 #: Adverbs name nothing.
 _ADVERB = re.compile(r"\w{2,}(?:al|ab|ib|c?t|ed|ous|iv|iou|nd|in|ck|ar|ul|th)e?ly")
 #: Endings of adjectives: "incredible excellence" is no noun's place.
@@ -98,13 +117,20 @@ def term_places(text: str, mentions: Iterable[Mention] = ()) -> list[tuple[int, 
         word = match.group()
         low = word.lower()
         # with capitals inside it is a name, or part of one; a sentence may begin with a term
-        if low in _NEVER or _ADVERB.fullmatch(low) or len(low) != len(word) or word[1:] != low[1:]:
+        if (
+            low in _NEVER
+            or low in _REPORTING
+            or _ADVERB.fullmatch(low)
+            or len(low) != len(word)
+            or word[1:] != low[1:]
+        ):
             continue
         out.append((match.start(), match.end(), word if is_people(word) else low))
     out += [
         (*match.span(), match.group())
         for match in _CAPITALS.finditer(text)
-        if match.group().rstrip("0123456789") not in _CURRENCIES or match.group().isalpha()
+        if (match.group().rstrip("0123456789") not in _CURRENCIES or match.group().isalpha())
+        and match.group().lower() not in _REPORTING
     ]
     free, at = [], 0
     for start, end, word in sorted(out):
@@ -197,7 +223,8 @@ def terms_of(
         All secrets.
     most : int
         So many terms at most, beside the names of peoples. A word that more than half of the
-        secrets' documents have is none, unless these are two.
+        secrets' documents have is none, unless these are two; nor is a participle, a rare word in
+        -ing, or what is said once here and elsewhere too.
     verbal : mapping of str to float, optional
         Word -> share of its places in the corpus in which it stands like a verb
         (:func:`is_verbal`).
@@ -208,10 +235,20 @@ def terms_of(
     ['cement', 'kiln']
     """
     share, common = verbal or {}, max(1.0, _COMMON * total)
+
+    def names_something(word: str, n: int) -> bool:
+        if documents[word] > common or share.get(word, 0.0) >= _VERBAL:
+            return False
+        if in_capitals(word):
+            return True
+        if _PARTICIPLE.fullmatch(word) or (word.endswith("ing") and n < _LEAST_GERUND):
+            return False
+        return n >= _LEAST or documents[word] == 1
+
     weighed = sorted(
         (-weight(n, documents[word], total), word)
         for word, n in counts.items()
-        if is_people(word) or (documents[word] <= common and share.get(word, 0.0) < _VERBAL)
+        if is_people(word) or names_something(word, n)
     )
     peoples = [word for _, word in weighed if is_people(word)]
     others = [(value, word) for value, word in weighed if not is_people(word)]

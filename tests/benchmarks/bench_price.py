@@ -68,7 +68,7 @@ SETTINGS = {
         Setting("names, dates, quantities", quantity=True),
         *(
             Setting(f"names, dates; {n} terms", terms=n, matching="similar", donors=32)
-            for n in (10, 20, 40, 100, 200, 400, 1000)
+            for n in (10, 20, 30, 40, 60, 100, 200, 400, 1000)
         ),
         *(
             Setting(f"names, dates; 40 terms; {n} donors", terms=40, matching="similar", donors=n)
