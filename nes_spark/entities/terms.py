@@ -14,7 +14,8 @@ word in capitals is a term like any other (RFID). Names of peoples ("Chinese") a
 document has them: they are no names, and read well in each other's place alone. Words of grammar,
 placeholders, and what lies in a mention of another category are left alone; so are adverbs,
 participles, words of accounts ("diluted"), words that the corpus uses as verbs
-(:func:`is_verbal`) and those that most secrets' documents have: no outsider looks for them, and a sentence bears another noun better than another verb.
+(:func:`is_verbal`) and those that most secrets' documents have: no outsider looks for them, and a
+sentence bears another noun better than another verb.
 
 One term takes the place of another of its grammatical form, as far as endings tell, and near it
 in meaning (:func:`form_of`, :class:`TermSimilarity`).
@@ -39,8 +40,10 @@ from nes_spark.text.sentences import word_set
 TERM = "Term"
 #: Names of peoples that are not names of places as well.
 PEOPLES = DEMONYMS - {"caribbean"}
-#: A word that may be a term: letters, and hyphens inside.
-_WORD = re.compile(r"(?<![\w'’-])[^\W\d_]{3,}(?:-[^\W\d_]{2,})*(?![\w]|[-’'][^\W\d_])")
+#: A word that may be a term: letters, and hyphens inside (e-vapor too).
+_WORD = re.compile(
+    r"(?<![\w'’-])(?:[^\W\d_]{3,}(?:-[^\W\d_]{2,})*|[^\W\d_]-[^\W\d_]{3,})(?![\w]|[-’'][^\W\d_])"
+)
 _CURRENCIES = frozenset(read_lists(GENERAL)["CURRENCIES"])
 #: Letters and digits in capitals, the plural's s aside: RFID, MOBs, 5G, CD30; no amounts (26M).
 _CAPITALS = re.compile(
@@ -241,9 +244,11 @@ def terms_of(
             return False
         if in_capitals(word):
             return True
-        if _PARTICIPLE.fullmatch(word) or (word.endswith("ing") and n < _LEAST_GERUND):
+        if _PARTICIPLE.fullmatch(word):
             return False
-        return n >= _LEAST or documents[word] == 1
+        # what nobody else says needs to be said less often
+        least = (_LEAST_GERUND if word.endswith("ing") else _LEAST) - (documents[word] == 1)
+        return n >= least
 
     weighed = sorted(
         (-weight(n, documents[word], total), word)

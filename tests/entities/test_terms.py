@@ -74,11 +74,16 @@ def test_common_words_and_verbs_are_no_terms():
 def test_participles_rare_gerunds_and_words_said_once_are_no_terms():
     counts = {
         "weighted": 5, "re-branded": 4, "feed": 5, "shed": 2, "drilling": 3, "scheduling": 2,
-        "autopilot": 1, "format": 1, "CD30": 1,
+        "autopilot": 1, "format": 1, "CD30": 1, "vaping": 2, "knitting": 1,
     }  # fmt: skip
-    documents = dict.fromkeys(counts, 2) | {"autopilot": 1}
+    documents = dict.fromkeys(counts, 2) | {"autopilot": 1, "vaping": 1, "knitting": 1}
     found = terms_of(counts, documents, 9, 20)
-    assert sorted(found) == ["CD30", "autopilot", "drilling", "feed", "shed"]
+    assert sorted(found) == ["CD30", "autopilot", "drilling", "feed", "shed", "vaping"]
+
+
+def test_words_with_one_letter_before_a_hyphen_are_terms():
+    found = [w for *_, w in term_places("E-vapor and x-ray: I-beam a-b, mid-e and pre-x-ray.")]
+    assert found == ["e-vapor", "x-ray", "i-beam"]
 
 
 def test_words_of_accounts_are_no_terms():
