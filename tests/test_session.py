@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from nes_spark import scratch, session
+from nes_spark.config import SparkConfig
 from nes_spark.errors import InfrastructureError
 from nes_spark.session import warn_about_encryption
-from nes_spark.store import Store
+from nes_spark.store import SMALL_INPUT, Store, is_small
 from tests.jobs import ROOT, Job
 
 NAME = "Orion Works of Bonn"
@@ -223,3 +224,60 @@ def test_java_says_why_it_does_not_start(tmp_path, monkeypatch):
 
     with pytest.raises(InfrastructureError, match="did not start: Invalid maximum heap size"):
         session._start(Builder(), {"spark.driver.memory": "99999g"}, log)
+
+
+def settings_of(monkeypatch, tmp_path, **more):
+    """What a session would be started with."""
+
+    class Asked(Exception):
+        pass
+
+    told = {}
+
+    def start(builder, settings, log):
+        told.update(settings)
+        raise Asked
+
+    monkeypatch.setattr("pyspark.sql.SparkSession.getActiveSession", staticmethod(lambda: None))
+    monkeypatch.setattr(session, "_start", start)
+    monkeypatch.setattr(session, "_require_java", lambda: None)
+    monkeypatch.delenv("PYSPARK_GATEWAY_PORT", raising=False)
+    monkeypatch.delenv("SPARK_REMOTE", raising=False)
+    config = SparkConfig(**{"master": "local[2]", **more.pop("config", {})})
+    with pytest.raises(Asked):
+        session.get_session(config, work=tmp_path / "work", **more)
+    return told
+
+
+def test_a_session_for_short_jobs_compiles_little_where_it_is_local(monkeypatch, tmp_path):
+    usual = settings_of(monkeypatch, tmp_path)
+    short = settings_of(monkeypatch, tmp_path, short=True)
+    assert session.SHORT_JOBS.items() <= short.items()
+    assert not session.SHORT_JOBS.keys() & usual.keys()
+    for option in session.SHORT_JOBS_JAVA:
+        assert option in short[session.JAVA_OPTIONS] and option not in usual[session.JAVA_OPTIONS]
+    elsewhere = settings_of(monkeypatch, tmp_path, short=True, config={"master": "spark://h:7077"})
+    assert not session.SHORT_JOBS.keys() & elsewhere.keys()
+    own = {"settings": {"spark.sql.codegen.wholeStage": "true"}}
+    mine = settings_of(monkeypatch, tmp_path, short=True, config=own)
+    assert mine["spark.sql.codegen.wholeStage"] == "true"
+
+
+def test_an_event_log_goes_to_the_folder_that_is_asked_for(monkeypatch, tmp_path):
+    told = settings_of(monkeypatch, tmp_path, events=tmp_path / "events")
+    assert told["spark.eventLog.enabled"] == "true"
+    assert told["spark.eventLog.dir"] == (tmp_path / "events").as_uri()
+    assert "spark.eventLog.enabled" not in settings_of(monkeypatch, tmp_path)
+
+
+def test_inputs_are_small_by_their_size_and_only_on_this_machine(tmp_path):
+    plain, packed = tmp_path / "a.jsonl", tmp_path / "b.parquet"
+    for file, size in ((plain, SMALL_INPUT), (packed, SMALL_INPUT // 8)):
+        with file.open("wb") as stream:
+            stream.truncate(size)
+    assert is_small([str(plain)]) and is_small([str(packed)])
+    assert not is_small([str(plain), str(packed)]) and not is_small([str(tmp_path)])
+    with packed.open("ab") as stream:
+        stream.write(b"one more")
+    assert not is_small([str(packed)])
+    assert not is_small(["s3a://bucket/calls"])
