@@ -1190,13 +1190,12 @@ class Config(Section):
         swapped = set(releases.swap)
         if releases.combinations is not None:
             swapped = {c for combination in releases.combinations for c in combination}
-        groups = (
+        groups: tuple[tuple[str, Collection[str]], ...] = (
             ("must_change", releases.must_change),
             ("shift", releases.shift),
             ("further", list(releases.further)),
             ("fixed", releases.fixed),
         )
-        group: Collection[str]
         for name, group in groups:
             clash = sorted(swapped & set(group))
             if clash:
