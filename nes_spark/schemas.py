@@ -484,7 +484,8 @@ MEASURED = Table(
             "unit",
             "string",
             "what is asked about and known: documents (half of each known), documents_background "
-            "(texts of its own), chunks_left_out (all other chunks), chunks_known (that one too)",
+            "(texts of its own), documents_public_words (a few words of each), chunks_left_out "
+            "(all other chunks), chunks_known (that one too)",
         ),
         Column("attacker", "string", "attacker; -nameless: the released names are ignored"),
         Column("side", "string", "before or after"),

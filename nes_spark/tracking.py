@@ -46,7 +46,7 @@ NOT_LOGGED = (
     "mixture.warm_start",
     "utility.tasks",
     "audit.models", "audit.prompt", "audit.labels", "audit.reference", "audit.answers",
-    "audit.background",
+    "audit.background", "audit.public_words",
 )  # fmt: skip
 #: What is logged of each language model of the audit.
 LOGGED_OF_MODELS = (

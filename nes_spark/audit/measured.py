@@ -1,6 +1,6 @@
 """Measured risk: which share of the documents and chunks the attackers name, before and after.
 
-Four questions are asked (:data:`UNITS`), each to every attacker:
+Up to five questions are asked (:data:`UNITS`), each to every attacker but the third:
 
 ``documents``
     The attacker holds half of every original document's chunks and is asked about the other half as
@@ -8,6 +8,9 @@ Four questions are asked (:data:`UNITS`), each to every attacker:
     (:func:`nes_spark.audit.documents.half_known`).
 ``documents_background``
     It holds texts of its own about each candidate and is asked about whole documents.
+``documents_public_words``
+    It knows a few public words of each candidate and looks for its document
+    (:mod:`nes_spark.audit.public_words`).
 ``chunks_left_out``, ``chunks_known``
     It holds every other original chunk, or that one too, and is asked about each chunk that holds a
     name, swapped or not (:mod:`nes_spark.audit.chunk_attack`).
@@ -34,6 +37,7 @@ from nes_spark.audit.chunk_attack import ChunkAttack
 from nes_spark.audit.documents import DocumentAttack, asked_half
 from nes_spark.audit.linkage import features_of
 from nes_spark.audit.linkage_matrix import KnownNames
+from nes_spark.audit.public_words import attack_public_words
 from nes_spark.audit.ranking import stable_hash
 from nes_spark.audit.shares import share_named_dependent
 from nes_spark.errors import parameter_error
@@ -42,10 +46,12 @@ BEFORE, AFTER = "before", "after"
 
 #: What is asked, and what the attacker then holds, in words.
 DOCUMENTS, BACKGROUND = "documents", "documents_background"
+PUBLIC_WORDS = "documents_public_words"
 CHUNKS_LEFT_OUT, CHUNKS_KNOWN = "chunks_left_out", "chunks_known"
 UNITS = {
     DOCUMENTS: "half of every original document",
     BACKGROUND: "texts of its own about every candidate",
+    PUBLIC_WORDS: "a few public words of each candidate",
     CHUNKS_LEFT_OUT: "all original chunks but the one in question",
     CHUNKS_KNOWN: "all original chunks, the one in question too",
 }
@@ -53,6 +59,9 @@ COLUMNS = ("unit", "attacker", "side", "n", "named", "low", "high", "confident")
 
 #: Of more chunks with names a sample is asked about, drawn by keyed hash.
 MAX_CHUNKS = 5000
+
+#: Who knows a few public words.
+PUBLIC = "public-words"
 
 #: Who looks at the recognised names of every category, those that stay too.
 LINKAGE_ALL = "linkage-all"
@@ -90,6 +99,9 @@ class Measurement:
         ``linkage`` looks at them alone. By default all.
     background : mapping of str to str, optional
         Metadata to text.
+    public_words : mapping of str to sequence of str, optional
+        Metadata to words and phrases that everybody may know of it
+        (:mod:`nes_spark.audit.public_words`).
     smoothing, pair_weight, most
         Of ``linkage``: see :class:`nes_spark.audit.linkage_matrix.KnownNames`.
     max_chunks : int
@@ -118,6 +130,7 @@ class Measurement:
         entities: Mapping[str, Entities] | None = None,
         exchanged: Collection[str] | None = None,
         background: Mapping[str, str] | None = None,
+        public_words: Mapping[str, Sequence[str]] | None = None,
         smoothing: float = 0.2,
         pair_weight: float = 0.5,
         most: int = 1000,
@@ -167,6 +180,11 @@ class Measurement:
                     owner, "background", "texts about some of the documents' metadata", "none"
                 )
             self._background = DocumentAttack(background)
+        if public_words is not None and not set(public_words) & set(self._truth.values()):
+            raise parameter_error(
+                owner, "public_words", "words of some of the documents' metadata", "none"
+            )
+        self._public_words = public_words
         self._chunks: ChunkAttack | None = None
         self._linkages: list[_Linkage] = []
         if self.asked:
@@ -214,6 +232,8 @@ class Measurement:
                 d: "\n\n".join(shown[c] for c in self._members[d]) for d in self.asked_documents
             }
             tables[BACKGROUND] = self._background.attack(whole, self._truth)
+        if self._public_words is not None:
+            tables[PUBLIC_WORDS] = self._pointed_at(shown, self._public_words)
         if self._chunks is None:
             return tables
         features = [linkage.features_after(entities) for linkage in self._linkages]
@@ -238,6 +258,29 @@ class Measurement:
             table = pd.concat(parts, ignore_index=True)
             tables[unit] = table.sort_values(["attacker", "id"], ignore_index=True)
         return tables
+
+    def _pointed_at(
+        self, shown: Mapping[str, str], words: Mapping[str, Sequence[str]]
+    ) -> pd.DataFrame:
+        """Guess whose texts public words point to, all texts of one metadata together.
+
+        A tie names nobody: its rank is 2.
+        """
+        texts: dict[str, list[str]] = {}
+        for document, ids in self._members.items():
+            texts.setdefault(self._truth[document], []).extend(shown[c] for c in ids)
+        joined = {name: "\n\n".join(parts) for name, parts in texts.items()}
+        found = attack_public_words(joined, words, {name: name for name in joined})
+        return pd.DataFrame(
+            {
+                "id": found["candidate"],
+                "guess": found["guess"],
+                "rank": np.where(found["named"] == 1, 1, 2),
+                "score": found["score"],
+                "attacker": PUBLIC,
+                "confident": found["confident"],
+            }
+        )
 
     def table(
         self,
@@ -266,6 +309,8 @@ class Measurement:
         rows = []
         for unit, found in tables.items():
             groups = self._document if unit in _EXPOSURES else None
+            if unit == PUBLIC_WORDS:  # swaps connect documents
+                groups = {owner: d for d, owner in reversed(self._truth.items())}
             rows += share_rows(found, unit, side, pairs, groups)
         return pd.DataFrame(rows, columns=list(COLUMNS))
 

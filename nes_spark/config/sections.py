@@ -963,6 +963,12 @@ class AuditConfig(Section):
         "attacker holds about each candidate, for example last quarter's calls; it is then asked "
         "about whole documents as released",
     )
+    public_words: str | None = Field(
+        None,
+        description="table (.csv, .jsonl or .parquet) with columns metadata and words: a few words "
+        "and phrases, divided by semicolons, that everybody may know of each candidate (products, "
+        "places, what it sells); which released document do they point to?",
+    )
     max_chunks: int = Field(
         5000,
         ge=1,

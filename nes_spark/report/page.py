@@ -316,6 +316,8 @@ ATTACKED_UNITS = {
     "the other half, all chunks of a document together",
     "documents_background": "Documents: the attacker holds other texts about each candidate "
     "(audit.background) and is asked about whole documents",
+    "documents_public_words": "Documents: the attacker knows a few public words of each candidate "
+    "(audit.public_words) and looks for its document among all whole ones; a tie names nobody",
     "chunks_left_out": "Chunks with names: the attacker holds all original chunks but the one in "
     "question",
     "chunks_known": "Chunks with names: the attacker holds all original chunks, the one in "

@@ -56,7 +56,45 @@ def read_background(context: Context) -> dict[str, str] | None:
     InputError
         When the table cannot be read, lacks a column, or holds no text.
     """
-    path = context.config.audit.background
+    found = _read_known(context, "background", "text")
+    if found is None:
+        return None
+    return {metadata: "\n\n".join(parts) for metadata, parts in found.items()}
+
+
+def read_public_words(context: Context) -> dict[str, list[str]] | None:
+    """Read ``audit.public_words``: metadata to words and phrases.
+
+    Raises
+    ------
+    InputError
+        When the table cannot be read, lacks a column, holds no words, or names none of the corpus.
+    """
+    found = _read_known(context, "public_words", "words")
+    if found is None:
+        return None
+    known = set(dict(context.store.rows("chunks", ["chunk_id", "metadata"])).values())
+    words = {
+        metadata: [word.strip() for part in parts for word in part.split(";") if word.strip()]
+        for metadata, parts in found.items()
+        if metadata in known
+    }
+    if not words:
+        raise InputError(
+            f"audit.public_words: {context.config.audit.public_words} names none of the corpus's "
+            "values of input.columns.metadata; they must be spelled as there"
+        )
+    if not all(words.values()):
+        raise InputError(
+            f"audit.public_words: {context.config.audit.public_words} has a row without a word; "
+            "divide words by semicolons"
+        )
+    return words
+
+
+def _read_known(context: Context, key: str, column: str) -> dict[str, list[str]] | None:
+    """Read a table of what an attacker knows of each value of the metadata, in a fixed order."""
+    path = getattr(context.config.audit, key)
     if path is None:
         return None
     reader = context.spark.read
@@ -69,22 +107,22 @@ def read_background(context: Context) -> dict[str, str] | None:
             frame = reader.parquet(path)
     except Exception as error:
         raise InputError(
-            f"audit.background: {path} cannot be read ({type(error).__name__}); give a .csv, "
-            ".jsonl or .parquet table with columns metadata and text"
+            f"audit.{key}: {path} cannot be read ({type(error).__name__}); give a .csv, "
+            f".jsonl or .parquet table with columns metadata and {column}"
         ) from None
-    missing = sorted({"metadata", "text"} - set(frame.columns))
+    missing = sorted({"metadata", column} - set(frame.columns))
     if missing:
         raise InputError(
-            f"audit.background: {path} has no column {', '.join(missing)}; columns metadata and "
-            f"text are needed"
+            f"audit.{key}: {path} has no column {', '.join(missing)}; columns metadata and "
+            f"{column} are needed"
         )
-    rows = frame.select("metadata", "text").dropna().toPandas().astype(str)
-    texts: dict[str, list[str]] = {}
-    for metadata, text in sorted(zip(rows["metadata"], rows["text"], strict=True)):
-        texts.setdefault(metadata, []).append(text)
-    if not texts:
-        raise InputError(f"audit.background: {path} holds no text")
-    return {metadata: "\n\n".join(parts) for metadata, parts in texts.items()}
+    rows = frame.select("metadata", column).dropna().toPandas().astype(str)
+    found: dict[str, list[str]] = {}
+    for metadata, value in sorted(zip(rows["metadata"], rows[column], strict=True)):
+        found.setdefault(metadata, []).append(value)
+    if not found:
+        raise InputError(f"audit.{key}: {path} holds no {column}")
+    return found
 
 
 def _exchanged(config: Config) -> list[str]:
@@ -98,7 +136,9 @@ def _entities(value: Any) -> dict[str, list[str]]:
     return {name: list(found) for name, found in dict(value).items() if found is not None}
 
 
-def _measurement(context: Context, **limits: int) -> tuple[Measurement, dict[str, dict[str, Any]]]:
+def _measurement(
+    context: Context, public_words: Mapping[str, Sequence[str]] | None = None, **limits: int
+) -> tuple[Measurement, dict[str, dict[str, Any]]]:
     """Make the attackers ready; return them and the entities of every chunk."""
     from nes_spark.audit.measured import Measurement
     from nes_spark.swapping import derive_seed
@@ -121,6 +161,7 @@ def _measurement(context: Context, **limits: int) -> tuple[Measurement, dict[str
         entities=entities,
         exchanged=_exchanged(context.config),
         background=background,
+        public_words=public_words,
         smoothing=audit.smoothing,
         pair_weight=audit.pair_weight,
         most=audit.max_candidates_per_entity,
@@ -184,7 +225,7 @@ def measure_release(
     Raises
     ------
     InputError
-        When ``audit.background`` cannot be used.
+        When ``audit.background`` or ``audit.public_words`` cannot be used.
     """
     import pandas as pd
     from pyspark.sql import functions as F
@@ -197,7 +238,7 @@ def measure_release(
         found = _measure_sample(context, choice, assembled)
         context.store.write_table("measured", context.spark.createDataFrame(found), key)
         return found
-    measurement, entities = _measurement(context)
+    measurement, entities = _measurement(context, read_public_words(context))
     changed = assembled.where(F.size("edits") > 0).select("chunk_id", "text", "edits").toPandas()
     hidden = tuple(context.config.releases.must_change)
     after = measurement.guesses(*_seen(changed, entities, hidden))
@@ -226,11 +267,12 @@ def _measure_sample(context: Context, choice: Choice, assembled: DataFrame) -> p
     from nes_spark.swapping import derive_seed
 
     releases = context.config.releases
-    if context.config.audit.background is not None:
-        raise InputError(
-            "audit.background: texts about candidates are read by the driver, for at most "
-            "audit.max_documents documents; leave it out"
-        )
+    for key in ("background", "public_words"):
+        if getattr(context.config.audit, key) is not None:
+            raise InputError(
+                f"audit.{key}: what is known of candidates is read by the driver, for at most "
+                "audit.max_documents documents; leave it out"
+            )
     with ExitStack() as until:
         guesses = measure_sample(
             context.table("chunks"),

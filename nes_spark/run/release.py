@@ -71,7 +71,7 @@ def _keys(context: Context) -> tuple[str, str]:
     known = combine(
         *(
             input_fingerprint(context.spark, [p]) if p else ""
-            for p in (audit.reference, audit.background)
+            for p in (audit.reference, audit.background, audit.public_words)
         )
     )
 
@@ -614,7 +614,7 @@ def _leave_unpublished(publication: Publication) -> None:
 
 def _record(publication: Publication, language_models: list[dict[str, Any]]) -> dict[str, Any]:
     """What release.json says: counts, scores and gates; nothing that tells which swap was made."""
-    from nes_spark.audit.measured import chunks_named, strongest
+    from nes_spark.audit.measured import PUBLIC_WORDS, chunks_named, strongest
     from nes_spark.swapping import seed_fingerprint
 
     context, choice, figures = publication.context, publication.choice, publication.figures
@@ -627,6 +627,8 @@ def _record(publication: Publication, language_models: list[dict[str, Any]]) -> 
     if publication.measured is not None:
         found["documents_named"] = plain(strongest(publication.measured), missing=True)
         found["chunks_named"] = plain(chunks_named(publication.measured), missing=True)
+        if by_words := strongest(publication.measured, (PUBLIC_WORDS,)):
+            found["public_words"] = plain(by_words, missing=True)
     if "given_spans" in figures:
         found["given_spans"] = figures["given_spans"]
     if publication.coverage is not None:

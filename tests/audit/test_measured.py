@@ -11,6 +11,8 @@ from nes_spark.audit.measured import (
     CHUNKS_KNOWN,
     CHUNKS_LEFT_OUT,
     DOCUMENTS,
+    PUBLIC,
+    PUBLIC_WORDS,
     UNITS,
     Measurement,
     chunks_named,
@@ -20,6 +22,8 @@ from nes_spark.audit.measured import (
 )
 
 WORDS = [f"word{i}" for i in range(60)]
+#: Questions in which texts are attacked by everybody.
+TEXTS = [unit for unit in UNITS if unit != PUBLIC_WORDS]
 
 
 def corpus(n=12, chunks=8, seed=3):
@@ -90,16 +94,21 @@ def named_corpus():
 @pytest.fixture(scope="module")
 def measured():
     background = {f"m{d}": f"Zor{d}bix and Quell{d} grew last year" for d in range(12)}
-    return measure_documents(named_corpus(), [("d0", "d1")], b"key", background=background)
+    words = {f"m{d}": [f"Zor{d}bix", "nowhere"] for d in range(12)}
+    return measure_documents(
+        named_corpus(), [("d0", "d1")], b"key", background=background, public_words=words
+    )
 
 
 def test_every_unit_and_attacker_is_asked_before_and_after(measured):
-    assert set(measured["unit"]) == set(UNITS)
+    assert set(measured["unit"]) == set(UNITS)  # the words of everybody are asked about too
     sizes = measured.groupby("unit")["n"].unique().map(list).to_dict()
     assert sizes == {
-        DOCUMENTS: [12], BACKGROUND: [12], CHUNKS_LEFT_OUT: [96], CHUNKS_KNOWN: [96]
+        DOCUMENTS: [12], BACKGROUND: [12], PUBLIC_WORDS: [12],
+        CHUNKS_LEFT_OUT: [96], CHUNKS_KNOWN: [96],
     }  # fmt: skip
-    for unit, side in [(u, s) for u in UNITS for s in (BEFORE, AFTER)]:
+    assert set(measured.loc[measured["unit"] == PUBLIC_WORDS, "attacker"]) == {PUBLIC}
+    for unit, side in [(u, s) for u in TEXTS for s in (BEFORE, AFTER)]:
         mine = measured[(measured["unit"] == unit) & (measured["side"] == side)]
         assert {"words", "style", "combined", "combined-nameless"} <= set(mine["attacker"])
         assert ("linkage" in set(mine["attacker"])) == (unit != BACKGROUND)
@@ -118,7 +127,9 @@ def test_planted_names_are_found_and_their_exchange_takes_them_away(measured):
     assert table[BACKGROUND, "names", BEFORE] == 1
     assert table[BACKGROUND, "names", AFTER] == 0
     # What ignores names sees the same, and without names there is nothing: chance is 1 in 12.
-    for unit in UNITS:
+    assert table[PUBLIC_WORDS, PUBLIC, BEFORE] == 1
+    assert table[PUBLIC_WORDS, PUBLIC, AFTER] == 0
+    for unit in TEXTS:
         assert table[unit, "style", BEFORE] == table[unit, "style", AFTER]
     assert table[CHUNKS_LEFT_OUT, "style", AFTER] < 0.35
 
@@ -177,6 +188,7 @@ def test_a_release_step_by_step_is_the_release_at_once():
     [
         ({"key": "secret"}, "1 to 64 bytes. Got 'str'"),
         ({"background": {"stranger": "words"}}, "some of the documents' metadata"),
+        ({"public_words": {"stranger": ["words"]}}, "some of the documents' metadata"),
         ({"max_chunks": 0}, "'max_chunks' parameter of Measurement must be at least 1"),
         ({"max_documents": 0}, "'max_documents' parameter of Measurement must be at least 1"),
         ({"metadata": "several"}, "one metadata for each document"),

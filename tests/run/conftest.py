@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -60,7 +61,18 @@ def whole(finished, spark, tmp_path_factory):
     ]
     background = run.parent / "known.jsonl"
     background.write_text("".join(json.dumps(row) + "\n" for row in known))
-    changes = {"audit.background": str(background), **WHOLE}
+    # And one who knows some words of each company that no other company's calls have.
+    said: dict[str, set[str]] = {}
+    for row in known:
+        words = re.findall(r"\b[a-z]{5,}", row["text"])
+        said.setdefault(row["metadata"], set()).update(words)
+    lists = []
+    for company, words in said.items():
+        others = set().union(*(w for name, w in said.items() if name != company))
+        lists.append(f'"{company}","{"; ".join(sorted(words - others)[:9])}"')
+    public = run.parent / "words.csv"
+    public.write_text("\n".join(["metadata,words", *lists]) + "\n")
+    changes = {"audit.background": str(background), "audit.public_words": str(public), **WHOLE}
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NES_SPARK_SEED", SEED)
         return nes.run(settings(Path(config.input.path), run.parent, **changes), spark)

@@ -218,14 +218,19 @@ def test_documents_and_chunks_are_attacked_by_everybody(whole):
     releases = configuration_of(Path(whole.directory)).releases
     changed = {*releases.swap, *releases.further, *releases.must_change, *releases.shift}
     named = sum(any(len(e[c]) for c in changed) for e in cells)
-    n = whole.figures["documents"]
+    n, chunks = whole.figures["documents"], whole.table("chunks")
     assert sizes == {
         "documents": [n], "documents_background": [n],
+        "documents_public_words": [chunks["metadata"].nunique()],
         "chunks_left_out": [named], "chunks_known": [named],
     }  # fmt: skip
     table = measured.set_index(["unit", "attacker", "side"])["named"]
     # Who holds the very texts names all of them; who looks at exchanged names alone is misled.
     assert table["documents_background", "words", "before"] == 1
+    by_words = table["documents_public_words", "public-words"]
+    assert by_words["after"] <= by_words["before"] and by_words["before"] > 0.5
+    record = json.loads(Path(whole.directory, "release", "release.json").read_text())
+    assert record["public_words"]["after"]["named"] == by_words["after"]
     for unit in ("chunks_left_out", "chunks_known"):
         assert table[unit, "linkage", "after"] < table[unit, "linkage", "before"] / 2
 

@@ -1,0 +1,57 @@
+"""What attackers hold of each candidate is read from a table, and a table of no use is refused."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from nes_spark.config import AuditConfig
+from nes_spark.errors import InputError
+from nes_spark.run.measuring import read_background, read_public_words
+
+
+def context_of(spark, **audit):
+    rows = [("c0", "Acme"), ("c1", "Bolt"), ("c2", "Bolt")]
+    store = SimpleNamespace(rows=lambda table, columns: iter(rows))
+    return SimpleNamespace(
+        spark=spark, store=store, config=SimpleNamespace(audit=AuditConfig(**audit))
+    )
+
+
+def test_words_and_texts_of_candidates_are_read(spark, tmp_path):
+    table = tmp_path / "known.csv"
+    table.write_text(
+        'metadata,words,text\nBolt,"King Air; jets ;",Second\nAcme,cement,Kilns\n'
+        'Bolt,hangars,First\nStranger,"a; b",Other\n'
+    )
+    context = context_of(spark, public_words=str(table), background=str(table))
+    # all rows of a company, in a fixed order; others are nobody's
+    assert read_public_words(context) == {
+        "Acme": ["cement"], "Bolt": ["King Air", "jets", "hangars"],
+    }  # fmt: skip
+    assert read_background(context)["Bolt"] == "First\n\nSecond"
+    assert (
+        read_public_words(context_of(spark)) is None and read_background(context_of(spark)) is None
+    )
+
+
+@pytest.mark.parametrize(
+    "content, said",
+    [
+        ("metadata,text\nAcme,cement\n", "has no column words"),
+        ("metadata,words\nacme,cement\n", "names none of the corpus's"),
+        ('metadata,words\nAcme," ; "\n', "a row without a word"),
+        ("metadata,words\n", "holds no words"),
+    ],
+)
+def test_a_table_of_no_use_is_refused(spark, tmp_path, content, said):
+    table = tmp_path / "words.csv"
+    table.write_text(content)
+    with pytest.raises(InputError, match=said):
+        read_public_words(context_of(spark, public_words=str(table)))
+
+
+def test_a_table_that_is_not_there_is_named(spark, tmp_path):
+    with pytest.raises(InputError, match=r"audit.public_words: .* cannot be read"):
+        read_public_words(context_of(spark, public_words=str(tmp_path / "none.parquet")))
