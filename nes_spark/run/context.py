@@ -163,7 +163,8 @@ def open_run(
     store = run_folder(config)
     required_secrets(config, store.local_path("sealed") if store.is_local else None)
     paths = [p for p in (config.input.path, config.input.metadata_table) if p]
-    find_inputs(paths)
+    audit = config.audit
+    find_inputs([*paths, *(p for p in (audit.background, audit.public_words) if p)])
     with translated("run"):
         store.prepare()
     with translated("run"), store.lock(), store.work() as work:

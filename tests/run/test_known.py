@@ -6,9 +6,11 @@ from types import SimpleNamespace
 
 import pytest
 
+import nes_spark as nes
 from nes_spark.config import AuditConfig
 from nes_spark.errors import InputError
 from nes_spark.run.measuring import read_background, read_public_words
+from tests.run.small import SEED, settings, write_corpus
 
 
 def context_of(spark, **audit):
@@ -55,3 +57,13 @@ def test_a_table_of_no_use_is_refused(spark, tmp_path, content, said):
 def test_a_table_that_is_not_there_is_named(spark, tmp_path):
     with pytest.raises(InputError, match=r"audit.public_words: .* cannot be read"):
         read_public_words(context_of(spark, public_words=str(tmp_path / "none.parquet")))
+
+
+@pytest.mark.parametrize("key", ["background", "public_words"])
+def test_a_table_that_is_missing_stops_the_run_before_spark_starts(tmp_path, monkeypatch, key):
+    monkeypatch.setenv("NES_SPARK_SEED", SEED)
+    monkeypatch.setattr("nes_spark.session.get_session", lambda *_, **__: pytest.fail("started"))
+    missing = {f"audit.{key}": str(tmp_path / "none.csv")}
+    config = settings(write_corpus(tmp_path / "calls.jsonl", n=2), tmp_path / "out", **missing)
+    with pytest.raises(InputError, match="none.csv: no such file"):
+        nes.run(config)
