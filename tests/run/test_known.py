@@ -65,5 +65,5 @@ def test_a_table_that_is_missing_stops_the_run_before_spark_starts(tmp_path, mon
     monkeypatch.setattr("nes_spark.session.get_session", lambda *_, **__: pytest.fail("started"))
     missing = {f"audit.{key}": str(tmp_path / "none.csv")}
     config = settings(write_corpus(tmp_path / "calls.jsonl", n=2), tmp_path / "out", **missing)
-    with pytest.raises(InputError, match="none.csv: no such file"):
+    with pytest.raises(InputError, match=r"none\.csv: no such file"):
         nes.run(config)
