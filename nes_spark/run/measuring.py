@@ -70,12 +70,14 @@ def read_public_words(context: Context) -> dict[str, list[str]] | None:
     InputError
         When the table cannot be read, lacks a column, holds no words, or names none of the corpus.
     """
+    from nes_spark.audit.public_words import word_key
+
     found = _read_known(context, "public_words", "words")
     if found is None:
         return None
     known = set(dict(context.store.rows("chunks", ["chunk_id", "metadata"])).values())
     words = {
-        metadata: [word.strip() for part in parts for word in part.split(";") if word.strip()]
+        metadata: [word.strip() for part in parts for word in part.split(";") if word_key(word)]
         for metadata, parts in found.items()
         if metadata in known
     }

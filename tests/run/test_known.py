@@ -44,6 +44,7 @@ def test_words_and_texts_of_candidates_are_read(spark, tmp_path):
         ("metadata,text\nAcme,cement\n", "has no column words"),
         ("metadata,words\nacme,cement\n", "names none of the corpus's"),
         ('metadata,words\nAcme," ; "\n', "a row without a word"),
+        ('metadata,words\nAcme,"&; €"\n', "a row without a word"),
         ("metadata,words\n", "holds no words"),
     ],
 )
