@@ -124,6 +124,8 @@ _INITIALS_BEFORE = re.compile(
     r"(?<=\b(?:Mr|Ms|Dr)\. )(?:[A-Z]{1,2}\.? ){1,2}$|(?<=\bMrs\. )[A-Z]{1,2} $"
 )
 _DOUBLE_AFTER = re.compile(r"[-‐‑](?=[^\W\d_a-zß-öø-ÿ])[^\W\d_]{2,}")
+#: Behind a word that the speaker broke off; "Acme-Globex" goes on.
+_CUT_OFF = re.compile(r"[-‐‑–—](?=[\s,.;…]|$)")
 _INNER_CAPITAL = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[^\W\d_a-zß-öø-ÿ])")
 _DOUBLE_BEFORE = re.compile(r"(?<![^\W_])(?=[^\W\d_a-zß-öø-ÿ])[^\W\d_]{2,}[-‐‑]$")
 
@@ -220,6 +222,13 @@ class Matcher:
                     self.forms.setdefault(key, []).append(form)
         for forms in self.forms.values():
             forms.sort(key=lambda f: (f.rule != "name", f.rule == "first", f.owner))
+        #: Names by whose beginning one that was broken off is known.
+        self._names_begun = {
+            key: form
+            for key, forms in self.forms.items()
+            for form in forms[:1]
+            if form.case in (ANY, CAPITAL, TITLE) and form.rule in ("name", "part", "first")
+        }
         self.beginnings = {key[:n] for key in self.forms for n in range(1, len(key) + 1)}
         longest = max((form.n_words for forms in self.forms.values() for form in forms), default=0)
         self._max_words = max(MAX_WORDS, longest)
@@ -389,6 +398,9 @@ class Matcher:
                 j += 1
                 key += fold(words.spelled[j])
             if best is None:
+                if (form := self._cut_off(text, words, i)) is not None:
+                    item, done = self.items[form.owner], i
+                    yield Match(*words[i][1:], item.kind, item.placeholder, item.value, "part")
                 continue
             last, end, form = best
             start, end, last = self._extend(text, words, i, last, end, form)
@@ -415,6 +427,17 @@ class Matcher:
                     if company and len(part) > 2 and not plain and form.rule in ("name", "part"):
                         found[word] = form
         return found
+
+    def _cut_off(self, text: str, words: _Words, i: int) -> Form | None:
+        """The name that a speaker broke off at word i, as transcripts write it: "Versar- we"."""
+        word, _, end = words[i]
+        if len(word) < 3 or not is_capital(word) or _CUT_OFF.match(text, end) is None:
+            return None
+        key = fold(word)
+        if key in COMMON_WORDS or opens_sentence(word):
+            return None
+        begun = [name for name in self._names_begun if name.startswith(key)]
+        return self._names_begun[min(begun)] if begun else None
 
     def _fits(
         self,
