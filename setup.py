@@ -82,6 +82,7 @@ setup(
     extras_require={
         "sentence-transformers": ["sentence-transformers>=3"],
         "spacy-llm": ["spacy-llm>=0.7,<0.8"],
+        "delta": ["deltalake>=1,<2"],
         "connect": ["grpcio", "grpcio-status", "googleapis-common-protos", "zstandard"],
         "test": [
             "pytest>=8",
@@ -97,6 +98,7 @@ setup(
             "psutil>=5.9",
             "pandas-stubs",
             "spacy-llm>=0.7,<0.8",
+            "deltalake>=1,<2",
         ],
         "docs": ["mkdocs>=1.6,<2", "mkdocs-material>=9.6,<10", "mkdocstrings[python]>=1,<2"],
         "bench": [],

@@ -20,7 +20,7 @@ import posixpath
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -561,6 +561,13 @@ class Store:
         ]
         return ds.dataset(sorted(names), filesystem=self._fs, format="parquet")
 
+    def batches(self, names: Sequence[str], *parts: str) -> Any:
+        """Open Parquet files of a folder as one stream (pyarrow.RecordBatchReader), in order."""
+        import pyarrow.dataset as ds
+
+        paths = [posixpath.join(self._path, *parts, name) for name in names]
+        return ds.dataset(paths, filesystem=self._fs, format="parquet").scanner().to_reader()
+
     def _require(self, name: str) -> None:
         found = Manifest.read(self.read_json("stages", name, MANIFEST))
         if found is None:
@@ -736,7 +743,7 @@ def is_small(paths: Iterable[str]) -> bool:
         if local is None:
             return False
         for file in local_files(local):
-            packed = file.suffix in (".gz", ".bz2", ".zst", ".parquet")
+            packed = file.suffix in (".gz", ".bz2", ".zst", ".parquet", ".orc", ".avro")
             total += file.stat().st_size * (8 if packed else 1)
     return total <= SMALL_INPUT
 

@@ -10,7 +10,7 @@ import csv
 import hashlib
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
 from typing import Any, Literal, TypeVar, get_args
 
@@ -95,12 +95,55 @@ class ColumnsConfig(Section):
         return self
 
 
+#: Formats of files that are read without a data source of Spark.
+FILE_FORMATS = ("auto", "jsonl", "parquet", "csv", "text")
+#: What stands before the name of a data source, or of a table of the session's catalogs.
+SOURCE, TABLE = "spark:", "table:"
+_SOURCE_NAME = re.compile(r"[A-Za-z_][\w.\-]*")
+_PART = r"(?:\w+|`[^`]+`)"
+_TABLE_NAME = re.compile(rf"{_PART}(?:\.{_PART}){{0,3}}")
+_ENVIRONMENT = "env:"
+
+
+def _check_source(value: str, files: Sequence[str]) -> str:
+    known = value in files or value == "delta"
+    known = known or (
+        value.startswith(SOURCE) and bool(_SOURCE_NAME.fullmatch(value.removeprefix(SOURCE)))
+    )
+    known = known or (
+        value.startswith(TABLE) and bool(_TABLE_NAME.fullmatch(value.removeprefix(TABLE)))
+    )
+    if not known:
+        raise ValueError(
+            f"unknown format {value!r}; give {', '.join((*files, 'delta'))}, spark:NAME (a data "
+            "source of Spark, for example spark:orc) or table:CATALOG.SCHEMA.TABLE"
+        )
+    return value
+
+
+def environment_of(options: Mapping[str, str]) -> dict[str, str]:
+    """Return which options stand in environment variables: option -> variable."""
+    return {
+        key: value.removeprefix(_ENVIRONMENT)
+        for key, value in options.items()
+        if value.startswith(_ENVIRONMENT)
+    }
+
+
 class InputConfig(Section):
     """Where the documents are and how to read them."""
 
     path: str | None = Field(None, description="file, folder or glob; --input overrides it")
-    format: Literal["auto", "jsonl", "parquet", "csv", "text"] = Field(
-        "auto", description="auto goes by the extension; text is a folder of .txt files"
+    format: str = Field(
+        "auto",
+        description="auto (goes by the extension), jsonl, parquet, csv; text: a folder of .txt "
+        "files; delta: a Delta table's folder (package deltalake); spark:NAME: any data source of "
+        "the session, e.g. spark:orc; table:CATALOG.SCHEMA.TABLE: a table of its catalogs",
+    )
+    options: dict[str, str] = Field(
+        default_factory=dict,
+        description="format spark:NAME and table:NAME: options of the reader; 'env:VARIABLE' takes "
+        "a value, for example a password, from the environment",
     )
     columns: ColumnsConfig = Field(default_factory=lambda: ColumnsConfig(text="text"))
     metadata_table: str | None = Field(
@@ -110,6 +153,22 @@ class InputConfig(Section):
     )
     max_characters: int = Field(2_000_000, ge=1, description="a longer document is quarantined")
     min_characters: int = Field(1, ge=1, description="a shorter presentation is quarantined")
+
+    @field_validator("format")
+    @classmethod
+    def _known_format(cls, value: str) -> str:
+        return _check_source(value, FILE_FORMATS)
+
+    @model_validator(mode="after")
+    def _options_of_sources(self) -> InputConfig:
+        if self.options and not self.format.startswith((SOURCE, TABLE)):
+            raise ValueError("'options' go with format spark:NAME or table:NAME")
+        return self
+
+    @property
+    def from_table(self) -> bool:
+        """Whether the documents are rows of a table or data source, not records of files."""
+        return self.format == "delta" or self.format.startswith((SOURCE, TABLE))
 
 
 class PresentationConfig(Section):
@@ -1139,6 +1198,56 @@ class OutputConfig(Section):
     """Where tables, the release, the report and the ledger go."""
 
     directory: str = Field("out", description="a run goes to DIRECTORY/PERIOD; --output sets it")
+    release_format: str | None = Field(
+        None,
+        description="write the published release as tables too, beside its files: delta, "
+        "spark:NAME, or table:CATALOG.SCHEMA.NAME with {table} in the name",
+    )
+    release_path: str | None = Field(
+        None,
+        description="release_format delta and spark:NAME: folder of the tables; {table} stands for "
+        "chunks and documents (added at the end when it is not there), {period} for the period",
+    )
+    release_options: dict[str, str] = Field(
+        default_factory=dict,
+        description="release_format spark:NAME and table:NAME: options of the writer, with "
+        "{table}, {period} and env:VARIABLE; 'provider' is what makes a new table, e.g. iceberg",
+    )
+
+    @field_validator("release_format")
+    @classmethod
+    def _known_format(cls, value: str | None) -> str | None:
+        if value is not None:
+            plain = value.replace("{table}", "t").replace("{period}", "p")
+            if plain.startswith(SOURCE) and plain != value:
+                raise ValueError("{table} and {period} go into release_path")
+            _check_source(plain, ())
+        return value
+
+    @model_validator(mode="after")
+    def _one_place_a_table(self) -> OutputConfig:
+        form, path = self.release_format, self.release_path
+        if form is None:
+            if path is not None or self.release_options:
+                raise ValueError("'release_path' and 'release_options' go with 'release_format'")
+        elif form.startswith(TABLE):
+            if path is not None:
+                raise ValueError("'release_path' does not go with release_format table:NAME")
+            if "{table}" not in form:
+                raise ValueError(
+                    "'release_format' must hold {table}, for chunks and documents: "
+                    "table:lake.texts.calls_{table}"
+                )
+        elif form == "delta":
+            if path is None:
+                raise ValueError("release_format delta needs 'release_path'")
+            if self.release_options:
+                raise ValueError("'release_options' do not go with release_format delta")
+        elif path is None and not any("{table}" in v for v in self.release_options.values()):
+            raise ValueError(
+                "release_format spark:NAME needs 'release_path', or an option that holds {table}"
+            )
+        return self
 
 
 class Config(Section):

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING
 
-from nes_spark.errors import ConfigError
+from nes_spark.config.sections import SOURCE, TABLE
+from nes_spark.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
     from nes_spark.config import Config
@@ -56,8 +57,22 @@ def unknown(where: str, what: str, name: object, known: Collection[object]) -> s
 
 
 def _input(config: Config) -> Iterator[str]:
-    if not config.input.path:
+    table = config.input.format.startswith(TABLE)
+    if table and config.input.path:
+        yield f"input.path: format {config.input.format} reads a table, no path; leave one out"
+    if not config.input.path and not (table or config.input.format.startswith(SOURCE)):
         yield "input.path: is missing; set it or give --input PATH"
+
+
+def _tables(config: Config) -> Iterator[str]:
+    if config.output.release_format == "delta":
+        from nes_spark.releases.table_stages import NAMES, table_place
+        from nes_spark.text.source_stages import delta_folder
+
+        try:
+            delta_folder(table_place(config.output, NAMES[0], config.period))
+        except InputError as error:
+            yield f"output.release_path: {error}"
 
 
 def _covariates(config: Config) -> Iterator[str]:
@@ -200,7 +215,6 @@ def _tasks(config: Config) -> Iterator[str]:
 
 #: All checks, in the order in which their faults are listed.
 CHECKS: list[Check] = [
-    _input, _covariates, _identifiers, _accepted, _consistency, _families, _leftover, _choice,
-    _adversaries, _given,
-    _tasks,
+    _input, _tables, _covariates, _identifiers, _accepted, _consistency, _families, _leftover,
+    _choice, _adversaries, _given, _tasks,
 ]  # fmt: skip

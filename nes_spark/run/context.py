@@ -142,7 +142,7 @@ def open_run(
     Parameters
     ----------
     config : Config
-        ``input.path`` must be set.
+        ``input.path``, or a format that needs none, must be set.
     spark : pyspark.sql.SparkSession, optional
         A session to use. Otherwise the active one is used or, where there is none, one is started
         and stopped at the end.
@@ -156,7 +156,7 @@ def open_run(
         For stages; the folder is locked while it is open.
     """
     started = time.time()
-    assert config.input.path  # looked at by check_config
+    assert config.input.path or config.input.from_table  # looked at by check_config
     from nes_spark.session import run_session
     from nes_spark.swapping import load_secret
 
@@ -178,14 +178,24 @@ def open_run(
                     folder, close = scratch.temporary_work()
                     until.callback(close)
                 events = scratch.private_folder(folder / "events")
-            with run_session(config.spark, work, log, spark, is_small(paths), events) as session:
+            small = bool(paths) and is_small(paths)
+            with run_session(config.spark, work, log, spark, small, events) as session:
                 yield Context(
                     session,
                     config,
                     store,
                     secret,
-                    input_fingerprint(session, paths),
+                    _fingerprint(session, config, paths),
                     started=started,
                 )
             if profiled is not None and events is not None:
                 profiled(store, events)
+
+
+def _fingerprint(session: SparkSession, config: Config, paths: list[str]) -> str:
+    """Digest of the documents, wherever they are."""
+    if config.input.from_table:
+        from nes_spark.text.source_stages import source_fingerprint
+
+        return source_fingerprint(session, config.input)
+    return input_fingerprint(session, paths)

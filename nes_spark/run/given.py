@@ -64,7 +64,12 @@ def given_documents(config: Config, documents: Any) -> Iterator[Config]:
             raise InputError(
                 f"documents: must be a pandas or Spark DataFrame, got {type(documents).__name__}"
             )
-        update = {"path": str(folder), "format": "parquet", "metadata_table": None}
+        update: dict[str, Any] = {
+            "path": str(folder),
+            "format": "parquet",
+            "metadata_table": None,
+            "options": {},
+        }
         yield config.model_copy(update={"input": config.input.model_copy(update=update)})
     finally:
         shutil.rmtree(folder, ignore_errors=True)

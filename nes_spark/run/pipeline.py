@@ -80,7 +80,9 @@ class Stage:
 
         config = context.config
         # Where the files lie does not matter, only what they hold (input_fingerprint).
-        inputs = config.input.model_copy(update={"path": None, "metadata_table": None})
+        inputs = config.input.model_copy(
+            update={"path": None, "metadata_table": None, "options": {}}
+        )
         config = config.model_copy(update={"input": inputs})
         parts = [self.code(), self.name]
         if self.sections:

@@ -6,6 +6,7 @@ owner cannot undo; the release is moved to its place last, after the record of i
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -78,7 +79,11 @@ def _keys(context: Context) -> tuple[str, str]:
     def key(code: Sequence[str], sections: Sequence[str]) -> str:
         return combine(code_digest(*code), context.config.fingerprint(*sections), known, *contents)
 
-    return key(("nes_spark.run.release", ATTACKS), SECTIONS), key(
+    output = context.config.output.model_dump(exclude={"directory"}, exclude_none=True)
+    tables = json.dumps(output, sort_keys=True) if context.config.output.release_format else ""
+
+    published = key(("nes_spark.run.release", ATTACKS), SECTIONS)
+    return (combine(published, tables) if tables else published), key(
         ("nes_spark.run.findings:audit_release", ATTACKS), ATTACKED
     )
 
@@ -676,11 +681,25 @@ def seal_ledger(publication: Publication) -> None:
         )
 
 
+def _write_tables(publication: Publication) -> list[str]:
+    """Write the release as tables where the configuration asks for it."""
+    from nes_spark.releases.table_stages import write_tables
+
+    context, output = publication.context, publication.context.config.output
+    if output.release_format is None:
+        return []
+    with publication.progress.part("release", "tables", f"write it as {output.release_format}"):
+        return write_tables(
+            context.spark, output, context.store, publication.files, context.config.period
+        )
+
+
 def move_release(publication: Publication, started: float) -> RunResult:
     """Put the release in its place and commit the publication."""
     context, record = publication.context, publication.record
     store, config = context.store, context.config
     store.move(ASIDE, "release", mode=0o755)
+    tables = _write_tables(publication)
     seconds = publication.outcome.seconds
     details = {
         "figures": publication.figures,
@@ -699,6 +718,7 @@ def move_release(publication: Publication, started: float) -> RunResult:
         "name": config.name,
         "period": config.period,
         "record": record_digest(store),
+        "tables": tables,
     }
     store.write_artifact(PUBLICATION, publication.key, lambda _: details)
     store.remove("stages", PROPOSAL)

@@ -29,6 +29,7 @@ def required_secrets(config: Config, sealed: str | Path | None) -> None:
         *_ledger_key(config),
         *_embedding_key(config),
         *_summary_key(config),
+        *_source_options(config),
     ]
     if len(faults) == 1:
         raise ConfigError(faults[0])
@@ -80,3 +81,16 @@ def _embedding_key(config: Config) -> Iterator[str]:
             f"embedding.api_key_env: the environment variable {embedding.api_key_env} is not set; "
             "put the endpoint's key there"
         )
+
+
+def _source_options(config: Config) -> Iterator[str]:
+    from nes_spark.config.sections import environment_of
+
+    places = {
+        "input.options": config.input.options,
+        "output.release_options": config.output.release_options,
+    }
+    for place, options in places.items():
+        for key, variable in environment_of(options).items():
+            if variable not in os.environ:
+                yield f"{place}.{key}: the environment variable {variable!r} is not set"

@@ -25,6 +25,7 @@ from nes_spark.config import (
     InputConfig,
     PresentationConfig,
 )
+from nes_spark.config.sections import SOURCE
 from nes_spark.errors import InputError
 from nes_spark.schemas import DOCUMENTS, QUARANTINE
 from nes_spark.store import local_path, spark_paths
@@ -40,6 +41,7 @@ from nes_spark.text.reading import (
     record_period,
     wanted_columns,
 )
+from nes_spark.text.source_stages import EXACT, open_source, source_label
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -205,6 +207,26 @@ def _read_parquet(
         names = rows.columns
     except AnalysisException as error:
         raise _input_error(path, error) from None
+    return _as_records(
+        rows,
+        path,
+        config,
+        names,
+        F.col("_metadata.file_path"),
+        F.coalesce(F.col("_metadata.row_index"), F.lit(0)),
+    )
+
+
+def _read_source(spark: SparkSession, path: str, config: InputConfig) -> DataFrame:
+    rows = open_source(spark, config)
+    # Rows of a table have no order: of rows with one id the smallest digest counts as the first.
+    return _as_records(rows, path, config, rows.columns, F.lit(path), None)
+
+
+def _as_records(
+    rows: DataFrame, path: str, config: InputConfig, names: list[str], file: Any, block: Any
+) -> DataFrame:
+    """Rows as JSON with the text beside it; without `block` a digest of the row is its place."""
     missing = [c for c in wanted_columns(config.columns) if not _in_schema(rows.schema, c)]
     if missing:
         raise _missing_column(path, missing[0], config.columns, names)
@@ -213,24 +235,17 @@ def _read_parquet(
     apart = text if text in names else None
     body = F.col(f"`{apart}`").cast("binary") if apart else F.lit(None).cast("binary")
     others = [_as_json(field) for field in rows.schema.fields if field.name != apart]
-    payload = F.to_json(F.struct(*others), _EXACT).cast("binary")
+    payload = F.to_json(F.struct(*others), EXACT).cast("binary")
     size = F.length(payload) + F.coalesce(F.length(body), F.lit(0))
     fits = size <= _max_bytes(config)
     return rows.select(
-        F.col("_metadata.file_path").alias("file"),
-        F.coalesce(F.col("_metadata.row_index"), F.lit(0)).alias("block"),
+        file.alias("file"),
+        (F.xxhash64(payload, body) if block is None else block).alias("block"),
         F.when(fits, payload).alias("payload"),
         F.lit(None).cast("array<string>").alias("cells"),
         F.when(fits, body).alias("body"),
         (~fits).alias("corrupt"),
     )
-
-
-#: Two moments that differ must differ in print: they may be ids.
-_EXACT = {
-    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
-    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
-}
 
 
 def _as_json(field: Any) -> Any:
@@ -388,9 +403,12 @@ def _iterate(batches: Iterator[pd.DataFrame], kind: str, root: str) -> Iterator[
             if kind == "text":
                 yield _text_record(file, payload, list(cells), body, bool(corrupt))
                 continue
-            if kind == "parquet":
+            if kind in ("parquet", SOURCE):
                 # The row number stands in for the block; there is no other order.
                 place = f"{_relative(file, root)}:{int(block) + 1}"
+                if kind == SOURCE:
+                    name = file.rsplit("/", 1)[-1]
+                    place = f"{name}#{int(block) & 0xFFFFFFFFFFFFFFFF:016x}"
                 if corrupt:
                     yield _Record(file, int(block), 0, place, None, None, _too_long())
                     continue
@@ -674,16 +692,20 @@ def read_documents(
     -----
     Of documents with one id the first is kept, in the order of file name, place in the file; the
     others are quarantined. Positions are ``file:line`` for JSON Lines (blank lines count),
-    ``file:row`` for CSV (row 1 is the header) and Parquet, and the file for text files.
+    ``file:row`` for CSV (row 1 is the header) and Parquet, the file for text files, and for tables
+    and data sources, whose rows have no place, ``table#digest of the row``.
     """
     check_kinds(config.columns, identifiers)
-    path = config.path
+    path = source_label(config) if config.from_table else config.path
     if not path:
         raise InputError("no input: set input.path or give --input PATH")
     try:
-        found = _listing(spark, path)
-        kind = _format_of(path, config, found)
-        raw = _READERS[kind](spark, path, config, found)
+        if config.from_table:
+            kind, raw = SOURCE, _read_source(spark, path, config)
+        else:
+            found = _listing(spark, path)
+            kind = _format_of(path, config, found)
+            raw = _READERS[kind](spark, path, config, found)
         if kind in ("jsonl", "csv"):
             _check_columns(raw, path, kind, config)
         elif raw.limit(1).count() == 0:

@@ -27,6 +27,15 @@ def merged(content, changes):
     ("changes", "said"),
     [
         ({"input": {"path": None}}, "input.path: is missing"),
+        ({"input": {"path": None, "format": "delta"}}, "input.path: is missing"),
+        (
+            {"input": {"format": "table:lake.calls"}},
+            "input.path: format table:lake.calls reads a table, no path",
+        ),
+        (
+            {"output": {"release_format": "delta", "release_path": "s3a://lake/{period}"}},
+            "output.release_path: s3a://lake/all/chunks: format delta is for local folders",
+        ),
         ({"releases": {"constraints": {"same_covariates": ["country"]}}}, "there are sector"),
         (
             {"input": {"columns": {"identifiers": {"court": ["court"]}}}},
