@@ -84,6 +84,8 @@ def parameters(config: Config) -> dict[str, str]:
             for name in fields:
                 walk(f"{prefix}.{name}", getattr(value, name))
             return
+        if prefix == "input.format":
+            value = str(value).partition(":")[0]  # behind it stands the name of a table
         items = value if isinstance(value, (list, tuple)) else [value]
         if all(_HARMLESS.fullmatch(str(item)) for item in items):
             flat[metric_name(prefix)] = str(value)[:500]
@@ -272,6 +274,32 @@ class TrackedRun:
         mlflow.log_metrics(
             {metric_name(k): float(v) for k, v in values.items() if v is not None and v == v}
         )
+
+    def register(self, name: str, model: str) -> int:
+        """Make a logged model the next version of a registered one.
+
+        Parameters
+        ----------
+        name : str
+            Registered model; made when it is not there.
+        model : str
+            URI of the logged model.
+
+        Returns
+        -------
+        int
+            The version.
+        """
+        from mlflow import MlflowClient
+        from mlflow.exceptions import MlflowException
+
+        client = MlflowClient(tracking_uri=self.uri)
+        try:
+            client.create_registered_model(name)
+        except MlflowException as error:
+            if error.error_code != "RESOURCE_ALREADY_EXISTS":
+                raise
+        return int(client.create_model_version(name, model, self.run_id).version)
 
     def curves(self, candidates: pd.DataFrame) -> None:
         """Log DR and DU of every combination as metrics whose step is the number of swaps.

@@ -44,6 +44,11 @@ SECRETS = {
     "name": f"run of {NAME}",
     "output.directory": f"/data/{WORD}/out",
     "input.path": f"/data/{WORD}/calls.jsonl",
+    "input.format": f"table:{WORD}.calls",
+    "input.options": {WORD: WORD},
+    "output.release_format": f"table:{WORD}.{{table}}",
+    "output.release_options": {WORD: WORD},
+    "tracking.register_model": WORD,
     "input.columns": {"text": WORD, "identifiers": {"company": [WORD]}, "covariates": {WORD: "x"}},
     "identifiers.kinds": {
         "case": {"placeholder": f"[{NAME}]", "rule": "pattern", "pattern": f"{WORD}-[0-9]+"}

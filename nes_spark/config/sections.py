@@ -1138,6 +1138,13 @@ class TrackingConfig(Section):
         None, description="default: MLFLOW_TRACKING_URI, else a SQLite store beside the output"
     )
     experiment: str = Field("nes_spark", description="created when it is not there")
+    register_model: str | None = Field(
+        None,
+        min_length=1,
+        max_length=200,
+        description="register the mixture of every recorded run as a version of the model of this "
+        "name",
+    )
 
 
 class ReportConfig(Section):

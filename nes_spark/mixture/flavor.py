@@ -76,13 +76,16 @@ def _load_pyfunc(path: str) -> MixturePyfunc:
 
 
 def signature() -> ModelSignature:
-    """Return the signature: a column of vectors in, component and log density out."""
+    """Return the signature: a column of vectors in, component and log density out.
+
+    Numbers are doubles, as a list of Python's is; single precision fits into them.
+    """
     from mlflow.models import ModelSignature
     from mlflow.types import ColSpec, DataType, Schema
     from mlflow.types.schema import Array
 
     return ModelSignature(
-        inputs=Schema([ColSpec(Array(DataType.float), INPUT_COLUMN)]),
+        inputs=Schema([ColSpec(Array(DataType.double), INPUT_COLUMN)]),
         outputs=Schema(
             [ColSpec(DataType.integer, "component"), ColSpec(DataType.double, "log_density")]
         ),
@@ -115,6 +118,8 @@ def log_model(model: MixtureModel, name: str = "mixture", **options: Any) -> Any
             "loader_module": __name__,
             "data_path": str(file),
             "signature": signature(),
+            # The centre of a component, which the model holds: no vector of the corpus.
+            "input_example": pd.DataFrame({INPUT_COLUMN: [model.means[0].tolist()]}),
             "pip_requirements": [f"nes_spark=={version('nes_spark')}", *requirements],
         }
         return mlflow.pyfunc.log_model(name=name, **(settings | options))

@@ -195,10 +195,12 @@ def track(context: Context, outcome: Outcome, report: Path, record: bytes | None
             if (found := getattr(outcome.findings, name)) is not None:
                 tracked.table(found, f"tables/{name}.json")
         tracked.folder(report, "report")
-        # MLflow asks for an example of the input; it would be data of the corpus.
+        # MLflow's advice is for who writes code: a person at a terminal can do nothing with it.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            log_model(model, "mixture")
+            logged = log_model(model, "mixture")
+        if config.tracking.register_model is not None:
+            tracked.register(config.tracking.register_model, logged.model_uri)
         _track_grid(context, tracker, tracked, candidates, fits)
         if record is not None:
             with TemporaryDirectory(prefix="nes-spark-") as temporary:

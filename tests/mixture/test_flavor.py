@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from nes_spark.mixture import fit_mixture
@@ -34,6 +35,17 @@ def uri(model, tmp_path_factory):
     assert info.signature is not None
     # the path of the files: needs no tracking store in another process
     return mlflow.artifacts.download_artifacts(info.model_uri)
+
+
+def test_takes_lists_of_plain_floats_and_shows_one(model, uri):
+    import mlflow.pyfunc
+
+    loaded = mlflow.pyfunc.load_model(uri)
+    example = loaded.input_example
+    assert example["vector"][0] == pytest.approx(model.means[0])
+    found = loaded.predict(pd.DataFrame({"vector": [list(example["vector"][0])]}))
+    assert found["component"].tolist() == model.assign(model.means[:1])[0].tolist()
+    assert loaded.predict(example).equals(found)
 
 
 def test_loads_in_a_fresh_process_and_agrees_bit_for_bit(model, uri):

@@ -51,6 +51,7 @@ def settings(corpus: Path, output: Path, **more):
         "utility.judge": "off",
         "audit.bootstrap": 100,
         "tracking.uri": f"sqlite:///{output}/mlflow.db",
+        "tracking.register_model": "mixtures of small calls",
     }
     return nes.load_config(config_path(), overrides | more)
 

@@ -308,6 +308,8 @@ def test_mlflow_has_curves_frontier_report_and_mixture(finished):
     )
     names = {a.path for a in client.list_artifacts(result.mlflow_run_id)}
     assert {"report", "release", "tables"} <= names
+    versions = client.search_model_versions("name = 'mixtures of small calls'")
+    assert [version.run_id for version in versions] == [result.mlflow_run_id]
 
 
 def test_the_adversary_who_knows_about_swapping_looks_where_swaps_are_valid(finished):
