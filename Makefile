@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 OLD := .venv-spark35
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-cluster test-faults test-spark35 load lint format docs bench setup clean check-java check-python
+.PHONY: help demo test test-slow test-cluster test-browser test-faults test-spark35 load lint format docs bench setup clean check-java check-python
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,7 +37,7 @@ demo: setup ## Run the main job on the bundled demo corpus (report in out/demo)
 # The tests of the kernels run beside those that share the Spark session; their output comes last.
 test: setup ## Run the fast tests
 	@log=$$(mktemp) || exit 1; \
-	$(BIN)/python -m pytest -m "not spark and not slow and not cluster" > "$$log" 2>&1 & kernels=$$!; \
+	$(BIN)/python -m pytest -m "not spark and not slow and not cluster and not browser" > "$$log" 2>&1 & kernels=$$!; \
 	trap 'kill $$kernels 2>/dev/null; rm -f "$$log"; exit 130' INT TERM; \
 	echo "tests that need Spark:"; \
 	$(BIN)/python -m pytest -m "spark and not slow and not cluster"; stages=$$?; \
@@ -50,6 +50,10 @@ test-slow: setup ## Run all tests, also those that take minutes or start a clust
 
 test-cluster: setup ## Run the cluster tests: standalone master and workers, Spark Connect
 	$(BIN)/python -m pytest -m cluster
+
+test-browser: setup ## Look at the report in a Chromium of this machine, and click
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[browser]'
+	$(BIN)/python -m pytest -rs -m browser
 
 test-faults: setup ## Kill the job 24 times and fill its disk (half an hour)
 	$(BIN)/python -m pytest -s tests/faults

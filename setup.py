@@ -100,6 +100,7 @@ setup(
             "spacy-llm>=0.7,<0.8",
             "deltalake>=1,<2",
         ],
+        "browser": ["playwright>=1.40"],
         "docs": ["mkdocs>=1.6,<2", "mkdocs-material>=9.6,<10", "mkdocstrings[python]>=1,<2"],
         "bench": [],
         "building": ["onnx>=1.16"],

@@ -77,9 +77,11 @@ def explorer(space: pd.DataFrame, choice: Choice) -> Explorer | None:
     shown = space[space[x].notna() & space[y].notna()]
     if len(shown) < 2:
         return None
+    combinations = [c for c in dict.fromkeys(shown["combination"]) if c]
     plot = figure(
         sizing_mode="stretch_width",
-        height=480,
+        # the legend below has a line for each
+        height=420 + 22 * (len(combinations) + 2),
         tools="pan,wheel_zoom,box_zoom,reset",
         active_drag=None,
         x_axis_label=f"{AXES[x][0]} (more is better)",
@@ -108,7 +110,6 @@ def explorer(space: pd.DataFrame, choice: Choice) -> Explorer | None:
         """,
     )
     renderers: list[Any] = []
-    combinations = [c for c in dict.fromkeys(shown["combination"]) if c]
     looks: dict[str, tuple[str, str]] = dict(series_of(combinations))
     for name in ["", *combinations]:
         mine = shown[shown["combination"] == name]
@@ -161,7 +162,8 @@ def explorer(space: pd.DataFrame, choice: Choice) -> Explorer | None:
     plot.legend.label_text_color = _INK
     plot.legend.background_fill_alpha = 0.0
     plot.add_layout(plot.legend[0], "below")
-    plot.legend.ncols = 2
+    # two beside each other are wider than a telephone
+    plot.legend.ncols = 1
     plot.legend.location = "left"
     # not sorted: a reference must follow its object
     item = _numbered(json.dumps(json_item(plot, ID(TARGET))))
