@@ -516,6 +516,19 @@ MEASURED_RISK = Table(
     ("setting", "combination", "n_swaps", "unit", "attacker"),
 )
 
+REVIEW = Table(
+    "review",
+    "Released chunks that attackers still name, those to read first in front.",
+    (
+        Column("place", "int", "1-based place in the list"),
+        Column("chunk_id", "string", "chunk"),
+        Column("left_out", "array<string>", "attackers that name it without holding it"),
+        Column("confident", "array<string>", "those of them that are confident"),
+        Column("known", "array<string>", "attackers that name it when they hold the original"),
+    ),
+    ("place",),
+)
+
 POST_DENSITY = Table(
     "post_density",
     "The log density of one released text under the component of the chunk before the swap.",
@@ -803,6 +816,7 @@ TABLES: dict[str, Table] = {
         COVERAGE,
         MEASURED,
         MEASURED_RISK,
+        REVIEW,
         REWRITES,
         POST_DENSITY,
         JUDGED,

@@ -95,6 +95,34 @@ class ComponentRow:
 
 
 @dataclass(frozen=True)
+class ReviewRow:
+    """A released chunk that attackers still name.
+
+    Attributes
+    ----------
+    chunk : str
+        Its id in the release.
+    kinds : sequence of str
+        What they went by (:data:`nes_spark.audit.review.KINDS`).
+    attackers, confident, known : int
+        Attackers that name it without holding it, those that are confident, and those that name it
+        when they hold the original.
+    kept : mapping of str to int
+        Category to recognised mentions that stand in it as they did.
+    text : str
+        How it begins. Only when examples are allowed.
+    """
+
+    chunk: str
+    kinds: Sequence[str]
+    attackers: int
+    confident: int
+    known: int
+    kept: Mapping[str, int] = field(default_factory=dict)
+    text: str = ""
+
+
+@dataclass(frozen=True)
 class Identified:
     """A swapped chunk that an adversary still names.
 
@@ -173,6 +201,8 @@ class ReportData:
         Category, entity, entity it was exchanged with, times. Only when examples are allowed.
     examples : sequence of Example
         Only when examples are allowed.
+    review : sequence of ReviewRow
+        Released chunks to read first; on a page of their own, which is not tracked.
     measured : pandas.DataFrame or None
         Table ``measured``: documents that each attacker names; None where it was not measured.
     coverage : pandas.DataFrame or None
@@ -213,6 +243,7 @@ class ReportData:
     attacks: pd.DataFrame | None = None
     exchanged: Sequence[tuple[str, str, str, int]] = ()
     examples: Sequence[Example] = ()
+    review: Sequence[ReviewRow] = ()
     measured: pd.DataFrame | None = None
     coverage: pd.DataFrame | None = None
     utility: pd.DataFrame | None = None
@@ -230,6 +261,14 @@ class ReportData:
         from nes_spark.audit.measured import chunks_named
 
         return {} if self.measured is None else chunks_named(self.measured)
+
+    @property
+    def public_words_named(self) -> dict[str, dict[str, Any]] | None:
+        """What who knows public words names, before and after; None where that was not asked."""
+        from nes_spark.audit.measured import PUBLIC_WORDS, strongest
+
+        found = None if self.measured is None else strongest(self.measured, (PUBLIC_WORDS,))
+        return found or None
 
     @property
     def passed(self) -> bool:
@@ -254,6 +293,7 @@ class ReportData:
             identified=(),
             exchanged=(),
             examples=(),
+            review=[replace(row, text="") for row in self.review],
             components=[
                 replace(row, typical=[(chunk, "") for chunk, _ in row.typical])
                 for row in self.components
@@ -264,7 +304,8 @@ class ReportData:
     def holds_texts(self) -> bool:
         """Whether anything in it quotes a document."""
         excerpts = any(text for row in self.components for _, text in row.typical)
-        return bool(self.identified or self.exchanged or self.examples or excerpts)
+        review = any(row.text for row in self.review)
+        return bool(self.identified or self.exchanged or self.examples or excerpts or review)
 
     def to_json(self) -> str:
         """Return everything as JSON, for :meth:`from_json`."""
@@ -288,6 +329,7 @@ class ReportData:
         values["gates"] = [Gate(**gate) for gate in values["gates"]]
         values["components"] = [ComponentRow(**row) for row in values["components"]]
         values["identified"] = [Identified(**row) for row in values["identified"]]
+        values["review"] = [ReviewRow(**row) for row in values["review"]]
         values["examples"] = [
             Example(e["component"], ExampleSide(**e["first"]), ExampleSide(**e["second"]))
             for e in values["examples"]

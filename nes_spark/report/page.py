@@ -177,6 +177,28 @@ def stylesheet() -> str:
     return loader.get_source(environment(), "style.css")[0]
 
 
+def review_page(data: ReportData) -> str:
+    """Return the page of the chunks to read first; it needs no other file.
+
+    Parameters
+    ----------
+    data : ReportData
+        Of the run; texts stand in the page where ``review`` holds some.
+    """
+    from markupsafe import Markup
+
+    return (
+        environment()
+        .get_template("review.html.j2")
+        .render(
+            data=data,
+            texts=any(row.text for row in data.review),
+            style=Markup(stylesheet()),
+            sorting=Markup(sorting_script()),
+        )
+    )
+
+
 def sorting_script() -> str:
     """Return the script that lets a reader sort tables."""
     loader = environment().loader
@@ -501,6 +523,7 @@ def _render(data: ReportData, drawings: dict[str, Drawing]) -> str:
         data=data,
         documents_named=data.documents_named,
         chunks_named=data.chunks_named,
+        public_words=data.public_words_named,
         attacked_units=ATTACKED_UNITS,
         measured=_measured_rows(data),
         utility=_utility_of(data),

@@ -237,7 +237,7 @@ def measure_release(
     if not is_measured(context):
         return None
     if not fits_in_memory(context):
-        found = _measure_sample(context, choice, assembled)
+        found = _measure_sample(context, choice, assembled, key)
         context.store.write_table("measured", context.spark.createDataFrame(found), key)
         return found
     measurement, entities = _measurement(context, read_public_words(context))
@@ -254,10 +254,33 @@ def measure_release(
         ignore_index=True,
     )
     context.store.write_table("measured", context.spark.createDataFrame(found), key)
+    _write_review(context, after, key, set(changed["chunk_id"][changed["text"] == ""]))
     return found
 
 
-def _measure_sample(context: Context, choice: Choice, assembled: DataFrame) -> pd.DataFrame:
+def _write_review(
+    context: Context, guesses: Mapping[str, pd.DataFrame], key: str, dropped: set[str]
+) -> None:
+    """Note which chunks of the release a person should read first; dropped ones are not there."""
+    import pandas as pd
+
+    from nes_spark.audit.measured import CHUNKS_KNOWN, CHUNKS_LEFT_OUT
+    from nes_spark.audit.review import to_review
+    from nes_spark.schemas import REVIEW
+
+    none = pd.DataFrame({"id": [], "rank": [], "attacker": []})
+    left_out, known = (guesses.get(unit, none) for unit in (CHUNKS_LEFT_OUT, CHUNKS_KNOWN))
+    found = to_review(left_out[~left_out["id"].isin(dropped)], known)
+    rows = [
+        (place, row[0], *map(list, row[1:]))
+        for place, row in enumerate(found.itertuples(index=False), start=1)
+    ]
+    context.store.write_table("review", context.spark.createDataFrame(rows, REVIEW.ddl), key)
+
+
+def _measure_sample(
+    context: Context, choice: Choice, assembled: DataFrame, key: str
+) -> pd.DataFrame:
     """Measure a corpus that does not fit the driver, on samples."""
     from contextlib import ExitStack
 
@@ -269,10 +292,10 @@ def _measure_sample(context: Context, choice: Choice, assembled: DataFrame) -> p
     from nes_spark.swapping import derive_seed
 
     releases = context.config.releases
-    for key in ("background", "public_words"):
-        if getattr(context.config.audit, key) is not None:
+    for name in ("background", "public_words"):
+        if getattr(context.config.audit, name) is not None:
             raise InputError(
-                f"audit.{key}: what is known of candidates is read by the driver, for at most "
+                f"audit.{name}: what is known of candidates is read by the driver, for at most "
                 "audit.max_documents documents; leave it out"
             )
     with ExitStack() as until:
@@ -288,6 +311,10 @@ def _measure_sample(context: Context, choice: Choice, assembled: DataFrame) -> p
             max_documents=SAMPLED_DOCUMENTS,
             until=until,
         ).toPandas()
+        later = guesses[guesses["side"] == AFTER]
+        gone = assembled.where("text = ''").select("chunk_id").toPandas()
+        units = {str(unit): part for unit, part in later.groupby("unit")}
+        _write_review(context, units, key, set(gone["chunk_id"]))
         swaps = context.table("swaps").where(
             (F.col("setting") == choice.setting)
             & (F.col("combination") == choice.combination.name)

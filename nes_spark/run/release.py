@@ -273,6 +273,7 @@ def _published_before(context: Context) -> RunResult:
         run.details.get("coverage"),
         run.details.get("utility"),
         run.details.get("chunks_named"),
+        run.details.get("public_words"),
     )
 
 
@@ -712,6 +713,7 @@ def move_release(publication: Publication, started: float) -> RunResult:
         "audit": record["audit"],
         "documents_named": record.get("documents_named"),
         "chunks_named": record.get("chunks_named"),
+        "public_words": record.get("public_words"),
         "coverage": record.get("coverage"),
         "utility": record.get("utility"),
         "configuration": record["configuration"],
@@ -742,4 +744,5 @@ def move_release(publication: Publication, started: float) -> RunResult:
         record.get("coverage"),
         record.get("utility"),
         record.get("chunks_named"),
+        record.get("public_words"),
     )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from nes_spark.report import ReportData
-    from nes_spark.report.data import Identified
+    from nes_spark.report.data import Identified, ReviewRow
     from nes_spark.run.context import Context
 
 #: What the report is made of, kept so that an audit can add to it. As secret as the tables.
@@ -36,6 +36,9 @@ def language_model_results(store: Store, files: list[dict[str, Any]]) -> list[di
 
 #: The report with texts and names, where the configuration asks for one; owner only.
 SEALED_REPORT = ("sealed", "report.html")
+#: Chunks to read first, without and with texts: neither is tracked.
+REVIEW_PAGE = "review.html"
+SEALED_REVIEW = ("sealed", REVIEW_PAGE)
 
 
 def write_report(store: Store, data: ReportData, folder: Path) -> None:
@@ -45,13 +48,20 @@ def write_report(store: Store, data: ReportData, folder: Path) -> None:
     tracked. What holds some becomes a second page beside the ledger.
     """
     from nes_spark.report import build_report
+    from nes_spark.report.page import review_page
 
     bare = data.without_texts()
     build_report(bare, folder)
     store.remove("report")
     for file in sorted(p for p in folder.rglob("*") if p.is_file()):
         store.write_bytes(file.read_bytes(), "report", *file.relative_to(folder).parts)
+    if data.review:
+        # Not into the folder, which goes to MLflow.
+        store.write_bytes(review_page(bare).encode(), "report", REVIEW_PAGE)
     store.remove(*SEALED_REPORT)
+    store.remove(*SEALED_REVIEW)
+    if any(row.text for row in data.review):
+        store.write_bytes(review_page(data).encode(), *SEALED_REVIEW, mode=0o600)
     if data.holds_texts:
         with store.temporary() as temporary:
             page = build_report(data, temporary / "sealed")
@@ -148,6 +158,7 @@ def report_data(
         utility=outcome.utility,
         exchanged=exchanged,
         examples=examples,
+        review=[] if outcome.measured is None else _review(context, assembled),
     )
 
 
@@ -222,6 +233,57 @@ def _excerpts(context: Context, components: pd.DataFrame) -> dict[str, str]:
             "chunk_id", F.substring("text", 1, EXCERPT).alias("start")
         ).collect()
     }
+
+
+def _review(context: Context, assembled: DataFrame) -> list[ReviewRow]:
+    """List the chunks that attackers still name; how they begin only where examples are allowed."""
+    from collections import Counter
+
+    from pyspark.sql import functions as F
+
+    from nes_spark.audit.review import KINDS, kind_of
+    from nes_spark.releases.publishing import release_chunk_id
+    from nes_spark.report.data import ReviewRow
+
+    found = context.store.read_pandas("review").sort_values("place").to_dict("records")
+    wanted = F.col("chunk_id").isin([row["chunk_id"] for row in found])
+    released = {
+        row["chunk_id"]: row
+        for row in assembled.where(wanted)
+        .select(
+            "chunk_id",
+            "release_document_id",
+            "position",
+            "edits",
+            F.substring("text", 1, EXCERPT).alias("text"),
+        )
+        .collect()
+    }
+    kept: dict[str, Counter[str]] = {}
+    mentions = context.table("mentions").where(wanted)
+    for chunk, start, end, category in mentions.select(
+        "chunk_id", "start", "end", "category"
+    ).collect():
+        edits = released[chunk]["edits"] or ()
+        if not any(edit["start"] < end and start < edit["end"] for edit in edits):
+            kept.setdefault(chunk, Counter())[category] += 1
+    allowed = context.config.report.examples
+    rows = []
+    for row in found:
+        kinds = {kind_of(attacker) for attacker in row["left_out"]}
+        shown = released[row["chunk_id"]]
+        rows.append(
+            ReviewRow(
+                release_chunk_id(shown["release_document_id"], shown["position"]),
+                [kind for kind in KINDS if kind in kinds],
+                len(row["left_out"]),
+                len(row["confident"]),
+                len(row["known"]),
+                dict(sorted(kept.get(row["chunk_id"], Counter()).items())),
+                shown["text"] if allowed else "",
+            )
+        )
+    return rows
 
 
 def _identified(context: Context, assembled: DataFrame) -> list[Identified]:

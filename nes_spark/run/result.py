@@ -53,6 +53,8 @@ class RunResult:
     utility : dict or None
         Measure -> its value for the release, standard error, chunks, and ``anchors``; None where
         the judge is off.
+    public_words : dict or None
+        The same for who knows a few words of each candidate; None without ``audit.public_words``.
     """
 
     directory: str
@@ -67,6 +69,7 @@ class RunResult:
     coverage: list[dict[str, Any]] | None = None
     utility: dict[str, Any] | None = None
     chunks_named: dict[str, Any] | None = None
+    public_words: dict[str, Any] | None = None
 
     def table(self, name: str) -> pd.DataFrame:
         """Read a table of the run into memory, see :data:`nes_spark.schemas.TABLES`."""
@@ -199,6 +202,15 @@ def verdict_on_chunks(found: dict[str, Any]) -> str:
 
 def _account(result: RunResult) -> list[tuple[str, str]]:
     rows = [("documents named", verdict_on_documents(result.documents_named))]
+    if result.public_words:
+        sides = (result.public_words["before"], result.public_words["after"])
+        before, after = (f"{row['named'] * row['n']:.0f} of {row['n']:,}" for row in sides)
+        rows.append(
+            (
+                "by public words",
+                f"{before} named before, {after} after, by whole texts and a few public words",
+            )
+        )
     for exposure, found in (result.chunks_named or {}).items():
         rows.append((f"chunks named, {exposure.replace('_', ' ')}", verdict_on_chunks(found)))
     if result.coverage:

@@ -15,7 +15,7 @@ from nes_spark.entities.combination import Combination
 from nes_spark.releases.choice import Choice
 from nes_spark.releases.publishing import Gate
 from nes_spark.report import Example, ExampleSide, ReportData
-from nes_spark.report.data import ComponentRow, Identified
+from nes_spark.report.data import ComponentRow, Identified, ReviewRow
 from nes_spark.risk import p_hat_table
 from nes_spark.risk.tables import fit_row, stays_unique_table
 
@@ -246,6 +246,12 @@ def examples() -> dict[str, Any]:
             )
         ],
         "exchanged": [("Product", "Loomstack", "Quillbase", 4)],
+        "review": [
+            ReviewRow("d0a1#00003", ["names"], 3, 1, 9, {"Date": 2, "Person": 1}, first),
+            ReviewRow(
+                "d0a2#00001", ["words and names", "words that are no names"], 2, 0, 4, {}, second
+            ),
+        ],
     }
 
 

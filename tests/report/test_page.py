@@ -134,6 +134,36 @@ def test_no_text_or_name_without_permission(render, full):
     assert "Not this report" not in html
 
 
+def test_chunks_to_read_first_have_a_page_without_texts_unless_allowed():
+    data = report_data(**examples())
+    shown = page.review_page(data)
+    outline(shown)
+    assert "d0a1#00003" in shown and "2 Date, 1 Person" in shown
+    assert "&lt;Quillbase&gt;" in shown and "This page quotes released texts" in shown
+    bare = page.review_page(data.without_texts())
+    outline(bare)
+    assert "d0a2#00001" in bare
+    assert "Quillbase" not in bare and "quotes" not in bare
+
+
+def test_public_words_and_the_list_for_a_person_are_told_on_the_first_screen(render):
+    asked = pd.DataFrame(
+        [
+            ("documents_public_words", "public-words", side, 43, named, 0.0, 0.2, float("nan"))
+            for side, named in (("before", 41 / 43), ("after", 2 / 43))
+        ],
+        columns=MEASURED.columns,
+    )
+    measured = pd.concat([MEASURED, asked], ignore_index=True)
+    html = render(measured=measured, coverage=COVERAGE, review=examples()["review"])
+    head = html[html.index('id="verdict"') : html.index('class="cards"')]
+    assert "<strong>2 of 43</strong>" in head
+    assert "before swapping it was 41" in head
+    assert "The 2 chunks that attackers still name, those to read first" in head
+    assert "Loomstack" not in html
+    assert "public words" not in render(measured=MEASURED, coverage=COVERAGE)
+
+
 def test_examples_are_escaped_and_mark_what_changed(full):
     assert "<del>Union Prairie Railway</del> <ins>Aurelia Motors</ins>" in full[1]
     assert "&lt;" in full[1]

@@ -308,6 +308,10 @@ def test_mlflow_has_curves_frontier_report_and_mixture(finished):
     )
     names = {a.path for a in client.list_artifacts(result.mlflow_run_id)}
     assert {"report", "release", "tables"} <= names
+    # What names chunks stays on the machine that made the release.
+    assert Path(result.directory, "report", "review.html").is_file()
+    tracked = {a.path for a in client.list_artifacts(result.mlflow_run_id, "report")}
+    assert tracked == {"report/index.html", "report/figures"}
     versions = client.search_model_versions("name = 'mixtures of small calls'")
     assert [version.run_id for version in versions] == [result.mlflow_run_id]
 

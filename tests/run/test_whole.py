@@ -1,6 +1,7 @@
 """Plan ``whole`` from the files to the release: accounted for, attacked, undone."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -231,8 +232,29 @@ def test_documents_and_chunks_are_attacked_by_everybody(whole):
     assert by_words["after"] <= by_words["before"] and by_words["before"] > 0.5
     record = json.loads(Path(whole.directory, "release", "release.json").read_text())
     assert record["public_words"]["after"]["named"] == by_words["after"]
+    shown = f"{by_words['after'] * record['public_words']['after']['n']:.0f} of"
+    assert shown in str(whole).split("by public words")[1].splitlines()[0]
     for unit in ("chunks_left_out", "chunks_known"):
         assert table[unit, "linkage", "after"] < table[unit, "linkage", "before"] / 2
+
+
+def test_chunks_that_are_still_named_are_listed_for_a_person(whole):
+    found = whole.table("review").sort_values("place")
+    measured = whole.table("measured").set_index(["unit", "attacker", "side"])
+    # No more than all attackers together can have named, no fewer than the strongest one did.
+    rows = measured.loc[("chunks_left_out", slice(None), "after"), :]
+    named = (rows["named"] * rows["n"]).round()
+    assert min(100, named.max()) <= len(found) <= named.sum()
+    assert all(len(names) for names in found["left_out"])
+    page = Path(whole.directory, "report", "review.html").read_text()
+    released = pd.read_json(Path(whole.directory, "release", "chunks.jsonl"), lines=True)
+    listed = re.findall(r'<tr><th scope="row">(.+?)</th>', page)
+    assert len(listed) == len(found)
+    assert set(listed) <= set(released["chunk_id"])
+    # Neither an original id nor a word of a text stands there.
+    for chunk in found["chunk_id"]:
+        assert chunk not in page
+    assert "It begins" not in page
 
 
 def test_every_prefix_is_measured_before_the_choice(whole):
