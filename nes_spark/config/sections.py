@@ -1011,6 +1011,13 @@ class AuditConfig(Section):
         description="of more documents a sample is attacked, on Spark, by linkage, words and style "
         "alone; up to here the texts are read by the driver, and all attackers try",
     )
+    max_words: int = Field(
+        1_000_000,
+        ge=1,
+        description="the same bound in words of all texts: the driver needs some 1.6 GB for so "
+        "many; it does not count where background or public_words are given, which only the "
+        "driver can use",
+    )
     candidates: bool = Field(
         True,
         description="plan 'whole': measure every candidate too, in one draw and on a sample of at "

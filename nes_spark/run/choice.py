@@ -76,7 +76,8 @@ def axes_of(config: Config, candidates: pd.DataFrame) -> tuple[str, str]:
 
 #: Axis -> what switches its measurement on.
 WHERE = {
-    "measured": "audit.documents, audit.candidates, audit.max_documents; plan whole only",
+    "measured": "audit.documents, audit.candidates, audit.max_documents, audit.max_words; plan "
+    "whole only",
     "fidelity": "utility.judge",
 }
 

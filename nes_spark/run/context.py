@@ -47,6 +47,7 @@ class Context:
     kept: list[DataFrame] = field(default_factory=list, repr=False)
     started: float = field(default_factory=time.time)
     tracker: Future[Tracker] | None = field(default=None, repr=False)
+    _words: int | None = field(default=None, repr=False)
 
     def keep(self, frame: DataFrame) -> DataFrame:
         """Persist a frame that several outputs of the stage come from, until they are written."""
@@ -62,6 +63,15 @@ class Context:
     def table(self, name: str) -> DataFrame:
         """Open a finished table."""
         return self.store.read_table(self.spark, name)
+
+    def words(self) -> int:
+        """Count the words of all chunks, about; once for as long as the run is open."""
+        if self._words is None:
+            from pyspark.sql import functions as F
+
+            found = self.table("chunks").agg(F.sum(F.size(F.split("text", " ")))).first()
+            self._words = int(found[0] or 0) if found else 0
+        return self._words
 
     def cache_path(self) -> str | None:
         """Where vectors of remote models are kept: beside the run folders, for all periods."""

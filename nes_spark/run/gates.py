@@ -296,7 +296,7 @@ def documents_gate(evidence: Evidence) -> Gate | None:
         return Gate(
             "documents named",
             False,
-            "was not measured (audit.linkage, audit.documents, audit.max_documents)",
+            "was not measured (audit.linkage, .documents, .max_documents, .max_words)",
         )
     said = f"the strongest attacker ({found['attacker']}) names {found['named']:.1%} of "
     said += f"{found['n']:,} documents, bound {bound:.1%}"

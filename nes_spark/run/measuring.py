@@ -45,7 +45,13 @@ def is_measured(context: Context) -> bool:
 
 def fits_in_memory(context: Context) -> bool:
     """Whether the driver can hold the texts; above that a sample is attacked on Spark."""
-    return finished(context.store, "documents").rows <= context.config.audit.max_documents
+    audit = context.config.audit
+    documents = finished(context.store, "documents").rows
+    if documents > audit.max_documents:
+        return False
+    if audit.background is not None or audit.public_words is not None:
+        return True
+    return context.words() <= audit.max_words
 
 
 def read_background(context: Context) -> dict[str, str] | None:
@@ -221,7 +227,7 @@ def measure_release(
     -------
     pandas.DataFrame or None
         Table ``measured``; None where the audit is off. Of more than ``audit.max_documents``
-        documents a sample is asked about, by fewer attackers
+        documents or ``audit.max_words`` words a sample is asked about, by fewer attackers
         (:mod:`nes_spark.audit.measured_stages`).
 
     Raises
@@ -296,7 +302,7 @@ def _measure_sample(
         if getattr(context.config.audit, name) is not None:
             raise InputError(
                 f"audit.{name}: what is known of candidates is read by the driver, for at most "
-                "audit.max_documents documents; leave it out"
+                "audit.max_documents documents; raise that or leave it out"
             )
     with ExitStack() as until:
         guesses = measure_sample(

@@ -593,7 +593,10 @@ def _measuring_digest(context: Context) -> str:
     if context.config.releases.plan != "whole" or not wanted:
         return ""
     known = input_fingerprint(context.spark, [audit.background]) if audit.background else ""
-    used = ("smoothing", "pair_weight", "max_candidates_per_entity", "max_documents", "max_chunks")
+    used = (
+        "smoothing", "pair_weight", "max_candidates_per_entity", "max_documents", "max_words",
+        "max_chunks",
+    )  # fmt: skip
     return combine(known, *(str(getattr(audit, name)) for name in used))
 
 

@@ -9,7 +9,7 @@ import pytest
 import nes_spark as nes
 from nes_spark.config import AuditConfig
 from nes_spark.errors import InputError
-from nes_spark.run.measuring import read_background, read_public_words
+from nes_spark.run.measuring import fits_in_memory, read_background, read_public_words
 from tests.run.small import SEED, settings, write_corpus
 
 
@@ -58,6 +58,25 @@ def test_a_table_of_no_use_is_refused(spark, tmp_path, content, said):
 def test_a_table_that_is_not_there_is_named(spark, tmp_path):
     with pytest.raises(InputError, match=r"audit.public_words: .* cannot be read"):
         read_public_words(context_of(spark, public_words=str(tmp_path / "none.parquet")))
+
+
+@pytest.mark.parametrize(
+    ("audit", "documents", "words", "fits"),
+    [
+        ({}, 3000, 1_000_000, True),
+        ({}, 3001, 10, False),
+        ({}, 44, 1_000_001, False),
+        ({"max_words": 2_000_000}, 44, 1_000_001, True),
+        # What only the driver can use is not left out because texts are long.
+        ({"background": "b.csv"}, 44, 9_000_000, True),
+        ({"public_words": "w.csv", "max_documents": 43}, 44, 10, False),
+    ],
+)
+def test_long_corpora_are_attacked_on_spark(audit, documents, words, fits):
+    store = SimpleNamespace(manifest=lambda name: SimpleNamespace(rows=documents))
+    config = SimpleNamespace(audit=AuditConfig(**audit))
+    context = SimpleNamespace(store=store, config=config, words=lambda: words)
+    assert fits_in_memory(context) is fits
 
 
 @pytest.mark.parametrize("key", ["background", "public_words"])
