@@ -30,6 +30,17 @@ def test_amounts_are_no_names(rules, amount):
     assert found(rules, f"We invested {amount} in the plant.") == set()
 
 
+def test_a_currency_or_standard_names_no_place():
+    recognizer = load_recognizer("bundled")
+    texts = [
+        "Figures are in U.S. dollars under US GAAP, at US dollar rates and U.S. Treasury yields.",
+        "We grew in the US. Dollars were spent in the U.S. and in Canada.",
+    ]
+    none, some = recognizer(texts)
+    assert none == []
+    assert [m.surface for m in some if m.category == "Location"][-2:] == ["U.S.", "Canada"]
+
+
 def test_a_model_number_is_no_amount(rules):
     assert found(rules, "We fly the A320 now.") == {("A320", "PRODUCT")}
 
@@ -76,7 +87,10 @@ def strings(value):
 
 
 def test_decisions_are_those_recorded():
-    """Every mention in made texts of three kinds; recorded before the rules became a table."""
+    """Every mention in made texts of three kinds; recorded before the rules became a table.
+
+    Since then two mentions went: "U.S." before "dollars".
+    """
     texts = [
         text
         for made in (calls(12, 5), notes(40, 5), filings(20, 5))
@@ -89,8 +103,8 @@ def test_decisions_are_those_recorded():
         for m in mentions:
             digest.update(json.dumps([m.start, m.end, m.category, m.surface]).encode())
             count += 1
-    assert (len(texts), count) == (259, 2486)
-    assert digest.hexdigest().startswith("192154a2de7d6cf2049b159c2cc65b45")
+    assert (len(texts), count) == (259, 2484)
+    assert digest.hexdigest().startswith("71b445ec59a9bf8eb8c928122ec3626a")
 
 
 def test_rules_and_evidence_have_names_of_their_own():
