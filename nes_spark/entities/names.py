@@ -58,6 +58,12 @@ _NO_CLASS = ("-",)
 _SENTENCE_BREAK = re.compile(r"[.?!…:;]$|[.?!…]['\"”’)]$|\n|>$")
 
 
+#: "U.S. dollars", "US GAAP": no place is meant, and another country there would be no English.
+US_UNIT = re.compile(
+    r"(?:[Tt]he )?U\.?S\.?(?:A\.?)?[ -](?:dollars?|cents?|GAAP|[Tt]reasur(?:y|ies))\b"
+)
+
+
 @dataclass
 class Lexicon:
     """Word lists that features and rules look into.

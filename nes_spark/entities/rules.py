@@ -21,6 +21,7 @@ from nes_spark.entities.names import (
     CUES,
     FUNCTION_WORDS,
     TITLES,
+    US_UNIT,
     Lexicon,
     NameClassifier,
     ProductClassifier,
@@ -189,10 +190,6 @@ _CURRENCIES = (
     "KRW|KZT|LKR|MAD|MXN|MYR|NGN|NOK|NTD|NZD|PEN|PHP|PKR|PLN|QAR|RMB|RON|RUB|SAR|SEK|SGD|THB|TRY|"
     "TWD|TZS|UAH|UGX|USD|UYU|VND|XAF|XOF|ZAR|ZMW"
 )
-#: "U.S. dollars", "US GAAP": no place is meant, and another country there would be no English.
-_US_UNIT = re.compile(
-    r"(?:[Tt]he )?U\.?S\.?(?:A\.?)?[ -](?:dollars?|cents?|GAAP|[Tt]reasur(?:y|ies))\b"
-)
 _MONEY = re.compile(
     rf"^(?!COP2[5-9]$)(?:{_CURRENCIES}|TL|HK|US|NT|Rs|Ps)\s?\$?\d|^R\s?\$?\d|^[SCA]\s?\$\d|"
     rf"^(?:{_CURRENCIES})$|^Rs\.?$"
@@ -359,7 +356,7 @@ class Rule(NamedTuple):
 RULES: tuple[Rule, ...] = (
     Rule(
         "part of a currency or standard",
-        lambda s: (unit := _US_UNIT.match(s.text, s.start)) is not None and s.end <= unit.end(),
+        lambda s: (unit := US_UNIT.match(s.text, s.start)) is not None and s.end <= unit.end(),
         None,
     ),
     Rule("amount of money", lambda s: bool(_MONEY.match(s.surface)), None),

@@ -44,7 +44,7 @@ from nes_spark.entities.linking import (
 )
 from nes_spark.entities.lists import GENERAL, read_lists
 from nes_spark.entities.mentions import NAME, Mention, placeholder_spans
-from nes_spark.entities.names import WORDS, Words
+from nes_spark.entities.names import US_UNIT, WORDS, Words
 from nes_spark.entities.terms import is_people
 from nes_spark.text.vocabulary import ACRONYMS, DESCRIPTORS, FUNCTION_WORDS, SENTENCE_WORDS
 
@@ -650,7 +650,7 @@ def _tokens(text: str, blocked: Sequence[tuple[int, int]], named: Collection[int
 
 def _blocked(text: str) -> list[tuple[int, int]]:
     spans = placeholder_spans(text)
-    for pattern in (_MARKS, _ADDRESS):
+    for pattern in (_MARKS, _ADDRESS, US_UNIT):
         spans += [match.span() for match in pattern.finditer(text)]
     return spans
 

@@ -362,3 +362,9 @@ def test_a_person_decides(chunks, mentions):
     treated = {row.form: row.treated for row in result.swept.collect()}
     assert treated["mophie"] is False and treated["innate cell"] and treated["gpt-4"]
     assert {"mophie"}.isdisjoint(row.surface for row in result.mentions.collect())
+
+
+def test_currencies_and_standards_are_left_alone():
+    texts = ["All in U.S. dollars and US GAAP, at US dollar rates.", "We sell in the US now."]
+    found = candidates_of(texts, [[], []])
+    assert [[c.surface for c in chunk] for chunk in found] == [[], ["US"]]
