@@ -104,6 +104,7 @@ _TITLES = word_set(
     "mr mrs ms miss mx dr prof professor sir madam dame lord lady rev hon sen jr sr ii iii iv esq "
     "phd md cfa cpa mba"
 )
+GENERATIONS = word_set("ii iii iv")
 _NOT_NAMES = re.compile(
     r"^\W*(?:speaker|unknown|unidentified|operator|moderator|coordinator|host|meeting host|analyst|"
     r"company|corporate|conference|participant|executive|management|male|female|man|woman|"
@@ -372,7 +373,15 @@ def name_words(value: str) -> list[str]:
     """Words of a person's name without titles, initials' dots and what stands in brackets."""
     value = re.sub(r"\([^)]*\)|,.*$|['’]s$", " ", value)
     words = [w.strip('.,"“”') for w in value.split()]
-    return [w for w in words if w and squeeze(w) and w.lower().replace(".", "") not in _TITLES]
+    words = [w for w in words if w and squeeze(w)]
+    kept: list[str] = []
+    for n, word in enumerate(words):
+        plain = word.lower().replace(".", "")
+        # "Iv Culp": what counts generations behind a name is a name in front of one.
+        given = plain in GENERATIONS and not kept and n + 1 < len(words)
+        if plain not in _TITLES or given:
+            kept.append(word)
+    return kept
 
 
 def person_forms(owner: int, value: str) -> Iterable[tuple[str, Form]]:

@@ -28,6 +28,7 @@ from nes_spark.text.forms import (
     CAPITAL,
     CONTEXT,
     GAP,
+    GENERATIONS,
     HEADS,
     INITIALS,
     MAX_WORDS,
@@ -123,6 +124,8 @@ _DOTTED_FORM = re.compile(
 _INITIALS_BEFORE = re.compile(
     r"(?<=\b(?:Mr|Ms|Dr)\. )(?:[A-Z]{1,2}\.? ){1,2}$|(?<=\bMrs\. )[A-Z]{1,2} $"
 )
+#: What counts the bearers of a name: left there it would tell one.
+_GENERATION_AFTER = re.compile(r",? (?:[JS]r\b\.?(?= [a-z]|,|$)|[JS]r\b|I{2,3}\b|IV\b)")
 _DOUBLE_AFTER = re.compile(r"[-‐‑](?=[^\W\d_a-zß-öø-ÿ])[^\W\d_]{2,}")
 #: Behind a word that the speaker broke off; "Acme-Globex" goes on.
 _CUT_OFF = re.compile(r"[-‐‑–—](?=[\s,.;…]|$)")
@@ -491,6 +494,8 @@ class Matcher:
                 after = text[words[j][2] : words[j][2] + 2]
                 if after[:1] not in (",", ".", "?", "!") and after not in ("'s", "’s"):
                     continue
+            if form.rule == "first" and parts[0].isupper() and fold(parts[0]) in GENERATIONS:
+                continue  # "phase IV" beside an executive called Iv
             if form.rule == "first" and not self._alone(text, words, j, form):
                 continue
             return form
@@ -626,6 +631,10 @@ class Matcher:
         if rule == "person":
             # Half of a double name: "[Executive 1]-Gaztelu" would tell the rest.
             while (part := _DOUBLE_AFTER.match(text, end)) is not None:
+                end = part.end()
+                while j + 1 < len(words) and words[j + 1][2] <= end:
+                    j += 1
+            if part := _GENERATION_AFTER.match(text, end):
                 end = part.end()
                 while j + 1 < len(words) and words[j + 1][2] <= end:
                     j += 1

@@ -227,6 +227,11 @@ def test_more_frames_of_the_companys_own_names(text, companies, symbols, aliases
         ("Acme, Globex Partners Inc. met.", "[Company Name], Globex Partners Inc. met."),
         ("Acme met Globex Inc. there.", "[Company Name] met Globex Inc. there."),
         ("Mr. MP Vijow Roe, our CFO.", "Mr. [Executive 1], our CFO."),
+        (
+            "Iv Marl, CEO. Thanks, Iv, for phase IV. Ken Marl III, or Ken Marl Jr., spoke.",
+            "[Executive 2], CEO. Thanks, [Executive 2], for phase IV. [Executive 3], or "
+            "[Executive 3], spoke.",
+        ),
         ("Quan- we at Quantrel grew.", "[Company Name]- we at [Company Name] grew."),
         ("So Vij-, Vijow spoke.", "So [Executive 1]-, [Executive 1] spoke."),
         ("Quan-based work, quan- and Qu- and The- stay.",) * 2,
@@ -238,6 +243,8 @@ def test_what_is_joined_to_a_name_goes_with_it(text, released):
         Identifier("company", "Quantrel", "[Company Name]"),
         Identifier("company", "Therabond", "[Company Name]"),
         Identifier("person", "Vijow Roe", "[Executive 1]"),
+        Identifier("person", "Iv Marl", "[Executive 2]"),
+        Identifier("person", "Ken Marl III", "[Executive 3]"),
     ]
     assert suppress(text, known)[0] == released
 
