@@ -40,6 +40,8 @@ _LEGAL_END = re.compile(rf"(?:^|[\s,]){_LEGAL}\.?$")
 _DOTTED_END = re.compile(r"(?:^|[\s,])(?:[Ii]nc|[Cc]orp|Co|Ltd|LTD|INC|CORP|Cos|Bros)\.?$")
 _HYPHEN_AFTER = re.compile(r"[-‑](?=[A-Z0-9])\w+|- ?\d\w*\b(?!%)")
 _HYPHEN_BEFORE = re.compile(r"(?<![\w'’-])(?:[A-Z]\w*[-‑]|[A-Z]{1,3}- )$")
+#: Beginnings of a word, each broken off: "Min- ", "Vel-, Vel- ".
+_BROKEN_OFF = re.compile(r"(?:(?<![\w'’-])[A-Z]\w{0,20}[-‑],? )+$")
 _WEB_AFTER = re.compile(r"\.(?:com|net|org|io|ai|co\.uk|co|de|fr)\b(?!\.\w)", re.IGNORECASE)
 _AND_AFTER = re.compile(r" ?& ?[A-Z][\w'’]*")
 _AND_BEFORE = re.compile(r"(?<![\w'’-])[A-Z]\w* ?& ?$")
@@ -242,7 +244,17 @@ def whole_name(
                 start = first
         start = _capitals_before(text, start, floor, category)
         changed = start < before
-    return start, end
+    return _broken_off(text, start, end, floor), end
+
+
+def _broken_off(text: str, start: int, end: int, floor: int) -> int:
+    """Return where a name begins that the speaker broke off before: "Min- Minute", "Vel- Vela"."""
+    match = _BROKEN_OFF.search(text, max(floor, start - 60), start)
+    if match is None:
+        return start
+    name = fold(text[start:end])
+    begun = [fold(part) for part in match.group().replace("\u2011", "-").split("-")[:-1]]
+    return match.start() if all(name.startswith(part.strip(" ,")) for part in begun) else start
 
 
 def is_abbreviation(name: str) -> bool:

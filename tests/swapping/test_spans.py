@@ -71,6 +71,23 @@ def test_whole_names(text, part, category, whole):
     assert text[start:end] == whole
 
 
+@pytest.mark.parametrize(
+    ("text", "name", "whole"),
+    [
+        ("Our Min- Minute brand", "Minute", "Min- Minute"),
+        ("in Vel-, Vel- Velasco now", "Velasco", "Vel-, Vel- Velasco"),
+        ("the Ca- CapEx of Zurich", "Zurich", "Zurich"),
+        ("Over-, Zurich grew", "Zurich", "Zurich"),
+        ("the mid- Minute brand", "Minute", "Minute"),
+    ],
+)
+def test_what_was_broken_off_before_a_name_goes_with_it(text, name, whole):
+    at = text.index(name)
+    start, end = whole_name(text, at, at + len(name), "Product")
+    assert text[start:end] == whole
+    assert whole_name(text, at, at + len(name), "Product", at)[0] == at
+
+
 def test_a_whole_name_stays_within_its_bounds():
     text = "with Vice Media Group Ltd and"
     at = text.index("Media")
