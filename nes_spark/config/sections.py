@@ -1212,6 +1212,12 @@ class OutputConfig(Section):
     """Where tables, the release, the report and the ledger go."""
 
     directory: str = Field("out", description="a run goes to DIRECTORY/PERIOD; --output sets it")
+    publish: Literal["documents", "chunks"] = Field(
+        "documents",
+        description="documents: the chunks of a document are released together and in order; "
+        "chunks: each by itself, under a name and in an order that a secret decides, so that "
+        "nobody but the ledger's owner is told which chunks are of one document",
+    )
     release_format: str | None = Field(
         None,
         description="write the published release as tables too, beside its files: delta, "

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd  # at run time: Spark reads the type hints of a pandas_udf
 
-from nes_spark.releases.publishing import count_parts, part_of, pseudonym, write_part
+from nes_spark.releases.publishing import part_of, pseudonym, write_part
 from nes_spark.schemas import EDITS, LEAKS
 from nes_spark.swapping.rewriting import WHOLE_TEXT
 
@@ -72,7 +72,12 @@ def chosen_rewrites(
 
 
 def assemble(
-    chunks: DataFrame, documents: DataFrame, changed: DataFrame, rewritten: DataFrame, secret: bytes
+    chunks: DataFrame,
+    documents: DataFrame,
+    changed: DataFrame,
+    rewritten: DataFrame,
+    secret: bytes,
+    alone: bool = False,
 ) -> DataFrame:
     """Return every chunk with the text it has in the release.
 
@@ -86,6 +91,9 @@ def assemble(
         Rows of ``rewrites`` that the release is made of, one a chunk at most.
     secret : bytes
         Names the documents.
+    alone : bool, optional
+        Release each chunk by itself: ``release_document_id`` is a name of its own, ``position`` is
+        null.
 
     Returns
     -------
@@ -96,14 +104,14 @@ def assemble(
     """
     from pyspark.sql import functions as F
 
-    def named(ids: pd.Series) -> pd.Series:
-        return ids.map(lambda value: pseudonym(secret, value))
+    kind = "chunk" if alone else "document"
 
-    names = documents.select(
-        "document_id",
-        "period",
-        _udf(named, "string")(F.col("document_id")).alias("release_document_id"),
-    )
+    def named(ids: pd.Series) -> pd.Series:
+        return ids.map(lambda value: pseudonym(secret, value, kind))
+
+    names = documents.select("document_id", "period")
+    if alone:
+        chunks = chunks.withColumn("position", F.lit(None).cast("int"))
     swapped = rewritten.select(
         "chunk_id",
         F.col("text").alias("_swapped"),
@@ -113,6 +121,7 @@ def assemble(
     return (
         chunks.select("chunk_id", "document_id", "position", "gap")
         .join(names, "document_id")
+        .withColumn("release_document_id", _udf(named, "string")(F.col(f"{kind}_id")))
         .join(changed.select("chunk_id", "text", "edits"), "chunk_id")
         .join(swapped, "chunk_id", "left")
         .select(
@@ -134,17 +143,21 @@ def assemble(
     )
 
 
-def write_release(assembled: DataFrame, n_documents: int, uri: str) -> list[dict[str, Any]]:
+def write_release(
+    assembled: DataFrame, parts: int, uri: str, alone: bool = False
+) -> list[dict[str, Any]]:
     """Write the files of a release from the executors.
 
     Parameters
     ----------
     assembled : pyspark.sql.DataFrame
         Result of :func:`assemble`. A chunk without text is not published.
-    n_documents : int
-        Decides the number of parts.
+    parts : int
+        Number of parts (:func:`~nes_spark.releases.publishing.count_parts`).
     uri : str
         Folder, local or remote, that every executor can write to.
+    alone : bool, optional
+        As for :func:`assemble`.
 
     Returns
     -------
@@ -153,8 +166,6 @@ def write_release(assembled: DataFrame, n_documents: int, uri: str) -> list[dict
     """
     from pyspark.sql import functions as F
 
-    parts = count_parts(n_documents)
-
     def part(ids: pd.Series) -> pd.Series:
         return ids.map(lambda value: part_of(value, parts))
 
@@ -162,7 +173,8 @@ def write_release(assembled: DataFrame, n_documents: int, uri: str) -> list[dict
         from pyarrow import fs as pafs
 
         filesystem, folder = pafs.FileSystem.from_uri(uri)
-        return pd.DataFrame(write_part(rows, int(rows["part"].iloc[0]), parts, filesystem, folder))
+        number = int(rows["part"].iloc[0])
+        return pd.DataFrame(write_part(rows, number, parts, filesystem, folder, alone))
 
     written = (
         assembled.where("text <> ''")

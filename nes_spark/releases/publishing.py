@@ -18,11 +18,14 @@ if TYPE_CHECKING:
     import pandas as pd
     from pyarrow import fs as pafs
 
-#: Documents a part of the release holds about; parts are written independently of each other.
-DOCUMENTS_PER_PART = 5_000
+#: Documents, or chunks by themselves, that a part of the release holds about; parts are written
+#: independently of each other.
+DOCUMENTS_PER_PART, CHUNKS_PER_PART = 5_000, 65_000
 
 DOCUMENT_COLUMNS = ("document_id", "period", "n_chunks", "text")
 CHUNK_COLUMNS = ("chunk_id", "document_id", "position", "text")
+#: Of a release in which nothing connects the chunks of a document.
+ALONE_COLUMNS = ("chunk_id", "text")
 
 
 @dataclass(frozen=True)
@@ -57,34 +60,36 @@ class Gate:
         return "waiting" if self.waits else "refused"
 
 
-def pseudonym(secret: bytes, document_id: str) -> str:
-    """Return the name a document has in the release: a keyed hash, 64 bits in hexadecimal.
+def pseudonym(secret: bytes, name: str, kind: str = "document") -> str:
+    """Return the name a document, or a chunk by itself, has in the release: a keyed hash.
 
     Parameters
     ----------
     secret : bytes
         The secret seed; without it the name cannot be traced back or guessed.
-    document_id : str
-        Id in the input.
+    name : str
+        Id of the document or chunk.
+    kind : str, optional
+        ``document`` or ``chunk``; names of the two say nothing of each other.
 
     Returns
     -------
     str
-        ``d`` and 16 hexadecimal digits; equal for equal seed and id, so that the same document has
-        the same name in every release made with this seed.
+        ``d`` or ``c`` and 16 hexadecimal digits (64 bits); equal for equal seed and id, so that the
+        same document has the same name in every release made with this seed.
     """
-    digest = hmac.new(secret, b"document\0" + document_id.encode(), hashlib.sha256)
-    return "d" + digest.hexdigest()[:16]
+    digest = hmac.new(secret, f"{kind}\0{name}".encode(), hashlib.sha256)
+    return kind[0] + digest.hexdigest()[:16]
 
 
-def release_chunk_id(release_document_id: str, position: int) -> str:
-    """Return the id that a chunk has in the release."""
-    return f"{release_document_id}#{position:05d}"
+def release_chunk_id(release_document_id: str, position: int | None) -> str:
+    """Return the id that a chunk has in the release; by itself it has no position."""
+    return release_document_id if position is None else f"{release_document_id}#{position:05d}"
 
 
-def count_parts(n_documents: int) -> int:
+def count_parts(n: int, per_part: int = DOCUMENTS_PER_PART) -> int:
     """Return the number of parts of a release; a function of its size only."""
-    return max(1, -(-n_documents // DOCUMENTS_PER_PART))
+    return max(1, -(-n // per_part))
 
 
 def part_of(release_document_id: str, parts: int) -> int:
@@ -98,7 +103,12 @@ def file_name(table: str, part: int, parts: int, suffix: str) -> str:
 
 
 def write_part(
-    rows: pd.DataFrame, part: int, parts: int, filesystem: pafs.FileSystem, folder: str
+    rows: pd.DataFrame,
+    part: int,
+    parts: int,
+    filesystem: pafs.FileSystem,
+    folder: str,
+    alone: bool = False,
 ) -> list[dict[str, Any]]:
     """Write the files of one part.
 
@@ -111,6 +121,8 @@ def write_part(
         Which part this is, of how many.
     filesystem, folder : pyarrow.fs.FileSystem, str
         Where to write.
+    alone : bool, optional
+        Chunks by themselves: ``release_document_id`` is the name of each; no documents are written.
 
     Returns
     -------
@@ -119,8 +131,12 @@ def write_part(
     """
     import pandas as pd
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
+    if alone:
+        rows = rows.sort_values("release_document_id", ignore_index=True)
+        chunks = rows[["release_document_id", "text"]].set_axis([*ALONE_COLUMNS], axis=1)
+        schema = pa.schema([(name, pa.string()) for name in ALONE_COLUMNS])
+        return _write_files("chunks", chunks, schema, part, parts, filesystem, folder)
     rows = rows.sort_values(["release_document_id", "position"], ignore_index=True)
     chunks = pd.DataFrame(
         {
@@ -164,24 +180,32 @@ def write_part(
     }
     written = []
     for table, frame in (("chunks", chunks), ("documents", documents)):
-        arrow = pa.Table.from_pandas(frame, schema=schemas[table], preserve_index=False)
-        sink = pa.BufferOutputStream()
-        pq.write_table(arrow.replace_schema_metadata(None), sink, compression="snappy")
-        lines = "".join(
-            json.dumps(record, ensure_ascii=False) + "\n" for record in arrow.to_pylist()
-        )
-        for suffix, content in (
-            ("parquet", sink.getvalue().to_pybytes()),
-            ("jsonl", lines.encode()),
-        ):
-            name = file_name(table, part, parts, suffix)
-            with filesystem.open_output_stream(f"{folder}/{name}") as stream:
-                stream.write(content)
-            written.append(
-                {
-                    "file": name,
-                    "rows": len(frame),
-                    "sha256": hashlib.sha256(content).hexdigest(),
-                }
-            )
+        written += _write_files(table, frame, schemas[table], part, parts, filesystem, folder)
+    return written
+
+
+def _write_files(
+    table: str,
+    frame: pd.DataFrame,
+    schema: Any,
+    part: int,
+    parts: int,
+    filesystem: pafs.FileSystem,
+    folder: str,
+) -> list[dict[str, Any]]:
+    """Write one part of a table as Parquet and as JSON Lines."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    arrow = pa.Table.from_pandas(frame, schema=schema, preserve_index=False)
+    sink = pa.BufferOutputStream()
+    pq.write_table(arrow.replace_schema_metadata(None), sink, compression="snappy")
+    lines = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in arrow.to_pylist())
+    written = []
+    for suffix, content in (("parquet", sink.getvalue().to_pybytes()), ("jsonl", lines.encode())):
+        name = file_name(table, part, parts, suffix)
+        with filesystem.open_output_stream(f"{folder}/{name}") as stream:
+            stream.write(content)
+        digest = hashlib.sha256(content).hexdigest()
+        written.append({"file": name, "rows": len(frame), "sha256": digest})
     return written

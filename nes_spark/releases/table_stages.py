@@ -64,6 +64,8 @@ def write_tables(
             for file in (str(entry["file"]) for entry in files)
             if re.match(rf"{name}[-.].*parquet$", file)
         )
+        if not parts:  # chunks by themselves make no documents
+            continue
         place = table_place(config, name, period)
         try:
             if config.release_format == "delta":

@@ -201,6 +201,8 @@ class ReportData:
         Category, entity, entity it was exchanged with, times. Only when examples are allowed.
     examples : sequence of Example
         Only when examples are allowed.
+    alone : bool
+        Whether each chunk is released by itself.
     review : sequence of ReviewRow
         Released chunks to read first; on a page of their own, which is not tracked.
     measured : pandas.DataFrame or None
@@ -247,6 +249,7 @@ class ReportData:
     measured: pd.DataFrame | None = None
     coverage: pd.DataFrame | None = None
     utility: pd.DataFrame | None = None
+    alone: bool = False
 
     @property
     def documents_named(self) -> dict[str, Any] | None:

@@ -17,7 +17,7 @@ from nes_spark.errors import GateRefused
 from nes_spark.logs import Progress
 from nes_spark.plain import plain
 from nes_spark.releases.choice import Choice
-from nes_spark.releases.publishing import Gate
+from nes_spark.releases.publishing import CHUNKS_PER_PART, Gate, count_parts
 from nes_spark.releases.space import statuses_of
 from nes_spark.risk.tables import comparable_population, p_hat_table
 from nes_spark.run.choice import choose_release, chosen_space, scores_of_choice, with_measures
@@ -79,13 +79,12 @@ def _keys(context: Context) -> tuple[str, str]:
     def key(code: Sequence[str], sections: Sequence[str]) -> str:
         return combine(code_digest(*code), context.config.fingerprint(*sections), known, *contents)
 
-    output = context.config.output.model_dump(exclude={"directory"}, exclude_none=True)
-    tables = json.dumps(output, sort_keys=True) if context.config.output.release_format else ""
-
+    # What is written where is no matter of the stages; as it was always, it changes no key.
+    output = context.config.output.model_dump(exclude={"directory"}, exclude_defaults=True)
     published = key(("nes_spark.run.release", ATTACKS), SECTIONS)
-    return (combine(published, tables) if tables else published), key(
-        ("nes_spark.run.findings:audit_release", ATTACKS), ATTACKED
-    )
+    if output:
+        published = combine(published, json.dumps(output, sort_keys=True))
+    return published, key(("nes_spark.run.findings:audit_release", ATTACKS), ATTACKED)
 
 
 def explain_no_swaps(context: Context) -> str:
@@ -274,6 +273,7 @@ def _published_before(context: Context) -> RunResult:
         run.details.get("utility"),
         run.details.get("chunks_named"),
         run.details.get("public_words"),
+        run.details.get("publish", "documents"),
     )
 
 
@@ -345,7 +345,15 @@ def assemble_release(publication: Publication) -> None:
         shifts=context.shifts(),
     )
     publication.assembled = publication.hold(
-        assemble(chunks, documents, replaced, publication.rewritten, context.secret), on_disk=True
+        assemble(
+            chunks,
+            documents,
+            replaced,
+            publication.rewritten,
+            context.secret,
+            alone=config.output.publish == "chunks",
+        ),
+        on_disk=True,
     )
     with progress.part("release", "status", "account for every chunk"):
         if choice.swapped:
@@ -453,9 +461,13 @@ def write_texts(publication: Publication) -> None:
     store.remove(ASIDE)
     store.make_folder(ASIDE, mode=0o700)
     with publication.progress.part("release", "texts", "write the released chunks"):
-        publication.files = write_release(
-            publication.assembled, publication.figures["documents"], store.path(ASIDE)
+        alone = publication.context.config.output.publish == "chunks"
+        size = (
+            count_parts(publication.figures["chunks"], CHUNKS_PER_PART)
+            if alone
+            else count_parts(publication.figures["documents"])
         )
+        publication.files = write_release(publication.assembled, size, store.path(ASIDE), alone)
     publication.language_models = language_model_results(store, publication.files)
 
 
@@ -644,6 +656,7 @@ def _record(publication: Publication, language_models: list[dict[str, Any]]) -> 
     return {
         **found,
         "name": config.name,
+        "publish": config.output.publish,
         "period": config.period,
         "method": "named entity swapping",
         "categories": statuses_of(config.entities.categories, choice.combination, config.releases),
@@ -714,6 +727,7 @@ def move_release(publication: Publication, started: float) -> RunResult:
         "documents_named": record.get("documents_named"),
         "chunks_named": record.get("chunks_named"),
         "public_words": record.get("public_words"),
+        "publish": config.output.publish,
         "coverage": record.get("coverage"),
         "utility": record.get("utility"),
         "configuration": record["configuration"],
@@ -745,4 +759,5 @@ def move_release(publication: Publication, started: float) -> RunResult:
         record.get("utility"),
         record.get("chunks_named"),
         record.get("public_words"),
+        config.output.publish,
     )

@@ -158,6 +158,7 @@ def report_data(
         utility=outcome.utility,
         exchanged=exchanged,
         examples=examples,
+        alone=config.output.publish == "chunks",
         review=[] if outcome.measured is None else _review(context, assembled),
     )
 

@@ -55,6 +55,8 @@ class RunResult:
         the judge is off.
     public_words : dict or None
         The same for who knows a few words of each candidate; None without ``audit.public_words``.
+    publish : str
+        ``documents``, or ``chunks`` where each is released by itself.
     """
 
     directory: str
@@ -70,6 +72,7 @@ class RunResult:
     utility: dict[str, Any] | None = None
     chunks_named: dict[str, Any] | None = None
     public_words: dict[str, Any] | None = None
+    publish: str = "documents"
 
     def table(self, name: str) -> pd.DataFrame:
         """Read a table of the run into memory, see :data:`nes_spark.schemas.TABLES`."""
@@ -202,6 +205,11 @@ def verdict_on_chunks(found: dict[str, Any]) -> str:
 
 def _account(result: RunResult) -> list[tuple[str, str]]:
     rows = [("documents named", verdict_on_documents(result.documents_named))]
+    if result.publish == "chunks":
+        rows = [
+            ("released", "each chunk by itself: which ones are of one document stands in no file"),
+            ("put together", rows[0][1]),
+        ]
     if result.public_words:
         sides = (result.public_words["before"], result.public_words["after"])
         before, after = (f"{row['named'] * row['n']:.0f} of {row['n']:,}" for row in sides)

@@ -513,8 +513,11 @@ def rotate_key(where: Store | str | Path, old: bytes | None, new: bytes | None) 
 
 def release_id(row: Mapping[str, Any]) -> str:
     """Return the id that a chunk of the ledger has in the release."""
-    if row.get("release_document_id"):
-        return f"{row['release_document_id']}#{int(row['position']):05d}"
+    name = row.get("release_document_id")
+    if name and row.get("position") is None:  # released by itself
+        return str(name)
+    if name:
+        return f"{name}#{int(row['position']):05d}"
     return str(row["chunk_id"])
 
 
