@@ -488,3 +488,38 @@ def test_another_candidate_is_published_without_running_a_stage(finished, spark,
     (moved / "stages" / "scores" / "_manifest.json").unlink()
     with pytest.raises(InputError, match="stage scores is not that of today's"):
         choose_again(moved, choice, spark)
+
+
+@pytest.mark.usefixtures("plain_report")
+def test_chunks_can_be_released_by_themselves(finished, spark, tmp_path):
+    from nes_spark.run.inverting import invert_release
+
+    config, result = finished
+    folder = tmp_path / "out" / Path(result.directory).name
+    shutil.copytree(result.directory, folder)  # its stages are up to date
+    quick = {"audit.linkage": False, "audit.recognition": False, "tracking.enabled": False}
+    alone = settings(
+        Path(config.input.path), tmp_path / "out", **quick, **{"output.publish": "chunks"}
+    )
+    swaps = (folder / "stages" / "swaps").stat().st_mtime_ns
+    again = nes.run(alone, spark)
+    assert again.status == "published"
+    assert (folder / "stages" / "swaps").stat().st_mtime_ns == swaps
+    assert "each chunk by itself" in str(again)
+    release = folder / "release"
+    assert {p.name for p in release.iterdir()} == {"chunks.jsonl", "chunks.parquet", "release.json"}
+    assert json.loads((release / "release.json").read_text())["publish"] == "chunks"
+    files = (folder, Path(result.directory))
+    rows, together = (
+        [json.loads(x) for x in (f / "release" / "chunks.jsonl").read_text().split("\n") if x]
+        for f in files
+    )
+    # The same texts, under names that say nothing of each other or of the other release's.
+    assert sorted(row["text"] for row in rows) == sorted(row["text"] for row in together)
+    assert {name for row in rows for name in row} == {"chunk_id", "text"}
+    assert not {r["chunk_id"][1:] for r in rows} & {r["chunk_id"][1:17] for r in together}
+    restored = tmp_path / "restored.jsonl"
+    assert invert_release(str(folder), restored) == len(rows)
+    chunks = again.table("chunks").set_index("chunk_id")["text"].to_dict()
+    found = [json.loads(line) for line in restored.read_text().split("\n") if line]
+    assert {row["chunk_id"]: row["text"] for row in found} == chunks
