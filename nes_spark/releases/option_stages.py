@@ -32,6 +32,7 @@ def compare_options(
     model: MixtureModel,
     secret: bytes,
     sampling: Mapping[str, Any],
+    shifts: DataFrame | None = None,
 ) -> pd.DataFrame:
     """Sample, rewrite and score one combination under several options of the sampler.
 
@@ -61,6 +62,8 @@ def compare_options(
     sampling : mapping
         As :func:`nes_spark.run.pipeline.sampling_tables` returns it, with ``covariates`` where an
         option needs them.
+    shifts : pyspark.sql.DataFrame, optional
+        Secret shift of each document; needed where ``releases.shift`` names a category.
 
     Returns
     -------
@@ -97,6 +100,7 @@ def compare_options(
             tables["mentions"],
             *options[alike[0]],
             entities,
+            shifts=shifts,
         )
         rewrites = part if rewrites is None else rewrites.unionByName(part)
     assert rewrites is not None

@@ -390,6 +390,7 @@ def _options(context: Context, choice: Choice) -> pd.DataFrame:
         context.models()[choice.setting],
         context.secret,
         sampling,
+        context.shifts(),
     )
 
 

@@ -121,9 +121,10 @@ def pack_environment(source: Path, folder: Path) -> Path:
     """Make the archive as ``docs/operations.md`` tells, with the package copied to ``source``."""
     project = folder / "project"
     shutil.copytree(source, project)
-    for name in ("setup.py", "pyproject.toml", "README.md", "MANIFEST.in"):
-        if (ROOT / name).exists():
-            shutil.copy(ROOT / name, project)
+    for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, project)
+    for name in ("conf", "jobs"):  # they lie beside the package and go into it
+        shutil.copytree(ROOT / name, project / name)
     environment, archive = folder / "environment", folder / "environment.tar.gz"
     base = Path(sys.base_prefix) / "bin" / "python3"
     python = str(environment / "bin" / "python")

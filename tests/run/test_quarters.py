@@ -13,6 +13,7 @@ import pytest
 
 import nes_spark as nes
 from nes_spark import logs
+from nes_spark.compare.comparison import compare_runs
 from nes_spark.compare.overlap import overlap_of
 from nes_spark.demo import calls, config_path
 from nes_spark.errors import ConfigError, InputError
@@ -125,7 +126,7 @@ def test_the_next_quarter_starts_from_the_last_and_is_its_own_run(quarters):
     assert sum(found.reasons.values()) == found.possible - found.repeated
     assert found.swapped_alike >= 2 * found.repeated
 
-    compared = nes.report.comparing.compare_runs(
+    compared = compare_runs(
         [quarters.output / period for period in BOTH], quarters.folder / "compare", track=True
     )
     run_id = compared.split("MLflow run: ")[1].strip()
