@@ -898,6 +898,13 @@ class GatesConfig(Section):
         description="bound on the share of documents that the strongest attacker names in the "
         "release; what was not measured is refused",
     )
+    max_chunks_named: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="the same bound for chunks with names, named by who holds all other chunks of "
+        "every source: what counts where output.publish is chunks",
+    )
     min_swaps: int = Field(1, ge=0, description="a release with fewer swaps is refused")
     require: list[str] = Field(
         default_factory=list,

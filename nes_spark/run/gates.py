@@ -60,6 +60,8 @@ class Evidence:
     given : mapping or None
         Fate -> spans that came with the input (:data:`nes_spark.text.given.FATES`); None where
         names are recognised.
+    chunks_named : mapping or None
+        As ``named``, of the chunks with names, by who holds all other chunks.
     """
 
     config: Config
@@ -76,6 +78,7 @@ class Evidence:
     secret_accepted: int = 0
     named: Mapping[str, Any] | None = None
     given: Mapping[str, int] | None = None
+    chunks_named: Mapping[str, Any] | None = None
 
 
 def expected_kinds(config: Config) -> list[str]:
@@ -286,21 +289,29 @@ def given_spans_gate(evidence: Evidence) -> Gate | None:
     return Gate("given spans", True, said, warned=any(lost.values()))
 
 
+def _named_gate(name: str, unit: str, bound: float | None, found: Any) -> Gate | None:
+    """The strongest attacker names few enough of what there is."""
+    if bound is None:
+        return None
+    if found is None:
+        return Gate(
+            name, False, "was not measured (audit.linkage, .documents, .max_documents, .max_words)"
+        )
+    said = f"the strongest attacker ({found['attacker']}) names {found['named']:.1%} of "
+    said += f"{found['n']:,} {unit}, bound {bound:.1%}"
+    return Gate(name, bool(found["named"] <= bound), said)
+
+
 def documents_gate(evidence: Evidence) -> Gate | None:
     """The strongest attacker names few enough documents of the release."""
     bound = evidence.config.gates.max_documents_named
-    if bound is None:
-        return None
-    found = evidence.named
-    if found is None:
-        return Gate(
-            "documents named",
-            False,
-            "was not measured (audit.linkage, .documents, .max_documents, .max_words)",
-        )
-    said = f"the strongest attacker ({found['attacker']}) names {found['named']:.1%} of "
-    said += f"{found['n']:,} documents, bound {bound:.1%}"
-    return Gate("documents named", bool(found["named"] <= bound), said)
+    return _named_gate("documents named", "documents", bound, evidence.named)
+
+
+def chunks_gate(evidence: Evidence) -> Gate | None:
+    """Who holds all other chunks names few enough chunks of the release."""
+    bound = evidence.config.gates.max_chunks_named
+    return _named_gate("chunks named", "chunks", bound, evidence.chunks_named)
 
 
 #: All gates, in the order of report and record. A further one is a function and a place here.
@@ -315,6 +326,7 @@ GATES: list[Callable[[Evidence], Gate | None]] = [
     linkage_gate,
     language_models_gate,
     documents_gate,
+    chunks_gate,
 ]
 
 

@@ -473,7 +473,7 @@ def write_texts(publication: Publication) -> None:
 
 def check_release(publication: Publication) -> None:
     """Search for identifiers and ask every gate."""
-    from nes_spark.audit.measured import strongest
+    from nes_spark.audit.measured import chunks_named, strongest
     from nes_spark.text.searched_stages import searched_kinds, secrets_accepted
 
     context, choice = publication.context, publication.choice
@@ -503,6 +503,9 @@ def check_release(publication: Publication) -> None:
                 if publication.measured is None
                 else strongest(publication.measured).get("after"),
                 publication.figures.get("given_spans"),
+                None
+                if publication.measured is None
+                else chunks_named(publication.measured).get("left_out", {}).get("after"),
             )
         )
 

@@ -75,23 +75,24 @@ def test_each_refuses(name, changes):
     assert not passed(evidence(**changes))[name]
 
 
-def test_documents_that_may_be_named_are_bounded_and_must_be_measured():
-    bound = {"gates": {"max_documents_named": 0.3}}
+@pytest.mark.parametrize(("unit", "field"), [("documents", "named"), ("chunks", "chunks_named")])
+def test_what_may_be_named_is_bounded_and_must_be_measured(unit, field):
+    bound = {"gates": {f"max_{unit}_named": 0.3}}
     named = {"attacker": "combined", "named": 0.35, "n": 40}
     verdicts = {}
     for name, found in (("more", named), ("fewer", named | {"named": 0.3}), ("none", None)):
         (gate,) = [
             g
-            for g in check_gates(evidence(settings=bound, named=found))
-            if g.name == "documents named"
+            for g in check_gates(evidence(settings=bound, **{field: found}))
+            if g.name == f"{unit} named"
         ]
         verdicts[name] = gate
     assert {name: gate.passed for name, gate in verdicts.items()} == {
         "more": False, "fewer": True, "none": False
     }  # fmt: skip
-    assert "(combined) names 35.0% of 40 documents, bound 30.0%" in verdicts["more"].detail
+    assert f"(combined) names 35.0% of 40 {unit}, bound 30.0%" in verdicts["more"].detail
     assert "was not measured" in verdicts["none"].detail
-    assert "documents named" not in passed(evidence(named=named))  # no bound
+    assert f"{unit} named" not in passed(evidence(**{field: named}))  # no bound
 
 
 @pytest.mark.parametrize(
