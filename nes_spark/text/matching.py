@@ -127,6 +127,7 @@ _INITIALS_BEFORE = re.compile(
 #: What counts the bearers of a name: left there it would tell one.
 _GENERATION_AFTER = re.compile(r",? (?:[JS]r\b\.?(?= [a-z]|,|$)|[JS]r\b|I{2,3}\b|IV\b)")
 _DOUBLE_AFTER = re.compile(r"[-‐‑](?=[^\W\d_a-zß-öø-ÿ])[^\W\d_]{2,}")
+_BROKEN_OFF = re.compile(r"(?<![^\W_])(?<![-‐‑])([^\W\d_]{1,15})[-‐‑],? ?$")
 #: Behind a word that the speaker broke off; "Acme-Globex" goes on.
 _CUT_OFF = re.compile(r"[-‐‑–—](?=[\s,.;…]|$)")
 _INNER_CAPITAL = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[^\W\d_a-zß-öø-ÿ])")
@@ -642,6 +643,12 @@ class Matcher:
                 start = part.start()
             if part := _DOUBLE_BEFORE.search(text, max(0, start - 40), start):
                 start = part.start()
+        # What was broken off before it: "R-Rob", "Ac- Acme".
+        name = fold(words.spelled[i])
+        while part := _BROKEN_OFF.search(text, max(0, start - 24), start):
+            if not name.startswith(fold(part.group(1))):
+                break
+            start = part.start()
         if text[end - 2 : end] in ("'s", "’s"):
             end -= 2
         if text[end : end + 1] == ")" and "(" in text[start:end]:

@@ -232,8 +232,16 @@ def test_more_frames_of_the_companys_own_names(text, companies, symbols, aliases
             "[Executive 2], CEO. Thanks, [Executive 2], for phase IV. [Executive 3], or "
             "[Executive 3], spoke.",
         ),
+        (
+            "R-Roe and V- Vi- Vijow of Q-Quantrel.",
+            "[Executive 1] and [Executive 1] of [Company Name].",
+        ),
+        (
+            "A pre-Acme time, a re- Roe and an X-Acme.",
+            "A pre-[Company Name] time, a re- [Executive 1] and an X-[Company Name].",
+        ),
         ("Quan- we at Quantrel grew.", "[Company Name]- we at [Company Name] grew."),
-        ("So Vij-, Vijow spoke.", "So [Executive 1]-, [Executive 1] spoke."),
+        ("So Vij-, Vijow spoke.", "So [Executive 1] spoke."),
         ("Quan-based work, quan- and Qu- and The- stay.",) * 2,
     ],
 )
