@@ -14,11 +14,16 @@ names of the same other company, a chunk that meets the same partner. The ways t
 ``partners``
     The names in a text say whose names they are: a profile over all candidates, by ``linkage``. The
     profile of a document is compared with those of each candidate's earlier releases (cosine).
+``learned released``
+    All ways of looking at once, weighed by what they were worth in the earlier releases, of which
+    the attacker knows whose they are: each quarter is asked about by the others.
 
 Each is tried by every attacker of :mod:`nes_spark.audit.documents` and by ``linkage``. What both
-can do is tried for both: a chunk of the new release whose original is known from an earlier
-quarter (its other words tell it) shows names that were not in it. They are its partner's, and the
-partner shows those of the known chunk (``traced``): the two go back.
+can do is tried for both. The first can release the earlier originals itself, with the same software
+and a secret of its own, and learn weights from that (``learned``). And a chunk of the new release
+whose original is known from an earlier quarter (its other words tell it) shows names that were not
+in it. They are its partner's, and the partner shows those of the known chunk (``traced``): the two
+go back.
 
 Nothing is taken from what an attacker would have to find out: which earlier chunk a released one
 was, which name stands where, and which new chunks are old ones, is given to both.
@@ -35,12 +40,12 @@ import numpy as np
 import pandas as pd
 
 from nes_spark.audit.adversaries import LINKAGE
-from nes_spark.audit.attackers import ATTACKERS, chunk_table, results
-from nes_spark.audit.calibration import standardised
+from nes_spark.audit.attackers import ATTACKERS, Guesses, View, chunk_table, results
+from nes_spark.audit.calibration import fit_weights, matched, standardised, utilities
 from nes_spark.audit.documents import DocumentAttack
+from nes_spark.audit.features import NAMELESS_VIEWS, VIEWS
 from nes_spark.audit.linkage import features_of, swap_entities
 from nes_spark.audit.linkage_matrix import KnownNames
-from nes_spark.audit.ranking import hashes_of, on_grid, pair_keys
 from nes_spark.errors import parameter_error
 
 #: What the two attackers hold beside the new release.
@@ -50,7 +55,8 @@ COLUMNS = ("knows", "attacker", "id", "guess", "rank")
 #: What a quarter's table must have.
 QUARTER = ("chunk_id", "document_id", "metadata", "text_before", "text_after")
 
-RELEASED, BOTH, UNDONE, PARTNERS, TRACED = "released", "both", "undone", "partners", "traced"
+RELEASED, BOTH, UNDONE, PARTNERS = "released", "both", "undone", "partners"
+TRACED, LEARNED, MATCHED = "traced", "learned", "matched"
 
 #: A name goes back when at least this share of the places it came to had one other name.
 _MOSTLY = 0.5
@@ -79,25 +85,28 @@ def quarter_table(owner: str, quarter: pd.DataFrame) -> pd.DataFrame:
     if missing:
         raise parameter_error(owner, "quarter", "a table with entities and edits", sorted(missing))
     table = chunk_table(owner, quarter, QUARTER)
-    shown = [
-        swap_entities(e, x) for e, x in zip(table["entities"], table["edits"], strict=True)
-    ]
-    return table.assign(shown=shown)
+    shown = [swap_entities(e, x) for e, x in zip(table["entities"], table["edits"], strict=True)]
+    return table.assign(shown=_objects(shown))
+
+
+def _objects(values: Iterable[Any]) -> pd.Series[Any]:
+    return pd.Series(list(values), dtype=object)
+
+
+def _columns(table: pd.DataFrame) -> tuple[list[str], list[str]]:
+    return table["chunk_id"].tolist(), table["text_before"].tolist()
 
 
 def _joined(table: pd.DataFrame, label: str, column: str) -> dict[str, str]:
     return {str(k): "\n\n".join(part) for k, part in table.groupby(label, sort=True)[column]}
 
 
-def _document_features(table: pd.DataFrame, column: str) -> dict[str, list[str]]:
+def _document_features(table: pd.DataFrame) -> list[list[str]]:
+    """Return what each document shows, in order of document_id."""
     found: dict[str, set[str]] = defaultdict(set)
-    for document, entities in zip(table["document_id"], table[column], strict=True):
+    for document, entities in zip(table["document_id"], table["shown"], strict=True):
         found[document].update(features_of(entities))
-    return {document: sorted(names) for document, names in sorted(found.items())}
-
-
-def _features(table: pd.DataFrame, column: str) -> tuple[list[str], list[list[str]]]:
-    return table["metadata"].tolist(), [features_of(entities) for entities in table[column]]
+    return [sorted(found[document]) for document in sorted(found)]
 
 
 def _spelled(edits: Iterable[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
@@ -152,7 +161,7 @@ def _undone(table: pd.DataFrame, names: Mapping[tuple[str, str], str]) -> pd.Dat
         {c: sorted({names.get((c, e), e) for e in mine}) for c, mine in entities.items()}
         for entities in table["shown"]
     ]
-    return table.assign(text_after=[back(t) for t in table["text_after"]], shown=shown)
+    return table.assign(text_after=[back(t) for t in table["text_after"]], shown=_objects(shown))
 
 
 def traced(table: pd.DataFrame, known: Mapping[str, str]) -> pd.DataFrame:
@@ -172,7 +181,7 @@ def traced(table: pd.DataFrame, known: Mapping[str, str]) -> pd.DataFrame:
         the chunks that show a name which a known chunk lost, the one with the most such names,
         rarer ones counting more. Each is undone once.
     """
-    old = [known.get(c) == text for c, text in zip(table["chunk_id"], table["text_before"])]
+    old = [known.get(c) == text for c, text in zip(*_columns(table), strict=True)]
     holders: dict[tuple[str, str], list[int]] = defaultdict(list)
     for row, (is_old, shown) in enumerate(zip(old, table["shown"], strict=True)):
         if not is_old:
@@ -184,7 +193,7 @@ def traced(table: pd.DataFrame, known: Mapping[str, str]) -> pd.DataFrame:
     for row in np.flatnonzero(old).tolist():
         pairs = {(c, o): n for c, o, n in _spelled(table["edits"].iloc[row])}
         moved[row] = pairs
-        found: Counter[int] = Counter()
+        found: dict[int, float] = defaultdict(float)
         for key in pairs:
             for other in holders.get(key, ()):
                 found[other] += 1 / len(holders[key])
@@ -200,61 +209,104 @@ def traced(table: pd.DataFrame, known: Mapping[str, str]) -> pd.DataFrame:
         shown[other] = {
             c: sorted({pairs.get((c, e), e) for e in mine}) for c, mine in shown[other].items()
         }
-    return table.assign(text_after=texts, shown=shown)
+    return table.assign(text_after=texts, shown=_objects(shown))
 
 
-class KnownOriginals:
-    """What both attackers hold of the earlier quarters: texts and names, whose they are.
+#: What weighing learns about: every view of the originals, with names and without.
+_VIEWS: tuple[View, ...] = tuple(
+    dict.fromkeys([*((v, v != "style") for v in VIEWS), *((v, False) for v in NAMELESS_VIEWS)])
+)
+#: Views of the earlier releases: what is left of the texts without names is that of the originals.
+_RELEASED_VIEWS: tuple[View, ...] = (("words", True), ("names", True))
+
+
+class Held:
+    """Texts and names of the earlier quarters, whose they are: what guesses are made from.
 
     Parameters
     ----------
     earlier : sequence of pandas.DataFrame
-        As :func:`quarter_table` describes them; `text_after` and ``edits`` are not looked at.
-    text, names : str
-        Columns that are known; those after swapping for what only the second attacker holds.
+        From :func:`quarter_table`.
+    texts, names : sequence of str
+        Columns that are known, by default those before swapping.
     """
 
     def __init__(
         self,
         earlier: Sequence[pd.DataFrame],
-        text: Sequence[str] = ("text_before",),
+        texts: Sequence[str] = ("text_before",),
         names: Sequence[str] = ("entities",),
     ) -> None:
         parts: dict[str, list[str]] = defaultdict(list)
         owners: list[str] = []
         found: list[list[str]] = []
         for table in earlier:
-            for column in text:
+            for column in texts:
                 for metadata, told in _joined(table, "metadata", column).items():
                     parts[metadata].append(told)
             for column in names:
-                mine = _features(table, column)
-                owners += mine[0]
-                found += mine[1]
+                owners += table["metadata"].tolist()
+                found += [features_of(entities) for entities in table[column]]
         self.documents = DocumentAttack({m: "\n\n".join(p) for m, p in parts.items()})
         self.names = KnownNames(owners, found)
+        self.candidates = self.names.candidates
+
+    def truth(self, table: pd.DataFrame) -> tuple[list[str], np.ndarray]:
+        """Return the documents of a quarter in order, and the number of each one's candidate."""
+        owner = dict(zip(table["document_id"], table["metadata"], strict=True))
+        ids = sorted(owner)
+        return ids, np.array([self.names.number.get(owner[d], -1) for d in ids])
 
     def guess(
         self, table: pd.DataFrame, attackers: Sequence[str], prefix: str = ""
     ) -> pd.DataFrame:
         """Let all attackers guess about a release; rows of :data:`COLUMNS` but ``knows``."""
         texts = _joined(table, "document_id", "text_after")
-        truth = dict(zip(table["document_id"], table["metadata"], strict=True))
-        read = self.documents.attack(texts, truth, attackers=attackers)
-        seen = _document_features(table, "shown")
-        true = np.array([self.names.number.get(truth[d], -1) for d in seen])
-        linked = self.names.guess(list(seen), list(seen.values()), true)
-        sure = np.full(len(seen), np.inf)
-        named = results(list(seen), self.names.candidates, {LINKAGE: (linked, sure)})
+        owner = dict(zip(table["document_id"], table["metadata"], strict=True))
+        read = self.documents.attack(texts, owner, attackers=attackers)
+        ids, true = self.truth(table)
+        linked = self.names.guess(ids, _document_features(table), true)
+        named = results(ids, self.candidates, {LINKAGE: (linked, np.full(len(ids), np.inf))})
         found = pd.concat([read, named], ignore_index=True)
-        label = found["attacker"] if not prefix else prefix + " " + found["attacker"]
+        label = prefix + " " + found["attacker"] if prefix else found["attacker"]
         return found.assign(attacker=label)[list(COLUMNS[1:])]
 
+    def layers(self, table: pd.DataFrame, views: Sequence[View] = _VIEWS) -> np.ndarray:
+        """Return how alike documents and candidates are, shape (views + 1, documents, m).
 
-def partner_guesses(
+        The last is that of ``linkage``.
+        """
+        read = self.documents.layers(_joined(table, "document_id", "text_after"), views)
+        linked = standardised(self.names.scores(_document_features(table)))
+        return np.concatenate([read, linked[None]])
+
+
+class KnownOriginals(Held):
+    """What both attackers hold of the earlier quarters, ready for several releases of them.
+
+    Parameters
+    ----------
+    earlier : sequence of pandas.DataFrame
+        As :func:`quarter_table` describes them; what was released is not looked at.
+    """
+
+    def __init__(self, earlier: Sequence[pd.DataFrame]) -> None:
+        super().__init__(earlier)
+        self._earlier = list(earlier)
+        self._rest: dict[int, Held] = {}
+
+    def without(self, quarter: int) -> Held:
+        """Return the originals of all quarters but one, to guess about that one."""
+        if quarter not in self._rest:
+            rest = [table for k, table in enumerate(self._earlier) if k != quarter]
+            self._rest[quarter] = Held(rest)
+        return self._rest[quarter]
+
+
+def partner_layer(
     names: KnownNames, earlier: Sequence[pd.DataFrame], new: pd.DataFrame
-) -> pd.DataFrame:
-    """Guess by whose names a document shows: those that the candidate's releases showed before.
+) -> np.ndarray:
+    """Compare whose names documents show with whose the candidates' releases showed before.
 
     Parameters
     ----------
@@ -265,33 +317,89 @@ def partner_guesses(
 
     Returns
     -------
-    pandas.DataFrame
-        Rows of :data:`COLUMNS` but ``knows``.
+    numpy.ndarray of float64, shape (documents, candidates)
+        Cosines of the profiles, standardised.
     """
-    sums = np.zeros((len(names.candidates), len(names.candidates)))
+    m = len(names.candidates)
+    sums = np.zeros((m, m))
     for table in earlier:
         owner = dict(zip(table["document_id"], table["metadata"], strict=True))
-        seen = _document_features(table, "shown")
-        profile = standardised(names.scores(list(seen.values())))
-        np.add.at(sums, [names.number[owner[d]] for d in seen], profile)
-    asked = _document_features(new, "shown")
-    owner = dict(zip(new["document_id"], new["metadata"], strict=True))
-    mine = standardised(names.scores(list(asked.values())))
-    length = np.linalg.norm(sums, axis=1)
-    scores = on_grid(mine @ np.divide(sums.T, length, out=np.zeros_like(sums), where=length > 0))
-    ids = list(asked)
-    ties = pair_keys(hashes_of(ids)[:, None], hashes_of(names.candidates)[None, :])
-    order = np.lexsort((ties, -scores), axis=1)
-    true = np.array([names.number.get(owner[d], -1) for d in ids])
-    place = np.argmax(order == true[:, None], axis=1) + 1
-    return pd.DataFrame(
-        {
-            "attacker": PARTNERS,
-            "id": ids,
-            "guess": [names.candidates[k] for k in order[:, 0]],
-            "rank": pd.array(np.where(true >= 0, place, 0), dtype="Int64"),
-        }
-    ).assign(rank=lambda t: t["rank"].where(t["rank"] > 0))
+        profile = standardised(names.scores(_document_features(table)))
+        np.add.at(sums, [names.number[owner[d]] for d in sorted(owner)], profile)
+    length = np.linalg.norm(sums, axis=1, keepdims=True)
+    theirs = np.divide(sums, length, out=np.zeros_like(sums), where=length > 0)
+    return standardised(standardised(names.scores(_document_features(new))) @ theirs.T)
+
+
+def _table(
+    ids: Sequence[str], candidates: Sequence[str], found: Mapping[str, Guesses]
+) -> pd.DataFrame:
+    sure = np.full(len(ids), np.inf)
+    table = results(ids, candidates, {name: (guesses, sure) for name, guesses in found.items()})
+    return table[list(COLUMNS[1:])]
+
+
+def _weighed(
+    originals: KnownOriginals,
+    labelled: Sequence[pd.DataFrame],
+    new: pd.DataFrame,
+    releases: bool,
+    name: str,
+) -> pd.DataFrame | None:
+    """Learn from releases whose documents are known how much each way of looking is worth.
+
+    The release of each quarter is asked about by what is known of the others.
+
+    Parameters
+    ----------
+    originals : KnownOriginals
+    labelled : sequence of pandas.DataFrame
+        The earlier quarters, in the order of the originals, as they were released or might be.
+    new : pandas.DataFrame
+    releases : bool
+        Whether the earlier releases are looked at as well.
+    name : str
+        Of the attacker.
+    """
+    if len(labelled) < 2:
+        return None
+
+    def layers(known: Held, others: Sequence[pd.DataFrame], table: pd.DataFrame) -> np.ndarray:
+        found = known.layers(table)
+        if not releases:
+            return found
+        seen = Held(others, ("text_after",), ("shown",)).layers(table, _RELEASED_VIEWS)
+        partners = partner_layer(known.names, others, table)
+        return np.concatenate([found, seen, partners[None]])
+
+    parts = []
+    for k, table in enumerate(labelled):
+        others = [other for j, other in enumerate(labelled) if j != k]
+        known = originals.without(k)
+        ids, true = known.truth(table)
+        # What the other quarters hold word for word is no example of what they do not.
+        old = documents_again(table, others)
+        rows = [i for i, d in enumerate(ids) if true[i] >= 0 and d not in old]
+        if rows:
+            parts.append((layers(known, others, table)[:, rows], true[rows], 1.0))
+    if not parts:
+        return None
+    weights = fit_weights(parts)
+    ids, true = originals.truth(new)
+    utility = utilities(weights, layers(originals, labelled, new))
+    matching = matched(utility, -(-len(ids) // len(originals.candidates)))
+    found = {
+        name: Guesses.of(utility, true),
+        f"{name} {MATCHED}": Guesses.of(matching, true),
+    }
+    return _table(ids, originals.candidates, found)
+
+
+def documents_again(table: pd.DataFrame, others: Iterable[pd.DataFrame]) -> set[str]:
+    """Return the documents of which other quarters hold a chunk with the same id and text."""
+    held = {pair for o in others for pair in zip(o["chunk_id"], o["text_before"], strict=True)}
+    pairs = zip(table["chunk_id"], table["text_before"], table["document_id"], strict=True)
+    return {document for chunk, text, document in pairs if (chunk, text) in held}
 
 
 def attack_with_history(
@@ -299,6 +407,7 @@ def attack_with_history(
     new: pd.DataFrame,
     *,
     originals: KnownOriginals | None = None,
+    rehearsed: Sequence[pd.DataFrame] | None = None,
     attackers: Sequence[str] = ATTACKERS,
 ) -> pd.DataFrame:
     """Ask both attackers whose documents those of a new release are.
@@ -312,8 +421,12 @@ def attack_with_history(
         quarter holds with the same id and text.
     originals : KnownOriginals, optional
         Of `earlier`, where several releases of the same quarters are attacked.
+    rehearsed : sequence of pandas.DataFrame, optional
+        Releases of the earlier quarters that the first attacker has made, with the same software
+        and a secret of its own, to learn from.
     attackers : sequence of str
-        Some of :data:`nes_spark.audit.attackers.ATTACKERS`; ``linkage`` is always asked.
+        Some of :data:`nes_spark.audit.attackers.ATTACKERS`; ``linkage`` and what is said above are
+        always tried.
 
     Returns
     -------
@@ -325,35 +438,48 @@ def attack_with_history(
     Raises
     ------
     ValueError
-        When there is no earlier quarter, or a table is refused (:func:`quarter_table`).
+        When there is no earlier quarter, a table is refused (:func:`quarter_table`), or the
+        rehearsed quarters are not those before.
     """
     owner = "attack_with_history"
     if not earlier:
         raise parameter_error(owner, "earlier", "one or more quarters", 0)
     before = [quarter_table(owner, table) for table in earlier]
     table = quarter_table(owner, new)
+    played = [quarter_table(owner, one) for one in rehearsed or ()]
+    if played and [p["chunk_id"].tolist() for p in played] != [
+        b["chunk_id"].tolist() for b in before
+    ]:
+        raise parameter_error(owner, "rehearsed", "releases of the earlier quarters", "others")
     known = originals or KnownOriginals(before)
     texts = {
         c: text
         for one in before
         for c, text in zip(one["chunk_id"], one["text_before"], strict=True)
     }
+    plain: list[pd.DataFrame | None] = [known.guess(table, attackers)]
     follow = traced(table, texts)
-    plain = [known.guess(table, attackers)]
     if follow["text_after"].tolist() != table["text_after"].tolist():
         plain.append(known.guess(follow, attackers, TRACED))
-    released = KnownOriginals(before, ("text_after",), ("shown",))
-    both = KnownOriginals(before, ("text_before", "text_after"), ("entities", "shown"))
-    history = [
+        plain.append(_weighed(known, played, follow, False, f"{TRACED} {LEARNED}"))
+    plain.append(_weighed(known, played, table, False, LEARNED))
+    released = Held(before, ("text_after",), ("shown",))
+    both = Held(before, ("text_before", "text_after"), ("entities", "shown"))
+    ids, true = known.truth(table)
+    partners = Guesses.of(partner_layer(known.names, before, table), true)
+    history: list[pd.DataFrame | None] = [
         released.guess(table, attackers, RELEASED),
         both.guess(table, attackers, BOTH),
-        partner_guesses(known.names, before, table),
+        _table(ids, known.candidates, {PARTNERS: partners}),
+        _weighed(known, before, table, True, f"{LEARNED} {RELEASED}"),
     ]
+    if follow["text_after"].tolist() != table["text_after"].tolist():
+        history.append(_weighed(known, before, follow, True, f"{TRACED} {LEARNED} {RELEASED}"))
     names = names_undone(before)
     if names:
         history.append(known.guess(_undone(table, names), attackers, UNDONE))
     return pd.concat(
-        [part.assign(knows=ORIGINALS) for part in plain]
-        + [part.assign(knows=RELEASES) for part in [*plain, *history]],
+        [part.assign(knows=ORIGINALS) for part in plain if part is not None]
+        + [part.assign(knows=RELEASES) for part in [*plain, *history] if part is not None],
         ignore_index=True,
     )[list(COLUMNS)]

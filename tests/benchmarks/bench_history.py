@@ -18,6 +18,7 @@ the document of a company the same id in every quarter, ``--unit document`` exch
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import re
 import sys
@@ -82,7 +83,7 @@ def parts(text: str, mentions: Sequence[Mention]) -> Iterator[tuple[str, list[Me
     ends = [m.end() for m in re.finditer(r"[.?!] (?=[A-Z\\[])", text)]
     ends = [e for e in ends if not any(m.start < e < m.end for m in mentions)]
     cuts = [0, *ends[SENTENCES - 1 :: SENTENCES], len(text)]
-    for start, stop in zip(cuts, cuts[1:], strict=False):
+    for start, stop in itertools.pairwise(cuts):
         if text[start:stop].strip():
             yield (
                 text[start:stop],
@@ -246,18 +247,21 @@ def measure(options: argparse.Namespace) -> pd.DataFrame:
     held = range(1, len(PERIODS)) if options.every else (len(PERIODS) - 1,)
     known: dict[int, KnownOriginals] = {}
     rows = []
+    # What the attacker makes of the earlier originals itself, with the same software.
+    own = seed_named("the attacker's own")
+    played = [release(q, means, own, options.unit, options.sticky) for q in made[:-1]]
     for number in range(options.seeds):
         seed = seed_named(f"history {number}")
         tables = [release(q, means, seed, options.unit, options.sticky) for q in made]
         for h in held:
             earlier = tables[-1 - h : -1]
-            known.setdefault(h, KnownOriginals(earlier))
+            if h not in known:
+                known[h] = KnownOriginals(earlier)
             found = attack_with_history(
-                earlier, tables[-1], originals=known[h], attackers=options.attackers.split(",")
-            )
-            rows += [
-                (number, h, *key, share) for key, share in shares(found, made[-1].new).items()
-            ]
+                earlier, tables[-1], originals=known[h], rehearsed=played[-h:],
+                attackers=options.attackers.split(","),
+            )  # fmt: skip
+            rows += [(number, h, *key, share) for key, share in shares(found, made[-1].new).items()]
         print(".", end="", flush=True, file=sys.stderr)
     return pd.DataFrame(rows, columns=["seed", "held", "knows", "attacker", "named"])
 
