@@ -260,10 +260,14 @@ class Held:
     def guess(
         self, table: pd.DataFrame, attackers: Sequence[str], prefix: str = ""
     ) -> pd.DataFrame:
-        """Let all attackers guess about a release; rows of :data:`COLUMNS` but ``knows``."""
+        """Let all attackers guess about a release; rows of :data:`COLUMNS` but ``knows``.
+
+        With a prefix those who ignore names are left out: to them it is all the same release.
+        """
         texts = _joined(table, "document_id", "text_after")
         owner = dict(zip(table["document_id"], table["metadata"], strict=True))
-        read = self.documents.attack(texts, owner, attackers=attackers)
+        names = "seen" if prefix else "both"
+        read = self.documents.attack(texts, owner, attackers=attackers, names=names)
         ids, true = self.truth(table)
         linked = self.names.guess(ids, _document_features(table), true)
         named = results(ids, self.candidates, {LINKAGE: (linked, np.full(len(ids), np.inf))})
@@ -293,6 +297,7 @@ class KnownOriginals(Held):
     def __init__(self, earlier: Sequence[pd.DataFrame]) -> None:
         super().__init__(earlier)
         self._earlier = list(earlier)
+        self.chunk_ids = [sorted(table["chunk_id"]) for table in earlier]
         self._rest: dict[int, Held] = {}
 
     def without(self, quarter: int) -> Held:
@@ -339,60 +344,79 @@ def _table(
     return table[list(COLUMNS[1:])]
 
 
-def _weighed(
-    originals: KnownOriginals,
-    labelled: Sequence[pd.DataFrame],
-    new: pd.DataFrame,
-    releases: bool,
-    name: str,
-) -> pd.DataFrame | None:
-    """Learn from releases whose documents are known how much each way of looking is worth.
+class Learned:
+    """Weights of all ways of looking, learned from releases whose documents are known.
 
     The release of each quarter is asked about by what is known of the others.
 
     Parameters
     ----------
     originals : KnownOriginals
+        Of two or more quarters.
     labelled : sequence of pandas.DataFrame
-        The earlier quarters, in the order of the originals, as they were released or might be.
-    new : pandas.DataFrame
+        The same quarters as they were released, or as the attacker releases them itself; as
+        :func:`quarter_table` describes them.
     releases : bool
-        Whether the earlier releases are looked at as well.
-    name : str
-        Of the attacker.
+        Whether these releases are looked at as well: what comes again is then evidence.
+
+    Raises
+    ------
+    ValueError
+        When these are not the quarters of the originals.
     """
-    if len(labelled) < 2:
-        return None
 
-    def layers(known: Held, others: Sequence[pd.DataFrame], table: pd.DataFrame) -> np.ndarray:
+    def __init__(
+        self, originals: KnownOriginals, labelled: Sequence[pd.DataFrame], releases: bool = False
+    ) -> None:
+        owner = "Learned"
+        tables = [quarter_table(owner, table) for table in labelled]
+        if len(tables) < 2 or [t["chunk_id"].tolist() for t in tables] != originals.chunk_ids:
+            raise parameter_error(
+                owner,
+                "labelled",
+                "releases of the quarters of the originals, two or more",
+                "others",
+            )
+        self._originals, self._tables, self._releases = originals, tables, releases
+        parts = []
+        for k, table in enumerate(tables):
+            others = [other for j, other in enumerate(tables) if j != k]
+            known = originals.without(k)
+            ids, true = known.truth(table)
+            # What the other quarters hold word for word is no example of what they do not.
+            old = documents_again(table, others)
+            rows = [i for i, d in enumerate(ids) if true[i] >= 0 and d not in old]
+            if rows:
+                layers = self._layers(known, self._seen(others), others, table)
+                parts.append((layers[:, rows], true[rows], 1.0))
+        self._weights = fit_weights(parts) if parts else None
+        self._all = self._seen(tables)
+
+    def _seen(self, tables: Sequence[pd.DataFrame]) -> Held | None:
+        return Held(tables, ("text_after",), ("shown",)) if self._releases else None
+
+    def _layers(
+        self, known: Held, seen: Held | None, others: Sequence[pd.DataFrame], table: pd.DataFrame
+    ) -> np.ndarray:
         found = known.layers(table)
-        if not releases:
+        if seen is None:
             return found
-        seen = Held(others, ("text_after",), ("shown",)).layers(table, _RELEASED_VIEWS)
         partners = partner_layer(known.names, others, table)
-        return np.concatenate([found, seen, partners[None]])
+        return np.concatenate([found, seen.layers(table, _RELEASED_VIEWS), partners[None]])
 
-    parts = []
-    for k, table in enumerate(labelled):
-        others = [other for j, other in enumerate(labelled) if j != k]
-        known = originals.without(k)
-        ids, true = known.truth(table)
-        # What the other quarters hold word for word is no example of what they do not.
-        old = documents_again(table, others)
-        rows = [i for i, d in enumerate(ids) if true[i] >= 0 and d not in old]
-        if rows:
-            parts.append((layers(known, others, table)[:, rows], true[rows], 1.0))
-    if not parts:
-        return None
-    weights = fit_weights(parts)
-    ids, true = originals.truth(new)
-    utility = utilities(weights, layers(originals, labelled, new))
-    matching = matched(utility, -(-len(ids) // len(originals.candidates)))
-    found = {
-        name: Guesses.of(utility, true),
-        f"{name} {MATCHED}": Guesses.of(matching, true),
-    }
-    return _table(ids, originals.candidates, found)
+    def guess(self, table: pd.DataFrame, name: str) -> pd.DataFrame | None:
+        """Guess about a release; rows of :data:`COLUMNS` but ``knows``; None without an example."""
+        if self._weights is None:
+            return None
+        ids, true = self._originals.truth(table)
+        layers = self._layers(self._originals, self._all, self._tables, table)
+        utility = utilities(self._weights, layers)
+        matching = matched(utility, -(-len(ids) // len(self._originals.candidates)))
+        found = {
+            name: Guesses.of(utility, true),
+            f"{name} {MATCHED}": Guesses.of(matching, true),
+        }
+        return _table(ids, self._originals.candidates, found)
 
 
 def documents_again(table: pd.DataFrame, others: Iterable[pd.DataFrame]) -> set[str]:
@@ -407,7 +431,7 @@ def attack_with_history(
     new: pd.DataFrame,
     *,
     originals: KnownOriginals | None = None,
-    rehearsed: Sequence[pd.DataFrame] | None = None,
+    rehearsed: Learned | None = None,
     attackers: Sequence[str] = ATTACKERS,
 ) -> pd.DataFrame:
     """Ask both attackers whose documents those of a new release are.
@@ -421,9 +445,9 @@ def attack_with_history(
         quarter holds with the same id and text.
     originals : KnownOriginals, optional
         Of `earlier`, where several releases of the same quarters are attacked.
-    rehearsed : sequence of pandas.DataFrame, optional
-        Releases of the earlier quarters that the first attacker has made, with the same software
-        and a secret of its own, to learn from.
+    rehearsed : Learned, optional
+        What the first attacker has learned from releases of the earlier quarters that it has made,
+        with the same software and a secret of its own.
     attackers : sequence of str
         Some of :data:`nes_spark.audit.attackers.ATTACKERS`; ``linkage`` and what is said above are
         always tried.
@@ -438,43 +462,41 @@ def attack_with_history(
     Raises
     ------
     ValueError
-        When there is no earlier quarter, a table is refused (:func:`quarter_table`), or the
-        rehearsed quarters are not those before.
+        When there is no earlier quarter, or a table is refused (:func:`quarter_table`).
     """
     owner = "attack_with_history"
     if not earlier:
         raise parameter_error(owner, "earlier", "one or more quarters", 0)
     before = [quarter_table(owner, table) for table in earlier]
     table = quarter_table(owner, new)
-    played = [quarter_table(owner, one) for one in rehearsed or ()]
-    if played and [p["chunk_id"].tolist() for p in played] != [
-        b["chunk_id"].tolist() for b in before
-    ]:
-        raise parameter_error(owner, "rehearsed", "releases of the earlier quarters", "others")
     known = originals or KnownOriginals(before)
     texts = {
         c: text
         for one in before
         for c, text in zip(one["chunk_id"], one["text_before"], strict=True)
     }
-    plain: list[pd.DataFrame | None] = [known.guess(table, attackers)]
+    tables = {"": table}
     follow = traced(table, texts)
     if follow["text_after"].tolist() != table["text_after"].tolist():
-        plain.append(known.guess(follow, attackers, TRACED))
-        plain.append(_weighed(known, played, follow, False, f"{TRACED} {LEARNED}"))
-    plain.append(_weighed(known, played, table, False, LEARNED))
+        tables[TRACED] = follow
+    plain: list[pd.DataFrame | None] = []
+    history: list[pd.DataFrame | None] = []
+    learned = Learned(known, before, releases=True) if len(before) > 1 else None
+    for how, shown in tables.items():
+        plain.append(known.guess(shown, attackers, how))
+        if rehearsed is not None:
+            plain.append(rehearsed.guess(shown, f"{how} {LEARNED}".strip()))
+        if learned is not None:
+            history.append(learned.guess(shown, f"{how} {LEARNED} {RELEASED}".strip()))
     released = Held(before, ("text_after",), ("shown",))
     both = Held(before, ("text_before", "text_after"), ("entities", "shown"))
     ids, true = known.truth(table)
     partners = Guesses.of(partner_layer(known.names, before, table), true)
-    history: list[pd.DataFrame | None] = [
+    history += [
         released.guess(table, attackers, RELEASED),
         both.guess(table, attackers, BOTH),
         _table(ids, known.candidates, {PARTNERS: partners}),
-        _weighed(known, before, table, True, f"{LEARNED} {RELEASED}"),
     ]
-    if follow["text_after"].tolist() != table["text_after"].tolist():
-        history.append(_weighed(known, before, follow, True, f"{TRACED} {LEARNED} {RELEASED}"))
     names = names_undone(before)
     if names:
         history.append(known.guess(_undone(table, names), attackers, UNDONE))

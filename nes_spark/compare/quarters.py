@@ -98,7 +98,9 @@ def quarter_of(run: PublishedRun) -> pd.DataFrame:
     after, edits = {}, {}
     for row in read_ledger(run.store, run.config.ledger):
         after[row["chunk_id"]] = released.get(release_id(row), "")
-        edits[row["chunk_id"]] = row.get("edits") or ()
+        whole = row.get("whole")  # a text that was dropped or summarised, edits kept or not
+        gone = [{"category": whole, "old_entity": "", "new_entity": ""}] if whole else ()
+        edits[row["chunk_id"]] = row.get("edits") or gone
     return chunks.assign(
         text_after=[after.get(c, "") for c in chunks["chunk_id"]],
         entities=pd.Series([dict(cells.get(c) or {}) for c in chunks["chunk_id"]], dtype=object),

@@ -11,6 +11,8 @@ from nes_spark.audit.history import (
     ORIGINALS,
     PARTNERS,
     RELEASES,
+    KnownOriginals,
+    Learned,
     attack_with_history,
     names_undone,
     quarter_table,
@@ -220,12 +222,15 @@ def test_the_first_attacker_learns_from_releases_of_its_own():
     quarters = [quarter(n, afresh) for n in range(3)]
     own = [quarter(n, lambda q, m: afresh(q + 10, m)).assign(chunk_id=quarters[n]["chunk_id"],
            document_id=quarters[n]["document_id"]) for n in range(2)]  # fmt: skip
-    found = attack_with_history(quarters[:-1], quarters[-1], rehearsed=own, attackers=["names"])
+    known = KnownOriginals(quarters[:-1])
+    learned = Learned(known, own)
+    found = attack_with_history(quarters[:-1], quarters[-1], rehearsed=learned, attackers=["names"])
     assert {"learned", "learned matched"} <= set(found.loc[found["knows"] == ORIGINALS, "attacker"])
     # It is told nothing of what was published before.
     other = [q.assign(text_after="other words", edits=[[]] * len(q)) for q in quarters[:-1]]
-    same = attack_with_history(other, quarters[-1], rehearsed=own, attackers=["names"])
+    same = attack_with_history(other, quarters[-1], rehearsed=learned, attackers=["names"])
     mine = [f[f["knows"] == ORIGINALS].reset_index(drop=True) for f in (found, same)]
     pd.testing.assert_frame_equal(*mine)
-    with pytest.raises(ValueError, match="rehearsed"):
-        attack_with_history(quarters[:-1], quarters[-1], rehearsed=own[:1])
+    for wrong in (own[:1], own[::-1]):
+        with pytest.raises(ValueError, match="releases of the quarters of the originals"):
+            Learned(known, wrong)

@@ -31,7 +31,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from nes_spark.audit.history import ORIGINALS, RELEASES, KnownOriginals, attack_with_history
+from nes_spark.audit.history import (
+    ORIGINALS,
+    RELEASES,
+    KnownOriginals,
+    Learned,
+    attack_with_history,
+)
 from nes_spark.config import EntitiesConfig, MixtureConfig, ReleasesConfig, SwappingConfig
 from nes_spark.demo.calls import Call
 from nes_spark.demo.world import company
@@ -245,7 +251,7 @@ def measure(options: argparse.Namespace) -> pd.DataFrame:
     made, model = quarters(options.companies, options.again, options.length, options.ids)
     means = dict(enumerate(model.means))
     held = range(1, len(PERIODS)) if options.every else (len(PERIODS) - 1,)
-    known: dict[int, KnownOriginals] = {}
+    known: dict[int, tuple[KnownOriginals, Learned | None]] = {}
     rows = []
     # What the attacker makes of the earlier originals itself, with the same software.
     own = seed_named("the attacker's own")
@@ -256,14 +262,18 @@ def measure(options: argparse.Namespace) -> pd.DataFrame:
         for h in held:
             earlier = tables[-1 - h : -1]
             if h not in known:
-                known[h] = KnownOriginals(earlier)
+                mine = KnownOriginals(earlier)
+                known[h] = mine, Learned(mine, played[-h:]) if h > 1 else None
             found = attack_with_history(
-                earlier, tables[-1], originals=known[h], rehearsed=played[-h:],
+                earlier, tables[-1], originals=known[h][0], rehearsed=known[h][1],
                 attackers=options.attackers.split(","),
             )  # fmt: skip
             rows += [(number, h, *key, share) for key, share in shares(found, made[-1].new).items()]
         print(".", end="", flush=True, file=sys.stderr)
-    return pd.DataFrame(rows, columns=["seed", "held", "knows", "attacker", "named"])
+        found = pd.DataFrame(rows, columns=["seed", "held", "knows", "attacker", "named"])
+        if options.save:
+            found.to_json(options.save, orient="records", lines=True)
+    return found
 
 
 def main() -> None:
@@ -278,12 +288,12 @@ def main() -> None:
     parser.add_argument("--no-sticky", dest="sticky", action="store_false")
     parser.add_argument("--every", action="store_true", help="1 to 5 quarters, not 5 alone")
     parser.add_argument("--attackers", default="names,words,combined,matched")
-    parser.add_argument("--save", help="write all shares to this file (JSON Lines)")
+    parser.add_argument(
+        "--save", help="write all shares to this file (JSON Lines), after each seed"
+    )
     options = parser.parse_args()
     begun = time.time()
     found = measure(options)
-    if options.save:
-        found.to_json(options.save, orient="records", lines=True)
     print(json.dumps(vars(options)))
     print("quarters held | originals and the new release | and earlier releases | more")
     for h, part in found.groupby("held"):
