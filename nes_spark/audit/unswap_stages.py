@@ -85,7 +85,7 @@ def swap_aware_attack(
     counted = {**_document_labels(cells), **_outside(cells, swapped_categories, hidden)}
     number = {label: i for i, label in enumerate(sorted(counted))}
     sizes = np.array([counted[label] for label in number], dtype=np.int64)
-    n_documents = sum(label.startswith(_DOCUMENT) for label in number)
+    n_documents = sum(label.startswith(unswap.DOCUMENT) for label in number)
     n = cells.count()
 
     def split(row: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
@@ -97,7 +97,7 @@ def swap_aware_attack(
             *(row[name] for name, _ in fields),
             inside,
             [True] * len(inside),
-            [number[_DOCUMENT + row["document_id"]], *around],
+            [number[unswap.DOCUMENT + row["document_id"]], *around],
             len(others),
             unswap.code_of(others),
             by_category.keys() >= set(swapped_categories),
@@ -374,13 +374,9 @@ def _judge(
     )
 
 
-#: Marks a label that is a document; features never start with it.
-_DOCUMENT = "\x1c"
-
-
 def _document_labels(cells: DataFrame) -> dict[str, int]:
     counted = cells.groupBy("document_id").count().collect()
-    return {_DOCUMENT + row["document_id"]: row["count"] for row in counted}
+    return {unswap.DOCUMENT + row["document_id"]: row["count"] for row in counted}
 
 
 def _outside(
