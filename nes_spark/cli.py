@@ -366,7 +366,10 @@ def rotate_key(run_dir: str, old_env: str, new_env: str) -> None:
 def audit(
     run_dir: str, conf: str | None, settings: tuple[str, ...], dry_run: bool, no_wait: bool
 ) -> None:
-    """Ask language models whose text each swapped chunk of RUN_DIR is, before and after."""
+    """Ask language models whose texts those of RUN_DIR are, before and after.
+
+    By default swapped chunks; audit.about: chunks or documents for all that is released.
+    """
     from nes_spark.run.language_models import audit_run, results_table
     from nes_spark.run.published import configuration_of
 
