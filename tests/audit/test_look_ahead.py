@@ -12,8 +12,6 @@ from tests.documents import ROOT, blocks
 
 PAGE = ROOT / "docs" / "look_ahead.md"
 ROW = re.compile(r"^\| (\.\d+) \| " + r"([\d,]+) \| " * 4 + r"([\d.]+) \|$", re.M)
-    r"^\| (\.\d+) \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \| ([\d.]+) \|$", re.M
-)
 
 
 def paid(texts: int, characters: int, config: AuditConfig, model: LanguageModelConfig) -> float:
