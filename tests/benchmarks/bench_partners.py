@@ -26,7 +26,7 @@ Of plan ``pairs`` (at most 30 swaps of two categories) there are these forms:
 ``throughout``
     a name that was exchanged becomes the same other name in all other chunks of its document.
 
-Of plan ``whole`` (categories, neighbours and treatments of the run) the prefixes at 10 to 100 % of
+``whole`` with the two categories alone stands beside them. Of plan ``whole`` (categories, neighbours and treatments of the run) the prefixes at 10 to 100 % of
 the exchanges, and 100 % with what is left over treated; ``document`` is the unit document, whose
 partners are documents. There the adversary looks for the partner in each layer, and is told which
 layer it was.
@@ -255,11 +255,14 @@ def rings(corpus: Corpus, swap: Sequence[str], seed: str) -> Drawn:
     return drawn.finish(corpus)
 
 
-def whole(corpus: Corpus, seed: str, unit: str) -> Callable[[float | None], Drawn]:
+def whole(
+    corpus: Corpus, seed: str, unit: str, swap: Sequence[str] | None = None
+) -> Callable[[float | None], Drawn]:
     """Draw plan ``whole``; the function returns a prefix of it, None for the complete one."""
-    releases: ReleasesConfig = corpus.config.releases.model_copy(
-        update={"plan": "whole", "unit": unit, "further": []}
-    )
+    changes = {"plan": "whole", "unit": unit, "further": []}
+    if swap is not None:
+        changes["swap"] = list(swap)
+    releases: ReleasesConfig = corpus.config.releases.model_copy(update=changes)
     swapping: SwappingConfig = corpus.config.swapping
     options = options_of_whole(releases, corpus.config.entities)
     ids = corpus.ids
@@ -416,6 +419,9 @@ def main(run_dir: str, swap: str, draws: int, judged: int, only: str) -> None:
     for name, draw in forms.items():
         if only in name:
             tell(f"{swap}: {name}", [draw(s) for s in seeds])
+    if only in "whole, two categories":
+        plans = [whole(corpus, s, "chunk", j) for s in seeds]
+        tell(f"whole, {swap} alone: complete", [p(None) for p in plans])
     for unit in ("chunk", "document"):
         if only and only not in f"whole {unit}":
             continue
