@@ -666,6 +666,12 @@ class SwappingConfig(Section):
     cosine_weight: float | None = Field(
         None, ge=0, description="draw pairs in proportion to ((1 + cosine) / 2) to this power"
     )
+    throughout: bool = Field(
+        False,
+        description="plan pairs: a name that was exchanged becomes the same other name in all "
+        "chunks of its document that were not swapped, so that the rest of a document does not "
+        "tell whose names a swapped chunk shows; DR and DU are those of the swapped chunks",
+    )
     mend_articles: bool = Field(True, description="a/an follow the first sound of the new entity")
     sticky: bool = Field(
         False,
@@ -1249,6 +1255,15 @@ class Config(Section):
             )
         for category in self.choice.combination or []:
             _known_category("choice.combination", category, known)
+        return self
+
+    @model_validator(mode="after")
+    def _throughout(self) -> Config:
+        if self.swapping.throughout and self.releases.plan != "pairs":
+            raise ValueError(
+                "swapping.throughout is for releases.plan pairs; plan whole leaves no name that it "
+                "can exchange in any chunk"
+            )
         return self
 
     @model_validator(mode="after")

@@ -272,20 +272,12 @@ def _released(context: Context, choice: Choice) -> DataFrame:
     """Return every chunk that is published, with its text and partner, as one draw."""
     from pyspark.sql import functions as F
 
-    from nes_spark.releases.publish_stages import assemble, chosen_rewrites
-    from nes_spark.swapping.stages import apply_must_change
+    from nes_spark.releases.publish_stages import chosen_rewrites
+    from nes_spark.run.release import assemble_texts
 
-    config, chunks = context.config, context.table("chunks")
     rewrites, combination = context.table("rewrites"), choice.combination.name
     mine = chosen_rewrites(rewrites, choice.setting, combination, choice.n_swaps, choice.draw)
-    changed = apply_must_change(
-        chunks,
-        context.table("mentions"),
-        config.releases.must_change,
-        shift=config.releases.shift,
-        shifts=context.shifts(),
-    )
-    assembled = assemble(chunks, context.table("documents"), changed, mine, context.secret)
+    assembled = assemble_texts(context, choice, mine)
     return assembled.where("text <> ''").select(
         F.lit(0).alias("draw"), "chunk_id", "text", "partner_id"
     )

@@ -24,12 +24,13 @@ Of plan ``pairs`` (at most 30 swaps of two categories) there are these forms:
 ``in no other chunk``
     only chunks whose names stand in no other chunk of their document take part;
 ``throughout``
-    a name that was exchanged becomes the same other name in all other chunks of its document.
+    ``swapping.throughout``: a name that was exchanged becomes the same other name in all other
+    chunks of its document.
 
-``whole`` with the two categories alone stands beside them. Of plan ``whole`` (categories, neighbours and treatments of the run) the prefixes at 10 to 100 % of
-the exchanges, and 100 % with what is left over treated; ``document`` is the unit document, whose
-partners are documents. There the adversary looks for the partner in each layer, and is told which
-layer it was.
+``whole`` with the two categories alone stands beside them. Of plan ``whole`` (categories,
+neighbours and treatments of the run) the prefixes at 10 to 100 % of the exchanges, and 100 % with
+what is left over treated; ``document`` is the unit document, whose partners are documents. There
+the adversary looks for the partner in each layer, and is told which layer it was.
 
 Printed are swaps and changed chunks, the share found at the first guess and by chance, and the mean
 cosine of changed chunks before and after (one draw, ``--judged`` chunks).
