@@ -366,7 +366,10 @@ def rotate_key(run_dir: str, old_env: str, new_env: str) -> None:
 def audit(
     run_dir: str, conf: str | None, settings: tuple[str, ...], dry_run: bool, no_wait: bool
 ) -> None:
-    """Ask language models whose text each swapped chunk of RUN_DIR is, before and after."""
+    """Ask language models whose texts those of RUN_DIR are, before and after.
+
+    By default swapped chunks; audit.about: chunks or documents for all that is released.
+    """
     from nes_spark.run.language_models import audit_run, results_table
     from nes_spark.run.published import configuration_of
 
@@ -418,13 +421,34 @@ def compare(run_dirs: tuple[str, ...], output: str, no_mlflow: bool) -> None:
 
 
 @main.command()
-@click.argument("earlier", type=click.Path(file_okay=False))
+@click.argument("earlier", nargs=-1, required=True, type=click.Path(file_okay=False))
 @click.argument("later", type=click.Path(file_okay=False))
-def overlap(earlier: str, later: str) -> None:
-    """Count which swaps of the run EARLIER the run LATER repeats, for chunks that both hold."""
+@click.option(
+    "--attack",
+    is_flag=True,
+    help="Attack LATER by who holds the originals of the EARLIER runs, and by who holds their "
+    "releases too. Give the runs from the oldest to the newest.",
+)
+@click.option(
+    "--max-documents",
+    type=click.IntRange(min=1),
+    help="With --attack: most documents of a run, read into memory. [default: audit.max_documents]",
+)
+def overlap(earlier: tuple[str, ...], later: str, attack: bool, max_documents: int | None) -> None:
+    """Count which swaps of the EARLIER runs the run LATER repeats, for chunks that both hold."""
+    if attack:
+        from nes_spark.compare.quarters import attack_quarters
+
+        click.echo(str(attack_quarters(earlier, later, max_documents)))
+        return
+    if max_documents is not None:
+        raise click.UsageError("--max-documents is for --attack")
     from nes_spark.compare.overlap import overlap_of
 
-    click.echo(str(overlap_of(earlier, later)))
+    for number, run in enumerate(earlier):
+        if len(earlier) > 1:
+            click.echo(f"{'' if not number else chr(10)}{run} and {later}")
+        click.echo(str(overlap_of(run, later)))
 
 
 @main.command()

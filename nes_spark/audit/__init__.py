@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         accuracy_over_draws,
         bootstrap_drop,
         mcnemar,
+        texts_needed,
     )
     from nes_spark.audit.summary import (
         AdversaryResult,
@@ -33,6 +34,7 @@ _HOMES = {
     "shares": ("coupled", "share_named", "share_named_dependent", "summary_of"),
     "statistics": (
         "DropInterval", "McNemarResult", "accuracy_over_draws", "bootstrap_drop", "mcnemar",
+        "texts_needed",
     ),
     "summary": ("AdversaryResult", "PartnerResult", "audit_metrics", "gate_accuracy"),
 }  # fmt: skip
@@ -55,6 +57,7 @@ __all__ = [
     "share_named",
     "share_named_dependent",
     "summary_of",
+    "texts_needed",
 ]
 
 

@@ -60,6 +60,8 @@ class View:
         are no optional ones.
     until : contextlib.ExitStack or None
         Frees the disk that intermediate tables take, after the results were written.
+    throughout : bool
+        Whether exchanged names were replaced in the rest of their documents too.
     small : bool
         Whether the tables fit the driver: then attacks may read them there, with the same guesses.
     """
@@ -74,6 +76,7 @@ class View:
     components: DataFrame | None = None
     constraints: tuple[Constraint, ...] = ()
     until: ExitStack | None = None
+    throughout: bool = False
     small: bool = False
 
 

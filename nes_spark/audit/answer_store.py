@@ -57,7 +57,10 @@ def question_key(model: LanguageModelConfig, prompt: str, digest: str) -> str:
 
 def settings_digest(config: AuditConfig, model: LanguageModelConfig) -> str:
     """Return a digest of all that decides what an audit by a model says of given texts."""
-    identity = [question_key(model, config.prompt, ""), config.labels, config.answer, config.draws]
+    identity: list[Any] = [question_key(model, config.prompt, ""), config.labels, config.answer]
+    identity.append(config.draws)
+    if config.about != "swapped" or config.sample is not None:
+        identity += [config.about, config.sample]
     content = json.dumps(identity, sort_keys=True, ensure_ascii=True)
     return hashlib.blake2b(content.encode(), digest_size=24).hexdigest()
 

@@ -34,6 +34,19 @@ _REFUSAL = re.compile(
 )
 
 
+_QUARTERS = {"1": 1, "2": 2, "3": 3, "4": 4, "first": 1, "second": 2, "third": 3, "fourth": 4}
+_YEAR = r"(?:fiscal |fy ?|of |in |year |')*(?P<year>(?:19|20)?\d\d)\b"
+_PERIODS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"\b(?P<year>(?:19|20)\d\d)[ \-/]?q(?P<quarter>[1-4])\b",
+        rf"\bq(?P<quarter>[1-4])[ \-/]?{_YEAR}",
+        rf"\b(?P<quarter>[1-4])q[ \-/]?{_YEAR}",
+        rf"\b(?P<quarter>first|second|third|fourth) quarter,? {_YEAR}",
+    )
+)
+
+
 @dataclass(frozen=True)
 class Parsed:
     """An answer after parsing.
@@ -98,6 +111,24 @@ def spellings(labels: Mapping[str, Iterable[str]], strip_legal_form: bool = True
     return found
 
 
+def periods_in(text: str) -> list[str]:
+    """Return the quarters that a text names, each once, as ``2020Q3``.
+
+    Examples
+    --------
+    >>> periods_in("I would say Q3 2020, or the second quarter of 2020.")
+    ['2020Q3', '2020Q2']
+    """
+    folded = normalise(text)
+    found = []
+    for pattern in _PERIODS:
+        for match in pattern.finditer(folded):
+            year = int(match["year"])
+            year += 2000 if year < 100 else 0
+            found.append(f"{year}Q{_QUARTERS[match['quarter']]}")
+    return list(dict.fromkeys(found))
+
+
 def parse_answer(
     content: str | None,
     kind: str,
@@ -112,7 +143,7 @@ def parse_answer(
     content : str or None
         The message.
     kind : str
-        What was asked for: ``ticker``, ``name`` or ``label``.
+        What was asked for: ``ticker``, ``name``, ``label`` or ``period``.
     accepted : mapping of str to str
         :func:`spellings`.
     finish_reason : str or None
@@ -140,6 +171,13 @@ def parse_answer(
     known = accepted.get(normalise(text))
     if known is not None:
         return Parsed(known, "answered")
+    if kind == "period" and (told := periods_in(text)):
+        words = len(bare.split())
+        if len(told) > 1:
+            return Parsed(None, "verbose")
+        return Parsed(
+            accepted.get(normalise(told[0]), told[0]), "answered" if words <= 5 else "verbose"
+        )
     symbol = _TICKER.fullmatch(bare.strip("()[]"))
     refused = _REFUSAL.match(bare) is not None
     if kind == "ticker" and symbol is not None and not refused:
@@ -159,7 +197,9 @@ def parse_answer(
         return Parsed(bare, "answered")
     if words > 1:
         # A short answer that is not on the list is malformed; a long one avoids the question.
-        return Parsed(None, "malformed" if kind == "label" and words <= 4 else "verbose")
+        return Parsed(
+            None, "malformed" if kind in ("label", "period") and words <= 4 else "verbose"
+        )
     return Parsed(None, "malformed")
 
 

@@ -102,4 +102,5 @@ def swap_aware(view: View, config: AuditConfig) -> DataFrame:
         view.hidden,
         view.until,
         view.constraints,
+        view.throughout,
     )

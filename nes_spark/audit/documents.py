@@ -132,6 +132,26 @@ class DocumentAttack:
         self._known.update(self._counts(self._tokens, missing))
         return {view: self._known[view] for view in views}
 
+    def layers(self, texts: Mapping[str, str], views: Sequence[View]) -> np.ndarray:
+        """Return how alike texts and candidates are.
+
+        Parameters
+        ----------
+        texts : mapping of str to str
+            Id to text.
+        views : sequence of (str, bool)
+            As :class:`~nes_spark.audit.attackers.Attacker` has them.
+
+        Returns
+        -------
+        numpy.ndarray of float64, shape (views, texts, candidates)
+            Standardised cosines, texts in order of id.
+        """
+        asked = _texts("DocumentAttack.layers", "texts", texts)
+        tokens = features.Tokens.of(list(asked.values()))
+        cosines = _Cosines.of(self._counts(tokens, views), self._background(views))
+        return cosines.layers(views, np.arange(len(asked)))
+
     def _length(self, asked: features.Tokens) -> int:
         """Return the number of tokens of a text of middle length among those asked about.
 

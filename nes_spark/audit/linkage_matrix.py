@@ -122,6 +122,17 @@ class KnownNames:
             start = stop
         return Guesses.joined(parts)
 
+    def scores(self, features: Sequence[Sequence[str]]) -> np.ndarray:
+        """Return the score of every candidate for each text, shape (texts, candidates).
+
+        Parameters
+        ----------
+        features : sequence of sequence of str
+            Features of each text; nothing is left out of what is known.
+        """
+        none = np.full(len(features), _NONE)
+        return self._scores(self._matrix(features), none, none)
+
     def evidence(
         self, features: Sequence[str], candidate: int, known_as: int, left_out: bool, truth: int
     ) -> list[str]:

@@ -33,8 +33,9 @@ from nes_spark.audit.client import (
     ask_all,
     read_key,
 )
+from nes_spark.audit.measured_stages import keyed, sample_of
 from nes_spark.config import AuditConfig, LanguageModelConfig
-from nes_spark.errors import ConfigError, InfrastructureError
+from nes_spark.errors import ConfigError, InfrastructureError, parameter_error
 from nes_spark.schemas import PREDICTIONS
 
 if TYPE_CHECKING:
@@ -93,10 +94,19 @@ def accepted_spellings(
     Raises
     ------
     ConfigError
-        When tickers are asked for and documents have none, or a spelling stands for two.
+        When tickers are asked for and documents have none, periods and a document has none, or a
+        spelling stands for two.
     """
     from pyspark.sql import functions as F
 
+    if config.answer == "period":
+        periods = [row["period"] for row in documents.select("period").distinct().collect()]
+        if None in periods:
+            raise ConfigError(
+                "audit.answer: period is asked for, and there are documents without one; name "
+                "their column under input.columns.period"
+            )
+        return spellings({p: config.labels.get(p, []) for p in periods}, strip_legal_form=False)
     kinds = list(ticker_kinds)
     tickers = F.filter("identifiers", lambda i: i["kind"].isin(kinds))
     rows = (
@@ -133,6 +143,95 @@ def _shown(chunks: DataFrame, rewrites: DataFrame, draws: int) -> DataFrame:
         )
         .withColumn("digest", F.sha2("text", 256))
     )
+
+
+def stratified(units: DataFrame, sample: int, key: bytes) -> DataFrame:
+    """Draw a sample of chunks, in proportion to the chunks of each document.
+
+    Within a document chunks come in the order of their keyed hashes, the k-th of n at the place
+    (k - u) / n with u in [0, 1) a keyed hash of the document; those with the first places over all
+    are taken. So every chunk is as likely as any other, and no document gives more than one chunk
+    above or below its share (systematic sampling, Cochran 1977, chapter 8).
+
+    Parameters
+    ----------
+    units : pyspark.sql.DataFrame
+        ``chunk_id, document_id``.
+    sample : int
+        So many at most.
+    key : bytes
+        Secret of the hashes.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        ``chunk_id``.
+    """
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F
+
+    document = Window.partitionBy("document_id")
+    start = F.conv(F.substring(F.hex(keyed(F.col("document_id"), key)), 1, 8), 16, 10)
+    placed = (
+        units.select("chunk_id", "document_id")
+        .withColumn("_lot", keyed(F.col("chunk_id"), key))
+        .withColumn("_n", F.count(F.lit(1)).over(document))
+        .withColumn("_k", F.row_number().over(document.orderBy("_lot", "chunk_id")))
+        .withColumn("_u", start.cast("double") / 2**32)
+        .withColumn("_place", (F.col("_k") - F.col("_u")) / F.col("_n"))
+    )
+    return placed.orderBy("_place", "_lot", "chunk_id").limit(sample).select("chunk_id")
+
+
+def _whole_documents(shown: DataFrame) -> DataFrame:
+    """Join the chunks of each document and side to one text, in their order."""
+    from pyspark.sql import functions as F
+
+    parts = F.array_sort(F.collect_list(F.struct("chunk_id", "text")))
+    text = F.array_join(F.transform(parts, lambda p: p["text"]), "\n\n")
+    columns = ["draw", "document_id", "metadata", "side"]
+    return (
+        shown.groupBy(*columns)
+        .agg(text.alias("text"))
+        .withColumn("chunk_id", F.col("document_id"))
+        .withColumn("digest", F.sha2("text", 256))
+        .select("draw", "chunk_id", "document_id", "metadata", "side", "text", "digest")
+    )
+
+
+def _asked_about(
+    documents: DataFrame,
+    chunks: DataFrame,
+    rewrites: DataFrame,
+    config: AuditConfig,
+    key: bytes | None,
+) -> DataFrame:
+    """Return what the models are shown, as the configuration asks for."""
+    from pyspark.sql import functions as F
+
+    if config.about == "swapped" and config.sample is None:
+        shown = _shown(chunks, rewrites, config.draws)
+    elif key is None:
+        raise parameter_error("run_language_model_audit", "key", "given with a sample", None)
+    elif config.about == "documents":
+        owner = chunks.select("chunk_id", "document_id")
+        if config.sample is not None:
+            chosen = sample_of(chunks, "document_id", config.sample, key)
+            owner = owner.join(chosen, "document_id")
+        mine = rewrites.where("draw = 0").join(owner.select("chunk_id"), "chunk_id", "left_semi")
+        shown = _whole_documents(_shown(chunks, mine, 1))
+    else:
+        mine = rewrites.where("draw = 0")
+        if config.sample is not None:
+            units = mine.select("chunk_id").join(
+                chunks.select("chunk_id", "document_id"), "chunk_id"
+            )
+            mine = mine.join(stratified(units, config.sample, key), "chunk_id", "left_semi")
+        shown = _shown(chunks, mine, 1)
+    if config.answer == "period":
+        when = documents.select("document_id", F.col("period").alias("metadata"))
+        shown = shown.drop("metadata").join(when, "document_id")
+    return shown
 
 
 @dataclass(frozen=True)
@@ -277,8 +376,12 @@ def run_language_model_audit(
     wait: bool = True,
     on_estimate: Callable[[Estimate], None] | None = None,
     ticker_kinds: Iterable[str] = ("ticker",),
+    key: bytes | None = None,
 ) -> LanguageModelAudit:
-    """Put every swapped chunk, before and after, to the configured language models.
+    """Put chunks or documents, before and after, to the configured language models.
+
+    By default every swapped chunk of all draws; with ``audit.about`` and ``audit.sample`` others,
+    of the published draw.
 
     Equal texts are one question, so a chunk that is swapped in many draws is asked about once as it
     was before. Answers are stored as they come, keyed by model, parameters, prompt and text: a
@@ -290,7 +393,8 @@ def run_language_model_audit(
         Tables DOCUMENTS and CHUNKS.
     rewrites : pyspark.sql.DataFrame
         Output of :func:`nes_spark.releases.publish_stages.chosen_rewrites`: the release, in
-        all draws.
+        all draws. For ``audit.about`` other than ``swapped``: ``draw, chunk_id, text`` of every
+        released chunk, draw 0.
     config : AuditConfig
         Models, prompt, labels, bounds.
     store_path : str
@@ -303,6 +407,8 @@ def run_language_model_audit(
         Told the estimate before anything is asked.
     ticker_kinds : iterable of str
         Kinds of direct identifiers that are accepted as answers.
+    key : bytes, optional
+        Secret that samples are drawn with; needed for ``audit.sample`` and ``audit.about``.
 
     Returns
     -------
@@ -324,7 +430,7 @@ def run_language_model_audit(
     if not config.models:
         raise ConfigError("audit.models: no language model is configured; add at least one")
     accepted = accepted_spellings(documents, config, ticker_kinds)
-    shown = _shown(chunks, rewrites, config.draws)
+    shown = _asked_about(documents, chunks, rewrites, config, key)
     questions = shown.select("digest", "text").dropDuplicates(["digest"])
     asked = put_questions(questions, config, store_path, dry_run, wait, on_estimate)
     if asked.bill is None:

@@ -27,6 +27,61 @@ MIN_DISCORDANT = 25
 MIN_DOCUMENTS = 10
 
 
+def texts_needed(
+    width: float,
+    share: float = 0.5,
+    per_document: float = 1.0,
+    correlation: float = 0.0,
+    confidence: float = 0.95,
+) -> int:
+    r"""Return how many texts to ask about for an interval of a share that is so wide.
+
+    .. math:: n = \frac{4 z^2 p (1 - p)}{w^2} \big(1 + (m - 1) \rho\big)
+
+    with `z` the normal quantile, `p` the share, `w` the whole width of the interval, `m` texts of
+    each document and `rho` their intraclass correlation (design effect, Kish 1965).
+    The difference of the shares before and after has `b + c - (b - c)^2` in the place of
+    `p (1 - p)`, with `b` and `c` the shares that are right on one side only.
+
+    Parameters
+    ----------
+    width : float
+        From the lower to the upper bound, in (0, 1).
+    share : float
+        What is expected, in (0, 1); one half asks for the most texts.
+    per_document : float
+        Texts asked about of each document, 1 or more.
+    correlation : float
+        From 0 (chunks of a document are as different as any) to 1 (one says it all).
+    confidence : float
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of its range.
+
+    Examples
+    --------
+    >>> texts_needed(0.1)
+    385
+    """
+    owner = "texts_needed"
+    for name, value in (("width", width), ("share", share), ("confidence", confidence)):
+        if not 0 < value < 1:
+            raise parameter_error(owner, name, "between 0 and 1", value)
+    if per_document < 1:
+        raise parameter_error(owner, "per_document", "at least 1", per_document)
+    if not 0 <= correlation <= 1:
+        raise parameter_error(owner, "correlation", "from 0 to 1", correlation)
+    z = float(stats.norm.ppf((1 + confidence) / 2))
+    effect = 1 + (per_document - 1) * correlation
+    return math.ceil(round(4 * z * z * share * (1 - share) / width**2 * effect, 9))
+
+
 @dataclass(frozen=True)
 class McNemarResult:
     """McNemar's test of a 2 x 2 table of paired predictions.

@@ -27,6 +27,8 @@ from nes_spark.audit.ranking import GRID, on_grid, stable_hash, tie_keys
 from nes_spark.swapping.constraints import Constraint, constraints_of, numbers_of
 from nes_spark.swapping.population import Population, sets_of
 
+#: Marks a label that is a document; features never start with it.
+DOCUMENT = "\x1c"
 #: A chunk takes part in the matching with its best candidates only, so that memory stays linear.
 _BEST = 20
 #: Pairs scored at a time; a few tables of that many numbers are held.
@@ -197,6 +199,7 @@ def score_suspects(
     parts: int = 1,
     block: int | None = None,
     constraints: Sequence[Constraint] | None = None,
+    one_way: bool = False,
 ) -> list[Scored]:
     """Score the candidates of the chunks of one component, or of a part of them.
 
@@ -217,6 +220,9 @@ def score_suspects(
     constraints : sequence of Constraint, optional
         What the adversary knows about valid pairs; by default what always holds. Those that form
         groups or keep chunks out were applied before: the suspects are chunks of one group.
+    one_way : bool
+        Ask whose names a chunk has, not with whom it exchanged: `h(x, y) - h(x, x)`. That is what
+        an adversary can do where names go in a ring.
 
     Returns
     -------
@@ -262,11 +268,14 @@ def score_suspects(
     for start in range(0, len(mine), block):
         rows = mine[start : start + block]
         allowed = population.valid(rows)
-        value = fit[rows].toarray()[:, owner] + fit_by_column[:, owner[rows]].toarray().T
-        value += context_weight * (
-            (towards[rows] @ holds.T).toarray() + (holds[rows] @ towards.T).toarray()
-        )
-        value = on_grid(value - own[rows][:, None] - own[None, :])
+        value = fit[rows].toarray()[:, owner]
+        context = (towards[rows] @ holds.T).toarray()
+        if not one_way:
+            value += fit_by_column[:, owner[rows]].toarray().T
+            context = context + (holds[rows] @ towards.T).toarray()
+        value += context_weight * context
+        value = value - own[rows][:, None]
+        value = on_grid(value if one_way else value - own[None, :])
         for i, row in enumerate(rows):
             (candidates,) = np.nonzero(allowed[i])
             if not len(candidates):

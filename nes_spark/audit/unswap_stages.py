@@ -15,8 +15,9 @@ from nes_spark.audit import linkage, unswap
 from nes_spark.audit.mapping_stages import STRINGS, ddl_of, hold, map_rows
 from nes_spark.audit.stages import add_features, known_of, unchanged, with_knowledge
 from nes_spark.config import AuditConfig
-from nes_spark.schemas import PARTNER_GUESSES
+from nes_spark.schemas import EDITS, PARTNER_GUESSES
 from nes_spark.swapping.constraints import Constraint
+from nes_spark.swapping.throughout_stages import edits_throughout
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,6 +33,7 @@ def swap_aware_attack(
     hidden: Sequence[str] = (),
     until: ExitStack | None = None,
     constraints: Sequence[Constraint] = (),
+    throughout: bool = False,
 ) -> DataFrame:
     """Guess which chunks exchanged their entities; see :mod:`nes_spark.audit.unswap`.
 
@@ -57,6 +59,9 @@ def swap_aware_attack(
     constraints : sequence of Constraint
         All that valid pairs met, when that is more than what always holds. Vectors are those before
         swapping: what an adversary gets from the released texts comes close to them.
+    throughout : bool
+        Whether exchanged names were replaced in the rest of their documents too
+        (``swapping.throughout``).
 
     Returns
     -------
@@ -77,6 +82,11 @@ def swap_aware_attack(
             "left",
         )
     )
+    if throughout:
+        more = edits_throughout(rewrites, cells, swapped_categories)
+        edits = F.coalesce("edits", F.col("more").cast(EDITS))
+        released = released.join(more, ["draw", "chunk_id"], "left")
+        released = released.withColumn("edits", edits).drop("more")
     fields = [("draw", pa.int32())] + [
         (name, pa.string()) for name in ("chunk_id", "document_id", "metadata", "partner_id")
     ]
@@ -85,7 +95,7 @@ def swap_aware_attack(
     counted = {**_document_labels(cells), **_outside(cells, swapped_categories, hidden)}
     number = {label: i for i, label in enumerate(sorted(counted))}
     sizes = np.array([counted[label] for label in number], dtype=np.int64)
-    n_documents = sum(label.startswith(_DOCUMENT) for label in number)
+    n_documents = sum(label.startswith(unswap.DOCUMENT) for label in number)
     n = cells.count()
 
     def split(row: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
@@ -97,7 +107,7 @@ def swap_aware_attack(
             *(row[name] for name, _ in fields),
             inside,
             [True] * len(inside),
-            [number[_DOCUMENT + row["document_id"]], *around],
+            [number[unswap.DOCUMENT + row["document_id"]], *around],
             len(others),
             unswap.code_of(others),
             by_category.keys() >= set(swapped_categories),
@@ -374,13 +384,9 @@ def _judge(
     )
 
 
-#: Marks a label that is a document; features never start with it.
-_DOCUMENT = "\x1c"
-
-
 def _document_labels(cells: DataFrame) -> dict[str, int]:
     counted = cells.groupBy("document_id").count().collect()
-    return {_DOCUMENT + row["document_id"]: row["count"] for row in counted}
+    return {unswap.DOCUMENT + row["document_id"]: row["count"] for row in counted}
 
 
 def _outside(

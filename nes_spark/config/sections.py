@@ -725,6 +725,12 @@ class SwappingConfig(Section):
     cosine_weight: float | None = Field(
         None, ge=0, description="draw pairs in proportion to ((1 + cosine) / 2) to this power"
     )
+    throughout: bool = Field(
+        False,
+        description="plan pairs: a name that was exchanged becomes the same other name in all "
+        "chunks of its document that were not swapped, so that the rest of a document does not "
+        "tell whose names a swapped chunk shows; DR and DU are those of the swapped chunks",
+    )
     mend_articles: bool = Field(True, description="a/an follow the first sound of the new entity")
     sticky: bool = Field(
         False,
@@ -990,6 +996,14 @@ class LanguageModelConfig(Section):
         return value
 
 
+#: What language models are asked where audit.answer is 'period' and no prompt is given.
+PERIOD_PROMPT = (
+    "You are tasked to guess when the following earnings call was held, using the content of the "
+    "text. Reply ONLY with the quarter that it reports on, such as 2020Q3. DO NOT output anything "
+    "other than that.\n\n{text}"
+)
+
+
 class AuditConfig(Section):
     """Adversaries (paper, section 3.2.2)."""
 
@@ -1087,9 +1101,21 @@ class AuditConfig(Section):
     labels: dict[str, list[str]] = Field(
         default_factory=dict, description="metadata -> accepted spellings (tickers, names)"
     )
-    answer: Literal["ticker", "name", "label"] = Field(
+    answer: Literal["ticker", "name", "label", "period"] = Field(
         "ticker",
-        description="what the prompt asks for: a ticker symbol, a name, or one label of a list",
+        description="what the prompt asks for: a ticker symbol, a name, one label of a list, or "
+        "the period alone: a model that can date a text can remember what came after it",
+    )
+    about: Literal["swapped", "chunks", "documents"] = Field(
+        "swapped",
+        description="what language models are asked about: swapped chunks (the paper), all "
+        "released chunks, or whole documents; the last two of the published draw alone",
+    )
+    sample: int | None = Field(
+        None,
+        ge=1,
+        description="so many of them at most, drawn by keyed hash, chunks in proportion to the "
+        "chunks of each document",
     )
     draws: int = Field(30, ge=1, description="draws of the chosen release that are asked about")
     budget: float | None = Field(
@@ -1117,6 +1143,14 @@ class AuditConfig(Section):
     )
     batch_size: int = Field(20_000, ge=1, le=50_000, description="requests in one batch")
     batch_poll: float = Field(60.0, gt=0, description="seconds between looks at a batch")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _by_answer(cls, data: Any) -> Any:
+        """Ask for the period where that is the answer, unless a prompt is given."""
+        if isinstance(data, dict) and data.get("answer") == "period" and "prompt" not in data:
+            return data | {"prompt": PERIOD_PROMPT}
+        return data
 
     @field_validator("prompt")
     @classmethod
@@ -1357,6 +1391,15 @@ class Config(Section):
             )
         for category in self.choice.combination or []:
             _known_category("choice.combination", category, known)
+        return self
+
+    @model_validator(mode="after")
+    def _throughout(self) -> Config:
+        if self.swapping.throughout and self.releases.plan != "pairs":
+            raise ValueError(
+                "swapping.throughout is for releases.plan pairs; plan whole leaves no name that it "
+                "can exchange in any chunk"
+            )
         return self
 
     @model_validator(mode="after")

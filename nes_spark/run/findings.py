@@ -208,6 +208,7 @@ def audit_release(context: Context, choice: Choice, key: str, again: bool = Fals
                 components,
                 constraints,
                 until,
+                throughout=config.swapping.throughout,
                 small=fits_in_memory(context),
             )
             store.write_table(table, attack(view, config.audit, table), key)

@@ -26,6 +26,7 @@ from nes_spark.run.findings import LANGUAGE_MODELS
 from nes_spark.run.published import PROPOSAL, PUBLICATION, PublishedRun
 from nes_spark.run.verifying import replace_record, verify_release
 from nes_spark.store import Store, combine
+from nes_spark.swapping.seeds import Secret
 from nes_spark.versions import code_version
 
 if TYPE_CHECKING:
@@ -116,7 +117,9 @@ def audit_run(
     wait: bool = True,
     tell: Callable[[str], None] = print,
 ) -> list[AdversaryResult]:
-    """Let the configured language models name the source of swapped chunks, before and after.
+    """Let the configured language models name the source of texts, before and after.
+
+    ``audit.about`` says of which: swapped chunks, all released chunks, whole documents.
 
     With plan ``pairs`` the chosen release is drawn ``audit.draws`` times with the run's own seed;
     the first draw is the published one. With plan ``whole`` that one alone is asked about. Answers
@@ -198,7 +201,9 @@ def _ask(
 
     config, store = context.config, context.store
     whole = config.releases.plan == "whole"
-    asked = config.audit.model_copy(update={"draws": 1}) if whole else config.audit
+    all_released = config.audit.about != "swapped"
+    once = whole or all_released or config.audit.sample is not None
+    asked = config.audit.model_copy(update={"draws": 1}) if once else config.audit
     answers = config.audit.answers or store.path("sealed", "answers")
 
     def on_estimate(estimate: Any) -> None:
@@ -206,7 +211,9 @@ def _ask(
             tell(line)
 
     with ExitStack() as until:
-        if whole:
+        if all_released:
+            final = _released(context, release.choice)
+        elif once:
             final = _published_draw(context, release.choice)
         else:
             final = _draws(context, release.choice, until)
@@ -221,19 +228,27 @@ def _ask(
             dry_run=dry_run,
             wait=wait,
             on_estimate=on_estimate,
+            key=Secret(context.secret).digest("audit", "sample", size=32),
         )
         if outcome.predictions is None:
             return []
         key = combine(code_version(), config.fingerprint("audit"), release.key)
         store.write_table("language_predictions", outcome.predictions, key)
-        results = summarize_audit(context.table("language_predictions"), asked, final)
+        # A document has many partners: which documents exchanged names is not allowed for there.
+        swaps = None if asked.about == "documents" else final
+        results = summarize_audit(context.table("language_predictions"), asked, swaps)
     settings = {model.name: settings_digest(config.audit, model) for model in config.audit.models}
     record: dict[str, Any] = {
         "choice": release.choice.to_dict(),
         "draws": asked.draws,
-        "models": [r.to_dict() | {"settings": settings[r.model]} for r in results],
+        "models": [
+            r.to_dict()
+            | {"settings": settings[r.model], "about": asked.about, "answer": asked.answer}
+            for r in results
+        ],
         "files": release.files,
     }
+    record["models"] = _others(store, record) + record["models"]
     store.write_json(record, *LANGUAGE_MODELS)
     page = _add_to_report(store, record["models"])
     if release.published is not None:
@@ -242,6 +257,30 @@ def _ask(
         replace_record(store, release.published.details, published)
     _track(release, config, results, record, page)
     return results
+
+
+def _others(store: Store, record: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return what models of other names said of the same release before."""
+    before = store.read_json(*LANGUAGE_MODELS)
+    if not isinstance(before, dict) or any(before.get(k) != record[k] for k in ("choice", "files")):
+        return []
+    now = {result["model"] for result in record["models"]}
+    return [result for result in before.get("models", []) if result["model"] not in now]
+
+
+def _released(context: Context, choice: Choice) -> DataFrame:
+    """Return every chunk that is published, with its text and partner, as one draw."""
+    from pyspark.sql import functions as F
+
+    from nes_spark.releases.publish_stages import chosen_rewrites
+    from nes_spark.run.release import assemble_texts
+
+    rewrites, combination = context.table("rewrites"), choice.combination.name
+    mine = chosen_rewrites(rewrites, choice.setting, combination, choice.n_swaps, choice.draw)
+    assembled = assemble_texts(context, choice, mine)
+    return assembled.where("text <> ''").select(
+        F.lit(0).alias("draw"), "chunk_id", "text", "partner_id"
+    )
 
 
 def _published_draw(context: Context, choice: Choice) -> DataFrame:

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 #: Sections that decide what is published although no table depends on them.
 SECTIONS = ("choice", "gates", "ledger", "audit", "utility", "report", "tracking")
 #: Sections that decide what the adversaries find. A change of gates alone repeats no attack.
-ATTACKED = ("choice", "releases", "audit")
+ATTACKED = ("choice", "releases", "swapping", "audit")
 #: The registry names attacks as strings. No import leads to their code, so it is named here.
 ATTACKS = "nes_spark.audit.attack_stages"
 
@@ -315,11 +315,52 @@ def choose_candidate(
     return candidates, choice
 
 
+def assemble_texts(context: Context, choice: Choice, rewritten: DataFrame) -> DataFrame:
+    """Return every chunk as it is released.
+
+    Parameters
+    ----------
+    context : Context
+    choice : Choice
+        The release.
+    rewritten : pyspark.sql.DataFrame
+        Its rows of table ``rewrites``, one a swapped chunk.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        As :func:`nes_spark.releases.publish_stages.assemble`.
+    """
+    from nes_spark.releases.publish_stages import assemble
+    from nes_spark.swapping.stages import apply_must_change
+    from nes_spark.swapping.throughout_stages import written_throughout
+
+    config, chunks, mentions = context.config, context.table("chunks"), context.table("mentions")
+    told = None
+    if config.swapping.throughout and choice.swapped:
+        told = written_throughout(rewritten, context.table("cells"), mentions, choice.combination)
+    replaced = apply_must_change(
+        chunks,
+        mentions,
+        config.releases.must_change,
+        shift=config.releases.shift,
+        shifts=context.shifts(),
+        told=told,
+    )
+    return assemble(
+        chunks,
+        context.table("documents"),
+        replaced,
+        rewritten,
+        context.secret,
+        alone=config.output.publish == "chunks",
+    )
+
+
 def assemble_release(publication: Publication) -> None:
     """Choose, put every chunk's released text together, and account for every chunk."""
-    from nes_spark.releases.publish_stages import assemble, chosen_rewrites
+    from nes_spark.releases.publish_stages import chosen_rewrites
     from nes_spark.run.figures_stages import corpus_figures, given_figures, status_figures
-    from nes_spark.swapping.stages import apply_must_change
 
     context, progress = publication.context, publication.progress
     config, store = context.config, context.store
@@ -337,23 +378,8 @@ def assemble_release(publication: Publication) -> None:
             choice.draw,
         )
     )
-    replaced = apply_must_change(
-        chunks,
-        context.table("mentions"),
-        config.releases.must_change,
-        shift=config.releases.shift,
-        shifts=context.shifts(),
-    )
     publication.assembled = publication.hold(
-        assemble(
-            chunks,
-            documents,
-            replaced,
-            publication.rewritten,
-            context.secret,
-            alone=config.output.publish == "chunks",
-        ),
-        on_disk=True,
+        assemble_texts(context, choice, publication.rewritten), on_disk=True
     )
     with progress.part("release", "status", "account for every chunk"):
         if choice.swapped:

@@ -16,8 +16,10 @@ from nes_spark.errors import LedgerError
 from nes_spark.schemas import EDITS, REWRITES, SWAPS, arrow_schema
 from nes_spark.swapping.dates import Shift, date_replacements
 from nes_spark.swapping.exchange import Exchange, Matching, Policy, Similarity, plan_exchange
+from nes_spark.swapping.forms import forms_of
 from nes_spark.swapping.likeness import similarities_for
 from nes_spark.swapping.memory import exchange_digest
+from nes_spark.swapping.parts import as_written
 from nes_spark.swapping.rewriting import (
     Edit,
     Key,
@@ -218,7 +220,10 @@ def must_change_rows(
     mend_articles: bool,
     shift: Sequence[str] = (),
 ) -> Iterator[pa.RecordBatch]:
-    """Replace must-change categories, and shift dates, in ``chunk_id, text, mentions``."""
+    """Replace must-change categories, and shift dates, in ``chunk_id, text, mentions``.
+
+    Names of ``told`` (:func:`told_replacements`), if there is such a column, are replaced too.
+    """
     for batch in batches:
         out = []
         for row in batch.to_pylist():
@@ -226,7 +231,7 @@ def must_change_rows(
             done = rewrite_text(
                 row["text"],
                 mentions,
-                _shifted(row, mentions, shift),
+                _shifted(row, mentions, shift) | told_replacements(row.get("told") or ()),
                 must_change=must_change,
                 mend_articles=mend_articles,
             )
@@ -234,6 +239,23 @@ def must_change_rows(
                 {"chunk_id": row["chunk_id"], "text": done.text, "edits": _edits(done.edits)}
             )
         yield pa.RecordBatch.from_pylist(out, schema=_CHANGED)
+
+
+def told_replacements(told: Iterable[Mapping[str, Any]]) -> dict[Key, Replacement]:
+    """Return what comes in the place of names that were exchanged elsewhere in a document.
+
+    Parameters
+    ----------
+    told : iterable of mapping
+        ``category, old, new, written``: the surfaces of the new name where it comes from.
+    """
+    found: dict[Key, Replacement] = {}
+    for name in told:
+        category, new = name["category"], name["new"]
+        written = [Mention(0, 0, category, surface, new) for surface in name["written"]]
+        forms = forms_of(written).get((category, new), (as_written(new, category),))
+        found[category, name["old"]] = Replacement(new, forms)
+    return found
 
 
 def text_digest(text: str) -> str:

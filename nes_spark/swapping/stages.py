@@ -780,6 +780,7 @@ def apply_must_change(
     mend_articles: bool = True,
     shift: Sequence[str] = (),
     shifts: DataFrame | None = None,
+    told: DataFrame | None = None,
 ) -> DataFrame:
     """Replace must-change categories by their placeholders, and shift dates, in every chunk.
 
@@ -793,6 +794,9 @@ def apply_must_change(
         Whether a or an before a placeholder follows its first sound.
     shift, shifts
         Categories whose dates are shifted, and by how much; see :func:`rewrite`.
+    told : pyspark.sql.DataFrame, optional
+        ``chunk_id, told``: names that were exchanged elsewhere in their documents
+        (:func:`nes_spark.swapping.throughout_stages.written_throughout`).
 
     Returns
     -------
@@ -813,6 +817,9 @@ def apply_must_change(
         .distinct()
     )
     texts, more = _with_shifts(chunks, shifts)
+    if told is not None:
+        concerned = concerned.union(told.select("chunk_id")).distinct()
+        texts, more = texts.join(told, "chunk_id", "left"), [*more, "told"]
     written = (
         texts.join(_mentions_of(mentions.join(concerned, "chunk_id", "left_semi")), "chunk_id")
         .select("chunk_id", "text", "mentions", *more)

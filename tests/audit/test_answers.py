@@ -107,3 +107,24 @@ def test_names_without_legal_form_only_where_clear():
 
 def test_normalise():
     assert normalise(" “ＡＣＭＥ’s”  Corp. ") == "acme's” corp"
+
+
+@pytest.mark.parametrize(
+    ("said", "answer", "outcome"),
+    [
+        ("2020Q3", "2020Q3", "answered"),
+        ("Q3 2020", "2020Q3", "answered"),
+        ("3Q20", "2020Q3", "answered"),
+        ("third quarter of 2020", "2020Q3", "answered"),
+        ("**Q2'21**.", "2021Q2", "answered"),
+        ("It sounds like the second quarter of fiscal 2020 to me.", "2020Q2", "verbose"),
+        ("Q3 2020 or Q4 2020", None, "verbose"),
+        ("autumn", "2020Q3", "answered"),
+        ("2020", None, "malformed"),
+        ("I cannot tell when this was held.", None, "refused"),
+        ("", None, "empty"),
+    ],
+)
+def test_periods(said, answer, outcome):
+    accepted = spellings({"2020Q3": ["autumn"], "2020Q2": []}, strip_legal_form=False)
+    assert parse_answer(said, "period", accepted) == Parsed(answer, outcome)

@@ -6,8 +6,10 @@ from collections import Counter
 
 import pytest
 
+from nes_spark.audit.answer_store import settings_digest
 from nes_spark.audit.billing import BudgetExceeded
-from nes_spark.audit.llm_stages import accepted_spellings, run_language_model_audit
+from nes_spark.audit.llm_stages import accepted_spellings, run_language_model_audit, stratified
+from nes_spark.audit.measured import lot
 from nes_spark.audit.stages import summarize_audit
 from nes_spark.config import AuditConfig, LanguageModelConfig
 from nes_spark.errors import ConfigError, InfrastructureError
@@ -244,3 +246,123 @@ def test_answers_must_be_judgeable(tables, spark, tmp_path):
         assert accepted_spellings(bare, settings(server, answer="name"))["company 2"] == "Company 2"
         with pytest.raises(ConfigError, match="no language model"):
             run(tables, AuditConfig(), tmp_path)
+
+
+def released(spark, partitions=2):
+    """Every chunk of the corpus as published, and the documents with their periods."""
+    corpus = make(documents=4, chunks=6, swaps=4, draws=2)
+    last = {r["chunk_id"]: r for r in corpus.rewrites if r["draw"] == 0}
+    rows = [
+        (0, c["chunk_id"], last.get(c["chunk_id"], c)["text"],
+         last[c["chunk_id"]]["partner_id"] if c["chunk_id"] in last else None)
+        for c in corpus.chunks
+    ]  # fmt: skip
+    everything = spark.createDataFrame(
+        rows, "draw int, chunk_id string, text string, partner_id string"
+    ).repartition(partitions)
+    identifiers = "array<struct<kind:string,value:string,placeholder:string>>"
+    documents = spark.createDataFrame(
+        [
+            (f"doc{d}", f"Company {d}", f"2020Q{1 + d % 2}", [("ticker", f"TK{d}", "[x]")])
+            for d in range(4)
+        ],
+        f"document_id string, metadata string, period string, identifiers {identifiers}",
+    )
+    return corpus, rows, everything, documents
+
+
+def test_a_sample_of_all_released_chunks(tables, spark, tmp_path):
+    corpus, rows, everything, documents = released(spark)
+    text = {c["chunk_id"]: c["text"] for c in corpus.chunks}
+    with ModelServer(answer=guess_from, key=SECRET) as server:
+        config = settings(server, about="chunks", sample=9)
+        audit = run_language_model_audit(
+            documents, tables["chunks"], everything, config, str(tmp_path), key=b"a key"
+        )
+        found = audit.predictions.collect()
+        asked = {r.body["messages"][-1]["content"] for r in server.requests}
+        before = len(server.requests)
+        # The same again, from other partitions, costs nothing.
+        _, _, again, _ = released(spark, 7)
+        run_language_model_audit(
+            documents, tables["chunks"], again, config, str(tmp_path), key=b"a key"
+        )
+        assert len(server.requests) == before
+    chunks = {r["chunk_id"] for r in found}
+    assert len(chunks) == 9 and len(found) == 18 and {r["draw"] for r in found} == {0}
+    assert set(Counter(c.split("#")[0] for c in chunks).values()) <= {2, 3}
+    shown = {text[c] for c in chunks} | {r[2] for r in rows if r[1] in chunks}
+    assert asked == {f"Whose? {t}" for t in shown}
+    (result,) = summarize_audit(audit.predictions, config, everything)
+    assert result.chunks == 9 and result.documents == 4 and result.mcnemar.n == 9
+
+
+def test_the_sample_is_the_one_described(tables, spark):
+    """Against its definition, in plain Python."""
+    owner = {f"d{d}#{k}": f"d{d}" for d, n in enumerate((40, 7, 1, 12)) for k in range(n)}
+    frame = spark.createDataFrame(list(owner.items()), "chunk_id string, document_id string")
+    sizes = Counter(owner.values())
+    for key, sample in ((b"one", 15), (b"two", 4), (b"three", 100)):
+        places = {}
+        for document in sizes:
+            start = int.from_bytes(lot(key, document)[:4], "big") / 2**32
+            mine = sorted((c for c in owner if owner[c] == document), key=lambda c: lot(key, c))
+            for k, chunk in enumerate(mine, 1):
+                places[chunk] = (k - start) / sizes[document], lot(key, chunk)
+        expected = set(sorted(places, key=places.__getitem__)[:sample])
+        found = {r["chunk_id"] for r in stratified(frame.repartition(5), sample, key).collect()}
+        assert found == expected
+        taken = Counter(owner[c] for c in found)
+        assert all(abs(taken[d] - len(found) * n / 60) < 2 for d, n in sizes.items())
+
+
+def test_whole_documents_and_when_they_were(tables, spark, tmp_path):
+    corpus, rows, everything, documents = released(spark)
+
+    def when(messages):
+        return "It was Q1 2020." if "Org 0-" in messages[-1]["content"] else "2020Q2"
+
+    with ModelServer(answer=when, key=SECRET) as server:
+        config = settings(server, about="documents", answer="period")
+        audit = run_language_model_audit(
+            documents, tables["chunks"], everything, config, str(tmp_path), key=b"a key"
+        )
+        asked = {r.body["messages"][-1]["content"] for r in server.requests}
+    expected = set()
+    for column in ({c["chunk_id"]: c["text"] for c in corpus.chunks}, {r[1]: r[2] for r in rows}):
+        for d in range(4):
+            parts = [column[c] for c in sorted(column) if c.startswith(f"doc{d}#")]
+            expected.add("Whose? " + "\n\n".join(parts))
+    assert asked == expected
+    found = {(r["chunk_id"], r["side"]): r for r in audit.predictions.collect()}
+    assert len(found) == 8
+    assert found["doc0", "pre"]["answer"] == "2020Q1" and found["doc0", "pre"]["correct"]
+    assert found["doc0", "pre"]["outcome"] == "answered"
+    assert found["doc1", "pre"]["correct"] and not found["doc2", "pre"]["correct"]
+    without = documents.withColumn("period", documents["period"].substr(1, 0)).drop("period")
+    without = without.selectExpr("*", "cast(null as string) as period")
+    with pytest.raises(ConfigError, match=r"input\.columns\.period"):
+        accepted_spellings(without, config)
+
+
+def test_the_period_has_a_prompt_of_its_own(tables, spark, tmp_path):
+    assert "Reply ONLY with the quarter" in AuditConfig(answer="period").prompt
+    assert AuditConfig(answer="period", prompt="When? {text}").prompt == "When? {text}"
+    _, _, everything, documents = released(spark)
+    with ModelServer(answer=guess_from, key=SECRET) as server:
+        config = settings(server, about="documents")
+        with pytest.raises(ValueError, match="'key' parameter"):
+            run_language_model_audit(documents, tables["chunks"], everything, config, str(tmp_path))
+        assert not server.requests
+
+
+def test_what_is_asked_about_is_part_of_what_a_gate_compares():
+    model = LanguageModelConfig(
+        name="m", model="m", base_url="http://127.0.0.1:9", api_key_env="NES_TEST_KEY"
+    )
+    configs = [
+        AuditConfig(models=[model], **more)
+        for more in ({}, {"about": "chunks"}, {"sample": 5}, {"about": "chunks", "sample": 5},
+                     {"answer": "period"})
+    ]  # fmt: skip
+    assert len({settings_digest(config, model) for config in configs}) == len(configs)

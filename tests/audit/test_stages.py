@@ -20,7 +20,8 @@ from nes_spark.audit.stages import (
 )
 from nes_spark.audit.statistics import coupled_drop
 from nes_spark.audit.text_stages import text_attack
-from nes_spark.audit.unswap import turn_of
+from nes_spark.audit.unswap import score_suspects, turn_of
+from nes_spark.audit.unswap_memory import Chunk, Released
 from nes_spark.audit.unswap_stages import swap_aware_attack
 from nes_spark.config import AuditConfig, ConstraintsConfig
 from nes_spark.errors import InputError
@@ -322,6 +323,33 @@ def test_swap_aware_attack(corpus, suspected):
         assert component[answer] == component[chunk]
     undone = Counter(r[0] for r in collected if r[8] is not None)
     assert undone == {0: 12, 1: 12}
+
+
+def test_swap_aware_attack_in_memory_is_the_same(corpus, suspected):
+    component = {r["chunk_id"]: r["component"] for r in corpus.components}
+    found = []
+    for draw in (0, 1):
+        last = {r["chunk_id"]: r for r in corpus.rewrites if r["draw"] == draw}
+        chunks = [
+            Chunk(
+                c["chunk_id"],
+                c["document_id"],
+                c["metadata"],
+                component[c["chunk_id"]],
+                c["entities"],
+                linkage.swap_entities(c["entities"], last[c["chunk_id"]]["edits"])
+                if c["chunk_id"] in last
+                else c["entities"],
+            )
+            for c in corpus.cells
+        ]
+        released = Released(chunks[::-1], J, (), CONFIG.smoothing)
+        for group in released.suspects({c: r["partner_id"] for c, r in last.items()}).values():
+            for s in score_suspects(group, J, CONFIG.context_weight):
+                found.append(
+                    (draw, s.chunk_id, s.best[0][0] if s.best else None, s.candidates, s.rank)
+                )
+    assert sorted(found) == sorted((r[0], r[1], r[2], r[4], r[6]) for r in suspected)
 
 
 @pytest.mark.parametrize(("partitions", "pairs"), [(1, 50_000_000), (7, 200)])

@@ -15,6 +15,7 @@ from nes_spark.audit.statistics import (
     bootstrap_drop,
     coupled_drop,
     paired_table,
+    texts_needed,
     warnings_for,
 )
 
@@ -245,3 +246,37 @@ def test_warnings():
     assert "1 of 2 draws have fewer than 25 swapped chunks (the smallest has 4)" in found[0]
     assert "exact" in found[1]
     assert "3 documents" in found[2]
+
+
+@pytest.mark.parametrize(("width", "share"), [(0.1, 0.5), (0.06, 0.3), (0.2, 0.1)])
+def test_so_many_texts_give_an_interval_of_that_width(width, share):
+    """The usual interval of a share of so many independent texts is as wide as asked."""
+    n = texts_needed(width, share)
+    draws = np.random.default_rng(1).binomial(n, share, 20_000) / n
+    assert 3.92 * draws.std() == pytest.approx(width, rel=0.03)
+    assert texts_needed(width, share, confidence=0.99) > n
+
+
+def test_texts_of_one_document_say_less():
+    """Documents whose chunks go together: simulated, with intraclass correlation .25."""
+    rho, m = 0.25, 8
+    n = texts_needed(0.1, 0.4, m, rho)
+    documents = round(n / m)
+    rng = np.random.default_rng(2)
+    # A chunk takes its document's value with probability sqrt(rho), else one of its own.
+    own = rng.random((4000, documents, 1)) < 0.4
+    each = rng.random((4000, documents, m)) < 0.4
+    same = rng.random((4000, documents, m)) < rho**0.5
+    shares = np.where(same, own, each).mean(axis=(1, 2))
+    assert 3.92 * shares.std() == pytest.approx(0.1, rel=0.06)
+    assert texts_needed(0.1, 0.4, m, 1.0) == pytest.approx(m * texts_needed(0.1, 0.4), abs=m)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"width": 0}, {"width": 1}, {"width": 0.1, "share": 1}, {"width": 0.1, "per_document": 0.5},
+     {"width": 0.1, "correlation": 2}, {"width": 0.1, "confidence": 0}],
+)  # fmt: skip
+def test_texts_needed_says_what_is_allowed(wrong):
+    with pytest.raises(ValueError, match="texts_needed"):
+        texts_needed(**wrong)
