@@ -422,6 +422,7 @@ def test_a_corpus_in_which_nothing_can_be_swapped(spark, tmp_path):
     assert not (tmp_path / "out" / "all" / "release").exists()
 
 
+@pytest.mark.usefixtures("plain_report")
 def test_a_refused_gate_publishes_nothing_but_a_report(finished, spark, tmp_path):
     config, result = finished
     shutil.copytree(result.directory, tmp_path / "out" / "all")  # its stages are up to date
@@ -455,6 +456,7 @@ def test_the_plan_names_every_stage(finished):
         assert stage.name in plan
 
 
+@pytest.mark.usefixtures("plain_report")
 def test_another_candidate_is_published_without_running_a_stage(finished, spark, tmp_path):
     config, result = finished
     log = io.StringIO()
