@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 
 import pytest
@@ -24,13 +25,39 @@ def spark():
     from nes_spark.config import SparkConfig
     from nes_spark.session import get_session
 
-    config = SparkConfig(master="local[2]", shuffle_partitions=3, driver_memory="2g")
+    config = SparkConfig(
+        master="local[2]", shuffle_partitions=1, driver_memory="2g", settings=FEWER_STEPS
+    )
     session = get_session(config, "nes_spark tests", short=True)
     yield session
     session.stop()
 
 
-@pytest.fixture(params=[1, 2, 7])
-def partitions(request):
-    """Partition counts over which a stage must give the same result."""
-    return request.param
+#: A query over few rows costs what its plan and its tasks cost. Without adaptive execution it is
+#: one job, not one a shuffle, and nothing draws the partitions of a shuffle together again: so one
+#: is the rule, and tests of partitions have more (:func:`partitions`).
+FEWER_STEPS = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.ui.explainMode": "simple",
+    # most of the heap is for rows that live for one query
+    "spark.driver.extraJavaOptions": "-Xms2g -Xmn1200m",
+}
+
+
+# Two say nothing that one and seven do not: nothing to put together, and more than there are cores.
+@pytest.fixture(params=[1, pytest.param(2, marks=pytest.mark.slow), 7])
+def partitions(request, spark):
+    """Partition counts over which a stage must give the same result; shuffles have up to three."""
+    with setting_of(spark, "spark.sql.shuffle.partitions", min(request.param, 3)):
+        yield request.param
+
+
+@contextlib.contextmanager
+def setting_of(spark, name, value):
+    """Another value of a setting of the session, for a while."""
+    before = spark.conf.get(name)
+    spark.conf.set(name, str(value))
+    try:
+        yield
+    finally:
+        spark.conf.set(name, before)

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 # -- what the adversaries are shown ------------------------------------------------------------
 
 
-#: For sums on a grid of 10^-12 over more rows than a bigint has room for.
+#: Shares are added up as whole numbers of this part of one: the same in any order.
+GRID = 10**12
+#: For such sums over more rows than a bigint has room for.
 _EXACT = "decimal(20,0)"
 
 
@@ -490,12 +492,12 @@ def attack_candidates(
         "hits5_post": F.col("hit5") / F.col("first"),
         "corpus_accuracy": (F.col("all_pre") - F.col("pre") + F.col("correct")) / F.col("n"),
     }
-    scaled = {c: F.round(value * 10**12).cast("bigint") for c, value in ratio.items()}
+    scaled = {c: F.round(value * GRID).cast("bigint") for c, value in ratio.items()}
     return (
         totals.groupBy("setting", "combination", "n_swaps", "model")
         .agg(
             F.count("*").cast("int").alias("draws"),
-            *((F.sum(value) / F.count("*") / 10**12).alias(c) for c, value in scaled.items()),
+            *((F.sum(value) / F.count("*") / GRID).alias(c) for c, value in scaled.items()),
         )
         .select(*ATTACKS.names)
     )
@@ -537,7 +539,7 @@ def summarize_audit(
     right = F.col("correct").cast("int")
     hit5 = F.coalesce((F.col("rank") <= 5).cast("int"), F.lit(0))
     # On a grid: whole numbers add up the same in any order.
-    reciprocal = F.coalesce(F.round(10**12 / F.col("rank")).cast(_EXACT), F.lit(0))
+    reciprocal = F.coalesce(F.round(GRID / F.col("rank")).cast(_EXACT), F.lit(0))
     pairs = predictions.groupBy("model", "draw", "document_id", "chunk_id").agg(
         *(side(s, right).alias(s) for s in ("pre", "post")),
         *(side(s, hit5).alias(f"hits5_{s}") for s in ("pre", "post")),
@@ -604,8 +606,8 @@ def summarize_audit(
                         row["ranked"],
                         row["hits5_pre"],
                         row["hits5_post"],
-                        int(row["reciprocal_pre"]) / 10**12,
-                        int(row["reciprocal_post"]) / 10**12,
+                        int(row["reciprocal_pre"]) / GRID,
+                        int(row["reciprocal_post"]) / GRID,
                         row["both"],
                         row["pre_only"],
                         row["post_only"],
@@ -643,7 +645,7 @@ def summarize_partner_guesses(guesses: DataFrame) -> PartnerResult:
 
     real = F.col("swapped")
     candidates = F.col("candidates").cast("double")  # the square of many is no int
-    scale = 10**12
+    scale = GRID
 
     def of_swapped(value: Any) -> Any:
         return F.sum(F.when(real, value).otherwise(F.lit(0)))

@@ -33,7 +33,7 @@ from scipy.stats import binom, chi2, norm
 
 from nes_spark.errors import EstimationError, parameter_error
 from nes_spark.risk.sizes import uniques_given_cells
-from nes_spark.risk.special import log_gamma_ratio, log_sum
+from nes_spark.risk.special import log_gamma_ratio, log_sum, log_sum_slopes, log_sum_value
 from nes_spark.risk.uniques import (
     expected_uniques,
     log_expected_sizes,
@@ -195,6 +195,7 @@ class _Likelihood:
         several = sizes >= 2
         self._j = sizes[several].astype(float)
         self._s = counts[several].astype(float)
+        self._last_within = (math.nan, math.nan)
 
     def _within(self, alpha: float) -> tuple[float, float, float]:
         """``sum_j s_j sum_{i<j} log(i - alpha)`` and two derivatives (closed forms).
@@ -237,15 +238,34 @@ class _Likelihood:
             ),
         )
 
+    def value_in_logs(self, phi: float, alpha: float) -> float:
+        """Return the value of :meth:`in_logs` alone, to the bit: searches need no derivatives."""
+        theta = math.exp(phi) - alpha
+        if self._last_within[0] != alpha:
+            j, s = self._j, self._s
+            value = s * (gammaln(j - alpha) - gammaln(2 - alpha) + math.log1p(-alpha))
+            self._last_within = (alpha, math.fsum(value))
+        return math.fsum(
+            [
+                log_sum_value(theta, alpha, self.k),
+                -log_sum_value(theta, 1.0, self.n),
+                self._last_within[1],
+            ]
+        )
+
     def best_phi(self, alpha: float, start: float) -> tuple[float, float]:
         """Maximise over phi for a fixed alpha; return (phi, log L)."""
 
         def score(phi: float) -> tuple[float, float]:
-            point = self.in_logs(phi, alpha)
-            return float(point.gradient[0]), float(point.hessian[0, 0])
+            # the first entries of gradient and Hessian of in_logs, to the bit
+            u = math.exp(phi)
+            cells = log_sum_slopes(u - alpha, alpha, self.k)
+            units = log_sum_slopes(u - alpha, 1.0, self.n)
+            slope, curvature = cells[0] - units[0], cells[1] - units[1]
+            return u * slope, u * u * curvature + u * slope
 
         phi = _falling_root(score, start)
-        return phi, self.in_logs(phi, alpha).value
+        return phi, self.value_in_logs(phi, alpha)
 
     def best_alpha(self, theta: float, start: float) -> tuple[float, float]:
         """Maximise over alpha for a fixed theta (strictly concave); return (alpha, log L)."""
@@ -451,7 +471,16 @@ class EwensPitmanFit:
             return self._theta_profile(level)
         raise parameter_error("profile_interval", "parameter", "'theta' or 'alpha'", parameter)
 
+    @cached_property
+    def _alpha_profiles(self) -> dict[float, Interval]:
+        return {}
+
     def _alpha_profile(self, level: float) -> Interval:
+        if level not in self._alpha_profiles:
+            self._alpha_profiles[level] = self._find_alpha_profile(level)
+        return self._alpha_profiles[level]
+
+    def _find_alpha_profile(self, level: float) -> Interval:
         def drop(alpha: float) -> float:
             return self._drop(self._likelihood.best_phi(alpha, self._phi())[1], level)
 
@@ -653,29 +682,41 @@ class EwensPitmanFit:
             float(_least(lambda u: below(u) >= 1 - tail, self.s1)),
         )
 
+    @cached_property
+    def _rims(self) -> dict[tuple[float, float, float], float]:
+        return {}
+
+    def _rim(self, alpha: float, direction: float, level: float) -> float:
+        """Return phi where log L crosses the level for an alpha, below or above its maximum.
+
+        Kept: every figure and population size asks for mostly the same.
+        """
+        key = (alpha, direction, level)
+        if key not in self._rims:
+            like = self._likelihood
+            phi, top = like.best_phi(alpha, self._phi())
+            if self._drop(top, level) < 0:
+                best, reach = phi, 0.1
+
+                def drop(phi: float) -> float:
+                    return self._drop(like.value_in_logs(phi, alpha), level)
+
+                while drop(best + direction * reach) < 0:
+                    reach *= 2
+                phi = brentq(drop, best, best + direction * reach, xtol=1e-12)
+            self._rims[key] = phi
+        return self._rims[key]
+
     def _over_region(self, figure: Callable[[float, float], float], level: float) -> Interval:
         """Smallest and largest value of a figure of (theta, alpha) inside the likelihood region.
 
         The figure grows with theta for a fixed alpha, so its extremes lie on the rim: for each
         alpha of alpha's own interval the two thetas where log L crosses the level.
         """
-        like = self._likelihood
         lowest, highest = self._alpha_profile(level)
 
         def rim(alpha: float, direction: float) -> float:
-            best, top = like.best_phi(alpha, self._phi())
-            if self._drop(top, level) >= 0:
-                phi = best
-            else:
-                reach = 0.1
-
-                def drop(phi: float) -> float:
-                    return self._drop(like.in_logs(phi, alpha).value, level)
-
-                while drop(best + direction * reach) < 0:
-                    reach *= 2
-                phi = brentq(drop, best, best + direction * reach, xtol=1e-12)
-            return figure(math.exp(phi) - alpha, alpha)
+            return figure(math.exp(self._rim(alpha, direction, level)) - alpha, alpha)
 
         ends = []
         for direction in (-1.0, 1.0):

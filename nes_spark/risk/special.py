@@ -16,6 +16,8 @@ import numpy as np
 #: Terms that are added one by one before the Euler-Maclaurin formula takes over.
 _HEAD = 24
 
+_HEADS = np.arange(1, _HEAD + 1, dtype=float)
+
 #: B_2j / (2j (2j - 1)), j = 1..8: the coefficients of Stirling's series.
 _STIRLING = (
     1 / 12,
@@ -152,6 +154,75 @@ def log_sum(a: float, b: float, m: int) -> LogSum:
         )
         total += _end_terms(a, b, float(m)) - _end_terms(a, b, float(start))
     return LogSum(*(float(x) for x in total))
+
+
+def log_sum_value(a: float, b: float, m: int) -> float:
+    """Return the value of :func:`log_sum` alone, to the bit, in a fraction of its time."""
+    a, b = float(a), float(b)
+    total = math.fsum(np.log(a + _HEADS[: max(m - 1, 0)] * b).tolist())
+    if m > _HEAD + 1:
+        start = _HEAD + 1
+        length = float(m - start)
+        p = a + b * start
+        y = b * length / p
+        if y < _SERIES_BELOW:
+            terms = _SIGNS * y**_POWERS
+            integral = float(np.sum(terms * y / ((_POWERS + 1) * (_POWERS + 2))))
+        else:
+            integral = ((1 + y) * math.log1p(y) - y) / y
+        total += length * (math.log(p) + integral)
+        total += _end_value(a, b, float(m)) - _end_value(a, b, float(start))
+    return total
+
+
+def _end_value(a: float, b: float, t: float) -> float:
+    u = a + t * b
+    rho = b / u
+    square = rho * rho
+    value, power = 0.0, 1.0
+    for c in _STIRLING:
+        value += c * power * rho
+        power *= square
+    return value - 0.5 * math.log(u)
+
+
+def log_sum_slopes(a: float, b: float, m: int) -> tuple[float, float]:
+    """Return d/da and d2/da2 of :func:`log_sum` alone, to the bit, in a fraction of its time."""
+    a, b = float(a), float(b)
+    u = a + _HEADS[: max(m - 1, 0)] * b
+    first = math.fsum((1 / u).tolist())
+    second = -math.fsum((1 / u**2).tolist())
+    if m > _HEAD + 1:
+        start = _HEAD + 1
+        length = float(m - start)
+        p = a + b * start
+        y = b * length / p
+        if y < _SERIES_BELOW:
+            integral = float(np.sum(_SIGNS * y**_POWERS / (_POWERS + 1)))
+        else:
+            integral = math.log1p(y) / y
+        unit = length / p
+        first += unit * integral
+        second += -unit * (1 / (1 + y)) / p
+        ends = _end_slopes(a, b, float(m)), _end_slopes(a, b, float(start))
+        first += ends[0][0] - ends[1][0]
+        second += ends[0][1] - ends[1][1]
+    return first, second
+
+
+def _end_slopes(a: float, b: float, t: float) -> tuple[float, float]:
+    u = a + t * b
+    rho = b / u
+    square = rho * rho
+    first = second = 0.0
+    power = 1.0
+    for j, c in enumerate(_STIRLING, start=1):
+        first += c * (2 * j - 1) * power
+        if j > 1:
+            second += c * (2 * j - 1) * (2 * j - 2) * power / rho if rho else 0.0
+        power *= square
+    r_a, r_aa = -rho / u, 2 * rho / u**2
+    return first * r_a - 0.5 / u, second * r_a * r_a + first * r_aa + 0.5 / u**2
 
 
 def log_gamma_ratio(x: float, d: float) -> float:

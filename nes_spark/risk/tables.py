@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import pandas as pd
@@ -83,7 +84,13 @@ def fit_of(row: Mapping[Any, Any]) -> EwensPitmanFit:
     EstimationError
         With the row's reason, when it has no estimate.
     """
-    return fit_ewens_pitman(_sizes(row["sizes"]))
+    return _fit_of(tuple(sorted(_sizes(row["sizes"]).items())))
+
+
+@lru_cache(maxsize=256)
+def _fit_of(sizes: tuple[tuple[int, int], ...]) -> EwensPitmanFit:
+    """Fit a table once: it keeps what its intervals are made of for the next who asks."""
+    return fit_ewens_pitman(dict(sizes))
 
 
 def p_hat_table(risk_fits: pd.DataFrame, populations: Sequence[float]) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from dataclasses import dataclass
 
@@ -9,6 +10,8 @@ from nes_spark.schemas import CELLS, CHUNKS, MENTIONS, REWRITES
 
 CATEGORIES = ("Organization", "Product", "Location", "Date")
 STYLE = ("steady", "brisk", "frank", "sober", "bold", "dry", "warm", "terse", "vivid", "plain")
+#: Setting and combination of all rewrites.
+RELEASE = ("pkb", "Organization+Product")
 COMMON = ("growth", "margin", "quarter", "demand", "cost", "plan", "team", "market")
 
 
@@ -159,3 +162,17 @@ def frames(spark, corpus: Corpus, partitions: int | None = None) -> dict:
         "chunk_id string, component int",
     )
     return made
+
+
+@contextlib.contextmanager
+def freed(spark, at_least: int):
+    """Give attacks an ExitStack; see that they keep so many tables, and none after it closed."""
+
+    def kept():
+        return set(spark.sparkContext._jsc.getPersistentRDDs().keySet())
+
+    before = kept()
+    with contextlib.ExitStack() as until:
+        yield until
+        assert len(kept() - before) >= at_least
+    assert kept() <= before

@@ -58,7 +58,8 @@ def test_an_adversary_of_ones_own_is_run_with_the_others(spark, registry):
     corpus = make()
     tables = frames(spark, corpus)
     final = chosen_rewrites(tables["rewrites"], *RELEASE, draws=1)
-    view = View(tables["cells"], tables["chunks"], tables["mentions"], final, tuple("ab"))
+    shown = [tables[name] for name in ("cells", "chunks", "mentions")]
+    view = View(*shown, final, tuple("ab"), small=True)
     config = AuditConfig(text=False, gate_models=["stubborn"])
     check_names(config)
     predictions = attack(view, config, "predictions").cache()

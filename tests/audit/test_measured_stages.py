@@ -15,7 +15,9 @@ from nes_spark.audit.measured import (
 from nes_spark.audit.measured_stages import connected, halves, measure_sample
 from nes_spark.config import AuditConfig
 from nes_spark.schemas import EDITS
-from tests.audit.corpus import frames, make
+from tests.audit.corpus import Corpus, frames, make
+from tests.audit.test_stages import text_oracle
+from tests.conftest import setting_of
 
 KEY = b"a key of the test"
 EXCHANGED = ("Organization", "Product")
@@ -63,27 +65,112 @@ def guesses(spark, corpus, last, partitions, **config):
     ).toPandas()
 
 
+ASKED = {"max_chunks": 10, "max_documents": 3}
+
+
 @pytest.fixture(scope="module")
-def whole(spark, corpus, in_memory):
-    return guesses(spark, corpus, in_memory[1], 2)
+def some(spark, corpus, in_memory):
+    """What is guessed of a sample, on three partitions that shuffles make two."""
+    with setting_of(spark, "spark.sql.shuffle.partitions", 2):
+        return guesses(spark, corpus, in_memory[1], 3, **ASKED)
 
 
-def test_linkage_guesses_as_in_memory(whole, in_memory):
-    tables, _ = in_memory
-    for side, units in tables.items():
+def test_a_sample_is_drawn_by_key(some, corpus):
+    asked = some.groupby(["unit", "attacker", "side"])["id"].unique().map(sorted).to_dict()
+    documents = {c["document_id"] for c in corpus.chunks}
+    chunks = [c["chunk_id"] for c in corpus.chunks]
+    drawn = {DOCUMENTS: sampled(documents, 3, KEY), CHUNKS_LEFT_OUT: sampled(chunks, 10, KEY)}
+    attackers = ("linkage", "linkage-all", "words", "style")
+    units = [(unit, a) for unit in drawn for a in attackers]
+    units += [(CHUNKS_KNOWN, a) for a in attackers[:3]]  # style has no variant that knows a chunk
+    drawn[CHUNKS_KNOWN] = drawn[CHUNKS_LEFT_OUT]
+    assert asked == {(u, a, side): drawn[u] for u, a in units for side in ("before", "after")}
+    assert not some.duplicated(["unit", "attacker", "side", "id"]).any()
+
+
+def ranks_of(found, unit, side, attacker):
+    mine = (found["unit"] == unit) & (found["side"] == side) & (found["attacker"] == attacker)
+    return dict(zip(found.loc[mine, "id"], found.loc[mine, "rank"], strict=True))
+
+
+def test_linkage_guesses_as_in_memory(some, in_memory):
+    for side, units in in_memory[0].items():
         for unit in (DOCUMENTS, CHUNKS_LEFT_OUT, CHUNKS_KNOWN):
             for attacker in ("linkage", "linkage-all"):
                 expected = units[unit][units[unit]["attacker"] == attacker]
-                found = whole[
-                    (whole["unit"] == unit)
-                    & (whole["side"] == side)
-                    & (whole["attacker"] == attacker)
-                ]
-                ranks = dict(zip(found["id"], found["rank"], strict=True))
-                assert ranks == dict(zip(expected["id"], expected["rank"], strict=True))
+                ranks = dict(zip(expected["id"], expected["rank"], strict=True))
+                found = ranks_of(some, unit, side, attacker)
+                assert len(found) >= 3
+                assert found == {i: ranks[i] for i in found}
 
 
-def test_words_and_style_are_asked_the_same(whole, corpus):
+def test_words_and_style_guess_as_their_definition_says(some, corpus, in_memory):
+    _, last = in_memory
+    most = AuditConfig().max_candidates_per_entity
+    text = {c["chunk_id"]: c["text"] for c in corpus.chunks}
+    after = {c: last[c]["text"] if c in last else text[c] for c in text}
+
+    def row(ident, words):
+        return {"draw": 0, "chunk_id": ident, "text": words}
+
+    chunks = [row(c, after[c]) for c in sorted(after)]
+    expected = {DOCUMENTS: {}, CHUNKS_LEFT_OUT: {}, CHUNKS_KNOWN: {}}
+    for (_, chunk, side, model), (_, rank) in text_oracle(corpus, chunks, most).items():
+        unit = CHUNKS_KNOWN if model.endswith("-self") else CHUNKS_LEFT_OUT
+        expected[unit][model.removesuffix("-self"), side, chunk] = rank
+    asked, held = joined_halves(corpus)
+    documents = [
+        row(c["document_id"], "\n\n".join(after[i] for i in c["parts"])) for c in asked.chunks
+    ]
+    found = text_oracle(asked, documents, most, learned=held)
+    for (_, document, side, model), (_, rank) in found.items():
+        if not model.endswith("-self"):
+            expected[DOCUMENTS][model, side, document] = rank
+    for unit, mine in expected.items():
+        for attacker in ("words", "style") if unit != CHUNKS_KNOWN else ("words",):
+            for side, name in (("pre", "before"), ("post", "after")):
+                ranks = ranks_of(some, unit, name, attacker)
+                assert len(ranks) >= 3
+                assert ranks == {i: mine[attacker, side, i] for i in ranks}
+    # A word of its own in every chunk: planted evidence that no swap takes away.
+    for name in ("before", "after"):
+        assert set(ranks_of(some, DOCUMENTS, name, "style").values()) == {1}
+    assert set(ranks_of(some, CHUNKS_KNOWN, "before", "words").values()) == {1}
+
+
+def joined_halves(corpus):
+    """The asked halves of the documents as chunks of a corpus, and the corpus of held halves."""
+    asked = Corpus([], [], [], [], [])
+    kept = set()
+    members = {}
+    for c in corpus.chunks:
+        members.setdefault(c["document_id"], []).append(c)
+    for document, chunks in members.items():
+        held, wanted = asked_half([c["chunk_id"] for c in chunks], KEY)
+        kept |= held
+        parts = [c for c in sorted(chunks, key=lambda c: c["chunk_id"]) if c["chunk_id"] in wanted]
+        at = 0
+        for c in parts:
+            asked.mentions += [
+                m | {"chunk_id": document, "start": m["start"] + at, "end": m["end"] + at}
+                for m in corpus.mentions
+                if m["chunk_id"] == c["chunk_id"]
+            ]
+            at += len(c["text"]) + 2
+        joined = "\n\n".join(c["text"] for c in parts)
+        ids = [c["chunk_id"] for c in parts]
+        asked.chunks.append(parts[0] | {"chunk_id": document, "text": joined, "parts": ids})
+    chunks, mentions = (
+        [row for row in table if row["chunk_id"] in kept]
+        for table in (corpus.chunks, corpus.mentions)
+    )
+    return asked, Corpus([], chunks, mentions, [], [])
+
+
+@pytest.mark.slow  # the same promise for a sample: the three tests above
+@pytest.mark.parametrize("partitions", [1, 7], indirect=True)
+def test_everybody_is_asked_on_any_number_of_partitions(spark, corpus, in_memory, some, partitions):
+    whole = guesses(spark, corpus, in_memory[1], partitions)
     sizes = whole.groupby(["unit", "attacker", "side"])["id"].nunique()
     n, m = len(corpus.chunks), 6
     for side in ("before", "after"):
@@ -91,27 +178,8 @@ def test_words_and_style_are_asked_the_same(whole, corpus):
             assert sizes[DOCUMENTS, attacker, side] == m
             assert sizes[CHUNKS_LEFT_OUT, attacker, side] == n
         assert sizes[CHUNKS_KNOWN, "words", side] == n
-    assert not whole.duplicated(["unit", "attacker", "side", "id"]).any()
-    named = (whole["rank"] == 1).groupby([whole[c] for c in ("unit", "attacker", "side")]).mean()
-    # A word of its own in every chunk: planted evidence that no swap takes away.
-    assert named[DOCUMENTS, "style", "before"] == named[DOCUMENTS, "style", "after"] == 1
-    assert named[CHUNKS_KNOWN, "words", "before"] == 1
-
-
-@pytest.mark.parametrize(
-    # All are asked on two partitions; one partition says little more and takes as long again.
-    "partitions",
-    [7, pytest.param(1, marks=pytest.mark.slow)],
-)
-def test_a_sample_is_drawn_by_key_on_any_number_of_partitions(
-    spark, corpus, in_memory, whole, partitions
-):
-    some = guesses(spark, corpus, in_memory[1], partitions, max_chunks=10, max_documents=3)
-    chunks = [c["chunk_id"] for c in corpus.chunks]
-    documents = {c["document_id"] for c in corpus.chunks}
-    asked = some.groupby("unit")["id"].unique().map(sorted).to_dict()
-    assert asked[DOCUMENTS] == sampled(documents, 3, KEY)
-    assert asked[CHUNKS_LEFT_OUT] == asked[CHUNKS_KNOWN] == sampled(chunks, 10, KEY)
+    test_linkage_guesses_as_in_memory(whole, in_memory)
+    test_words_and_style_guess_as_their_definition_says(whole, corpus, in_memory)
     keys = ["unit", "attacker", "side", "id"]
     both = some.merge(whole, on=keys, suffixes=("", "_whole"))
     assert len(both) == len(some)

@@ -58,11 +58,8 @@ def test_there_is_nothing_to_learn_from(corpus):
             list(found)
 
 
-def test_a_small_corpus_gives_the_same_table(spark, corpus):
+def test_a_small_corpus_gives_the_same_table(spark, corpus, attacked):
     tables = frames(spark, corpus)
     mine = [tables[name] for name in ("cells", "chunks", "mentions", "rewrites")]
-    large, small = (
-        rows(attack(View(*mine, J, small=small), CONFIG, PREDICTIONS_TABLE), 5)
-        for small in (False, True)
-    )
-    assert small == large
+    small = rows(attack(View(*mine, J, ("Date",), small=True), CONFIG, PREDICTIONS_TABLE), 5)
+    assert small == sorted(map(tuple, attacked[1]), key=lambda r: tuple(map(str, r[:5])))

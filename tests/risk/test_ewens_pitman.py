@@ -213,6 +213,10 @@ def test_gradient_and_hessian_are_derivatives_of_the_likelihood(sizes):
         (like.at(theta, alpha + h).gradient - like.at(theta, alpha - h).gradient) / (2 * h),
     ]
     assert point.hessian == pytest.approx(np.array(columns).T, rel=1e-5, abs=1e-5)
+    phi = math.log(theta + alpha)
+    assert like.value_in_logs(phi, alpha) == like.in_logs(phi, alpha).value
+    best, value = like.best_phi(alpha, phi)
+    assert value == like.in_logs(best, alpha).value
 
 
 @pytest.mark.parametrize(

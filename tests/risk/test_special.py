@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import gammaln
 
-from nes_spark.risk.special import log_gamma_ratio, log_sum
+from nes_spark.risk.special import log_gamma_ratio, log_sum, log_sum_slopes, log_sum_value
 
 # a, b, m, (value, d_a, d_b, d_aa, d_ab, d_bb)
 LOG_SUMS = [
@@ -143,6 +143,27 @@ def test_log_sum_is_the_plain_sum(alpha, excess, m):
     scale = 1e-15 * np.abs(np.log(u)).sum()
     assert found.value == pytest.approx(plain[0], rel=1e-12, abs=10 * scale)
     assert tuple(found)[1:] == pytest.approx(plain[1:], rel=1e-10)
+
+
+def parts_are_those_of_the_whole(a, b, m):
+    whole = log_sum(a, b, m)
+    assert log_sum_value(a, b, m) == whole.value
+    assert log_sum_slopes(a, b, m) == (whole.d_a, whole.d_aa)
+
+
+@pytest.mark.parametrize(("a", "b", "m", "_"), LOG_SUMS)
+def test_parts_of_a_log_sum_are_its_parts_to_the_bit(a, b, m, _):
+    parts_are_those_of_the_whole(a, b, m)
+
+
+@given(
+    alpha=st.floats(0, 1, exclude_max=True),
+    excess=st.floats(1e-9, 1e9),
+    m=st.one_of(st.integers(1, 60), st.integers(1, 10**9)),
+)
+def test_parts_of_any_log_sum_are_its_parts_to_the_bit(alpha, excess, m):
+    parts_are_those_of_the_whole(excess - alpha, alpha, m)
+    parts_are_those_of_the_whole(np.float64(excess - alpha), 1.0, m)
 
 
 @pytest.mark.parametrize(("x", "d", "expected"), RATIOS)

@@ -23,6 +23,7 @@ from nes_spark.run.pipeline import STAGES
 from nes_spark.schemas import TABLES
 from nes_spark.store import Store
 from tests.check_run import check
+from tests.conftest import setting_of
 from tests.run.small import (
     BAD_LINES,
     DOCUMENTS,
@@ -115,12 +116,12 @@ def test_same_seed_same_release_whatever_order_and_partitions(finished, spark, t
     lighter = {"audit.linkage": False, "audit.recognition": False, "tracking.enabled": False}
     corpus = write_corpus(tmp_path / "calls.jsonl", shuffle=5)
     config = settings(corpus, tmp_path / "out", **lighter)
-    before = spark.conf.get("spark.sql.shuffle.partitions")
-    spark.conf.set("spark.sql.shuffle.partitions", "7")
-    try:
+    # as in a session of a user: adaptive, and several partitions a shuffle
+    with (
+        setting_of(spark, "spark.sql.shuffle.partitions", 3),
+        setting_of(spark, "spark.sql.adaptive.enabled", "true"),
+    ):
         other = nes.run(config, spark)
-    finally:
-        spark.conf.set("spark.sql.shuffle.partitions", before)
     first, second = release_bytes(result.directory), release_bytes(other.directory)
     records = [json.loads(files.pop("release.json")) for files in (first, second)]
     assert first == second
@@ -427,6 +428,7 @@ def test_a_corpus_in_which_nothing_can_be_swapped(spark, tmp_path):
     assert not (tmp_path / "out" / "all" / "release").exists()
 
 
+@pytest.mark.usefixtures("plain_report")
 def test_a_refused_gate_publishes_nothing_but_a_report(finished, spark, tmp_path):
     config, result = finished
     shutil.copytree(result.directory, tmp_path / "out" / "all")  # its stages are up to date
@@ -460,6 +462,7 @@ def test_the_plan_names_every_stage(finished):
         assert stage.name in plan
 
 
+@pytest.mark.usefixtures("plain_report")
 def test_another_candidate_is_published_without_running_a_stage(finished, spark, tmp_path):
     config, result = finished
     log = io.StringIO()
