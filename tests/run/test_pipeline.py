@@ -175,8 +175,13 @@ def test_all_that_can_be_found_out_about_a_release(finished, spark, tmp_path):
     result = nes.run(settings(Path(config.input.path), tmp_path / "out", **more), spark)
     assert release_bytes(result.directory).keys() == release_bytes(before.directory).keys()
     page = Path(result.report).read_text()
-    for words in ("two rounds", "measured attack", "Total variation", "sentiment", "still names"):
+    for words in ("two rounds", "measured attack", "Total variation", "sentiment"):
         assert words in page, words
+    # What quotes texts is on the pages beside the ledger alone.
+    sealed = Path(result.directory, "sealed")
+    assert "linkage adversary still names" in (sealed / "report.html").read_text()
+    assert "linkage adversary still names" not in page
+    assert "It begins" in (sealed / "review.html").read_text()
     data = ReportData.from_json(Path(result.directory, "stages", "report.json").read_text())
     options = data.options.set_index("option")
     assert list(options.index) == ["as configured", "two rounds", "same sector", "impossible"]
