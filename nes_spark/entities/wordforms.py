@@ -301,8 +301,10 @@ class Words:
         k = self._at(start)
         before, word, after = self._word(k - 1), self._word(k), self._word(k + 1)
         follows = _may_follow(after)
-        if before in _BEFORE_VERBS:
+        if before in _BEFORE_VERBS or (before in _JOINED and self._again(k)):
             return "verb"
+        if after in _PREPOSITIONS and kinds_of(word) == {"adjective"}:
+            return "predicate"  # "functions capable of more"
         if before in ("that", "which") and kinds_of(word) & {"verb", "third"}:
             return "verb"
         if word.endswith("ing") and self._progressive(k):
@@ -328,6 +330,10 @@ class Words:
         if after in _JOINED or after == ",":
             return "joined"
         return "open" if (after in _PREPOSITIONS and after != "of") or after == "to" else "head"
+
+    def _again(self, k: int) -> bool:
+        """Whether a word that may be a verb is one after "and": "please go there and click on"."""
+        return self._word(k + 1) in _PREPOSITIONS - {"of"} and "verb" in kinds_of(self._word(k))
 
     def _progressive(self, k: int) -> bool:
         """Whether "are", or "are now also" and the like, stands before a word."""

@@ -458,13 +458,13 @@ def draw_whole(
 
 def _rewrites(context: Context) -> Outputs:
     from nes_spark.swapping.stages import rewrite
-    from nes_spark.swapping.whole_stages import last_steps
+    from nes_spark.swapping.whole_stages import leftover_orders, leftover_steps
 
     config = context.config
     swaps = context.table("swaps")
     last = None
     if config.releases.plan == "whole":
-        last = last_steps(swaps, context.table("leftovers"))
+        last = leftover_steps(leftover_orders(context.table("leftovers"), swaps, context.secret))
     rewrites = rewrite(
         swaps,
         context.table("chunks"),

@@ -68,6 +68,8 @@ def slot(text: str, word: str) -> str:
         ("As events unfold, we watch.", "unfold", "verb"),
         ("Results are dependent on rates.", "dependent", "predicate"),
         ("This is a very easy step.", "easy", "modifier"),
+        ("There are tools capable of more.", "capable", "predicate"),
+        ("Please go there and click on it.", "click", "verb"),
         # what people say while they think is not there
         ("We saw, uh, cement, um, volumes fall.", "cement", "modifier"),
         ("The [Company Name] tires sold.", "tires", "noun"),
