@@ -73,9 +73,10 @@ _NEVER = FUNCTION_WORDS | word_set(
     "kind sort lot lots bit little way ways thing things time times year years month months week "
     "weeks day days quarter quarters today tonight first second third fourth half don didn doesn "
     "isn aren wasn weren won wouldn couldn shouldn hasn haven hadn let lets okay well let's uh um "
-    "gonna wanna gotta nonetheless regardless abroad ago ahead albeit alike almost alongside "
-    "alrighty altogether amid amidst anyway apart aside com del elsewhere forth likewise maybe "
-    "meantime multi nearby newly overseas pre pro rata somewhat versus vs worldwide nationwide"
+    "gonna wanna gotta nonetheless regardless abroad accordance ago ahead albeit alike almost "
+    "alongside alrighty altogether amid amidst anyway apart aside behalf com del elsewhere forth "
+    "lieu likewise maybe meantime multi nationwide nearby newly overseas pre pro rata sake "
+    "somewhat spite versus vs worldwide"
 )
 #: Words of accounts, and of meetings about them, in whatever trade: nobody looks for them, and they
 #: rarely read well in each other's place.
