@@ -30,6 +30,7 @@ from typing import Any
 import numpy as np
 
 from nes_spark.audit.ranking import best_and_rank, stable_hash, tie_keys
+from nes_spark.entities.terms import TERM, term_word
 from nes_spark.swapping.rewriting import WHOLE_TEXT
 
 #: Separate category from entity, and the two entities of a pair. No recogniser returns them.
@@ -41,8 +42,12 @@ MAX_PAIRED = 40
 
 
 def feature(category: str, entity: str) -> str:
-    """Return the feature of a single entity; case and white space do not matter."""
-    return f"{category}{FIELD}{' '.join(entity.casefold().split())}"
+    """Return the feature of a single entity; case and white space do not matter.
+
+    Of a term the word: whoever reads it does not see what it was taken for.
+    """
+    name = term_word(entity) if category == TERM else entity
+    return f"{category}{FIELD}{' '.join(name.casefold().split())}"
 
 
 def features_of(

@@ -661,7 +661,8 @@ class ReleasesConfig(Section):
         default_factory=lambda: [180, 1095],
         min_length=2,
         max_length=2,
-        description="least and most days of a shift, forward or back; 1 to 36500",
+        description="least and most days of a shift, forward or back; 1 to 36500; of these only "
+        "such that months, quarters and years move, where there are any",
     )
     fixed: list[str] = Field(
         default_factory=lambda: ["Date"],

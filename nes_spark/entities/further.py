@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
 
 from nes_spark.entities.mentions import Mention
 from nes_spark.entities.quantities import QUANTITY, quantity_mentions
 from nes_spark.entities.terms import (
     TERM,
-    is_verbal,
+    Usage,
+    abilities,
     stem,
+    term_entity,
     term_mentions,
-    term_places,
+    term_uses,
     terms_of,
 )
 from nes_spark.errors import parameter_error
@@ -82,20 +85,22 @@ def further_mentions(
     if TERM not in categories:
         return found
     held = {chunk: [*mentions.get(chunk, ()), *found[chunk]] for chunk in texts}
+    places = {chunk: term_uses(text, held[chunk]) for chunk, text in texts.items()}
+    usage: defaultdict[str, Usage] = defaultdict(Usage)
+    for place in chain.from_iterable(places.values()):
+        usage[place.word].add(place)
+    able = abilities(usage)
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     holders: defaultdict[str, set[str]] = defaultdict(set)
-    like_verbs: Counter[str] = Counter()
-    for chunk, text in texts.items():
-        for start, _, form in term_places(text, held[chunk]):
-            word = stem(form)
-            counts[documents[chunk]][word] += 1
-            holders[word].add(metadata[chunk])
-            like_verbs[word] += is_verbal(text, start)
+    for chunk, mine in places.items():
+        for place in mine:
+            if term_entity(place.word, place.use, able[place.word]):
+                counts[documents[chunk]][stem(place.word)] += 1
+                holders[stem(place.word)].add(metadata[chunk])
     spread = {word: len(secrets) for word, secrets in holders.items()}
     total = len({metadata[chunk] for chunk in texts})
-    verbal = {word: like_verbs[word] / sum(c[word] for c in counts.values()) for word in spread}
-    chosen = {name: terms_of(mine, spread, total, terms, verbal) for name, mine in counts.items()}
+    chosen = {name: terms_of(mine, spread, total, terms) for name, mine in counts.items()}
     for chunk, text in texts.items():
         own = chosen.get(documents[chunk], [])
-        found[chunk] += term_mentions(text, own, held[chunk])
+        found[chunk] += term_mentions(text, own, held[chunk], able)
     return found

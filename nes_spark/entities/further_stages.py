@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -11,7 +12,17 @@ from nes_spark.config import EntitiesConfig
 from nes_spark.entities.further import FURTHER, quantities_outside
 from nes_spark.entities.mentions import Mention
 from nes_spark.entities.quantities import QUANTITY
-from nes_spark.entities.terms import TERM, is_verbal, stem, term_places, terms_of
+from nes_spark.entities.terms import (
+    TERM,
+    Ability,
+    Usage,
+    abilities,
+    kin_of,
+    stem,
+    term_entity,
+    term_uses,
+    terms_of,
+)
 from nes_spark.schemas import MENTIONS
 
 if TYPE_CHECKING:
@@ -19,12 +30,20 @@ if TYPE_CHECKING:
 
 _PLACES = (
     "`document_id` string, `metadata` string, `chunk_id` string, `start` int, `end` int, "
-    "`surface` string, `entity` string, `stem` string, `verbal` int"
+    "`surface` string, `word` string, `stem` string, `use` string, `predicate` boolean, "
+    "`bare` boolean"
 )
 _PLACE_COLUMNS = [part.split("`")[1] for part in _PLACES.split(", ")]
+_USAGE = [field.name for field in fields(Usage)]
+_ABILITY = ", ".join(f"`{name}` boolean" for name in Ability._fields)
 
 
-def add_further(chunks: DataFrame, mentions: DataFrame, config: EntitiesConfig) -> DataFrame:
+def add_further(
+    chunks: DataFrame,
+    mentions: DataFrame,
+    config: EntitiesConfig,
+    keep: Callable[[DataFrame], DataFrame] = lambda frame: frame,
+) -> DataFrame:
     """Add the mentions of Quantity and Term, where these are among the categories.
 
     Parameters
@@ -36,18 +55,21 @@ def add_further(chunks: DataFrame, mentions: DataFrame, config: EntitiesConfig) 
         Persist it: it is read more than once.
     config : EntitiesConfig
         ``categories`` and ``terms``.
+    keep : callable, optional
+        Persists a table that is read more than once.
 
     Returns
     -------
     pyspark.sql.DataFrame
         Table MENTIONS. A quantity's entity tells what it is like
-        (:func:`~nes_spark.entities.quantities.quantity_mentions`), a term's is the word.
+        (:func:`~nes_spark.entities.quantities.quantity_mentions`), a term's is the word with
+        what it is there (:func:`~nes_spark.entities.terms.term_entity`).
     """
     mentions = mentions.where(~mentions["category"].isin([*FURTHER]))
     if QUANTITY in config.categories:
         mentions = mentions.unionByName(find_quantities(chunks, mentions))
     if TERM in config.categories:
-        mentions = mentions.unionByName(find_terms(chunks, mentions, config.terms))
+        mentions = mentions.unionByName(find_terms(chunks, mentions, config.terms, keep))
     return mentions
 
 
@@ -69,50 +91,37 @@ def find_quantities(chunks: DataFrame, mentions: DataFrame) -> DataFrame:
     return _with_mentions(chunks, mentions).mapInPandas(find, MENTIONS.ddl)
 
 
-def find_terms(chunks: DataFrame, mentions: DataFrame, most: int) -> DataFrame:
+def find_terms(
+    chunks: DataFrame,
+    mentions: DataFrame,
+    most: int,
+    keep: Callable[[DataFrame], DataFrame] = lambda frame: frame,
+) -> DataFrame:
     """Return the places of the terms of each document, as table MENTIONS.
 
     Parameters
     ----------
-    chunks, mentions : pyspark.sql.DataFrame
+    chunks, mentions, keep
         As for :func:`add_further`.
     most : int
         Terms of a document.
 
     Notes
     -----
-    A worker holds the counts of one document; words are counted by Spark.
+    A worker holds the counts of one document, and those of the words of one stem; words are counted
+    by Spark.
     """
     from pyspark.sql import functions as F
 
-    def places(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-        for batch in batches:
-            rows: list[tuple[Any, ...]] = []
-            for document_id, metadata, chunk_id, text, spans in zip(
-                *(batch[c] for c in ("document_id", "metadata", "chunk_id", "text", "found")),
-                strict=True,
-            ):
-                rows += [
-                    (
-                        document_id,
-                        metadata,
-                        chunk_id,
-                        start,
-                        end,
-                        text[start:end],
-                        word,
-                        stem(word),
-                        int(is_verbal(text, start)),
-                    )
-                    for start, end, word in term_places(text, _spans(spans))
-                ]
-            yield pd.DataFrame(rows, columns=_PLACE_COLUMNS)
-
-    found = _with_mentions(chunks, mentions).mapInPandas(places, _PLACES)
-    total = chunks.agg(F.countDistinct("metadata").alias("total"))
-    spread = found.groupBy("stem").agg(
-        F.countDistinct("metadata").alias("documents"), F.avg("verbal").alias("verbal")
+    places = keep(_with_mentions(chunks, mentions).mapInPandas(_places, _PLACES))
+    able = _abilities(places)
+    found = keep(
+        places.join(able, ["stem", "word"]).mapInPandas(
+            _entities, "document_id string, metadata string, stem string, " + MENTIONS.ddl
+        )
     )
+    total = chunks.agg(F.countDistinct("metadata").alias("total"))
+    spread = found.groupBy("stem").agg(F.countDistinct("metadata").alias("documents"))
     counts = (
         found.groupBy("document_id", "stem")
         .agg(F.count(F.lit(1)).alias("n"))
@@ -127,16 +136,97 @@ def find_terms(chunks: DataFrame, mentions: DataFrame, most: int) -> DataFrame:
             dict(zip(words, frame["documents"].tolist(), strict=True)),
             int(frame["total"].iloc[0]),
             most,
-            dict(zip(words, frame["verbal"].tolist(), strict=True)),
         )
         return pd.DataFrame({"document_id": frame["document_id"].iloc[0], "stem": chosen})
 
     terms = counts.groupBy("document_id").applyInPandas(choose, "document_id string, stem string")
+    return found.join(terms, ["document_id", "stem"]).select(*MENTIONS.names)
+
+
+def terms_as_own_names(cells: DataFrame) -> DataFrame:
+    """Return table OWN_NAMES of terms: no donor gives a document back what sets it apart.
+
+    Parameters
+    ----------
+    cells : pyspark.sql.DataFrame
+        Table CELLS, with category Term.
+    """
+    from pyspark.sql import functions as F
+
+    def kin(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        for batch in batches:
+            own = batch.assign(category=TERM, entity=batch["entity"].map(kin_of))
+            yield own.explode("entity")[["document_id", "category", "entity"]]
+
+    terms = cells.select("document_id", F.explode(F.col("entities")[TERM]).alias("entity"))
     return (
-        found.join(terms, ["document_id", "stem"])
-        .withColumn("category", F.lit(TERM))
-        .select(*MENTIONS.names)
+        terms.distinct()
+        .mapInPandas(kin, "document_id string, category string, entity string")
+        .distinct()
     )
+
+
+def _places(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    """Find where words stand that may be terms; columns of :data:`_PLACES` come out."""
+    for batch in batches:
+        rows: list[tuple[Any, ...]] = []
+        for document_id, metadata, chunk_id, text, spans in zip(
+            *(batch[c] for c in ("document_id", "metadata", "chunk_id", "text", "found")),
+            strict=True,
+        ):
+            rows += [
+                (
+                    document_id, metadata, chunk_id, p.start, p.end, text[p.start : p.end],
+                    p.word, stem(p.word), p.use, p.predicate, p.bare,
+                )
+                for p in term_uses(text, _spans(spans))
+            ]  # fmt: skip
+        yield pd.DataFrame(rows, columns=_PLACE_COLUMNS)
+
+
+def _abilities(places: DataFrame) -> DataFrame:
+    """Return stem, word and as what the word may be a term, for all words of a corpus."""
+    from pyspark.sql import functions as F
+
+    def times(condition: Any) -> Any:
+        return F.sum(F.coalesce(condition, F.lit(False)).cast("long"))
+
+    counted = {
+        "places": F.count(F.lit(1)),
+        "nouns": times(F.col("use") == "noun"),
+        "adjectives": times(F.col("use") == "adjective"),
+        "either": times(F.col("use") == "either"),
+        "predicates": times(F.col("predicate")),
+        "heads": times(F.col("bare").isNotNull()),
+        "bare": times(F.col("bare")),
+    }
+    usage = places.groupBy("stem", "word").agg(*(counted[c].alias(c) for c in _USAGE))
+    together = usage.groupBy("stem").agg(F.collect_list(F.struct("word", *_USAGE)).alias("words"))
+
+    def decide(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        for batch in batches:
+            rows: list[tuple[Any, ...]] = []
+            for name, words in zip(batch["stem"], batch["words"], strict=True):
+                able = abilities({w["word"]: Usage(*(w[c] for c in _USAGE)) for w in words})
+                rows += [(name, word, *what) for word, what in able.items()]
+            yield pd.DataFrame(rows, columns=["stem", "word", *Ability._fields])
+
+    return together.mapInPandas(decide, f"stem string, word string, {_ABILITY}")
+
+
+def _entities(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    """Say what the entity of each place is, and leave out those of no term."""
+    for batch in batches:
+        out = batch[
+            ["document_id", "metadata", "stem", "chunk_id", "surface", "start", "end"]
+        ].copy()
+        out["category"] = TERM
+        out["entity"] = [
+            term_entity(word, use, Ability(*map(bool, able)))
+            for word, use, *able in batch[["word", "use", *Ability._fields]].itertuples(index=False)
+        ]
+        columns = ["document_id", "metadata", "stem", *MENTIONS.names]
+        yield out.loc[out["entity"] != "", columns]
 
 
 def _with_mentions(chunks: DataFrame, mentions: DataFrame) -> DataFrame:

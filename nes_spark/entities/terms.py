@@ -13,12 +13,15 @@ Singular and plural are one word there (:func:`stem`): who looks for "wells" fin
 word in capitals is a term like any other (RFID). Names of peoples ("Chinese") are terms of whatever
 document has them: they are no names, and read well in each other's place alone. Words of grammar,
 placeholders, and what lies in a mention of another category are left alone; so are adverbs,
-participles, words of accounts ("diluted"), words that the corpus uses as verbs
-(:func:`is_verbal`) and those that most secrets' documents have: no outsider looks for them, and a
-sentence bears another noun better than another verb.
+participles, words of accounts ("diluted") and those that most secrets' documents have: no outsider
+looks for them.
 
-One term takes the place of another of its grammatical form, as far as endings tell, and near it
-in meaning (:func:`form_of`, :class:`TermSimilarity`).
+Words are chosen and replaced as what they stand for in their sentences
+(:mod:`nes_spark.entities.wordforms`): nouns and adjectives before nouns, of words that are one or
+the other in most of their places in the corpus (:func:`abilities`). A verb, and what describes
+("convenient", "easier"), is no term. One term takes the place of another of its form, singular,
+plural, uncountable, adjective or letters, and near it in meaning (:func:`form_of`,
+:class:`TermSimilarity`).
 """
 
 from __future__ import annotations
@@ -26,7 +29,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +39,16 @@ from numpy.typing import NDArray
 from nes_spark.entities.distinctive import DEMONYMS, FUNCTION_WORDS
 from nes_spark.entities.lists import GENERAL, read_lists
 from nes_spark.entities.mentions import Mention, placeholder_spans
+from nes_spark.entities.wordforms import (
+    Kind,
+    Use,
+    Words,
+    is_noun_too,
+    is_uncountable,
+    kinds_of,
+    stands_as_noun,
+    use_of,
+)
 from nes_spark.text.sentences import word_set
 
 #: Category of terms.
@@ -42,7 +57,7 @@ TERM = "Term"
 PEOPLES = DEMONYMS - {"caribbean"}
 #: A word that may be a term: letters, and hyphens inside (e-vapor too).
 _WORD = re.compile(
-    r"(?<![\w'’-])(?:[^\W\d_]{3,}(?:-[^\W\d_]{2,})*|[^\W\d_]-[^\W\d_]{3,})(?![\w]|[-’'][^\W\d_])"
+    r"(?<![\w'’<-])(?:[^\W\d_]{3,}(?:-[^\W\d_]{2,})*|[^\W\d_]-[^\W\d_]{3,})(?![\w]|[-’'][^\W\d_])"
 )
 _CURRENCIES = frozenset(read_lists(GENERAL)["CURRENCIES"])
 #: Letters and digits in capitals, the plural's s aside: RFID, MOBs, 5G, CD30; no amounts (26M).
@@ -58,7 +73,10 @@ _NEVER = FUNCTION_WORDS | word_set(
     "kind sort lot lots bit little way ways thing things time times year years month months week "
     "weeks day days quarter quarters today tonight first second third fourth half don didn doesn "
     "isn aren wasn weren won wouldn couldn shouldn hasn haven hadn let lets okay well let's uh um "
-    "gonna wanna gotta nonetheless regardless"
+    "gonna wanna gotta nonetheless regardless abroad accordance ago ahead albeit alike almost "
+    "alongside alrighty altogether amid amidst anyway apart aside behalf com del elsewhere forth "
+    "lieu likewise maybe meantime multi nationwide nearby newly overseas pre pro rata sake "
+    "somewhat spite versus vs worldwide"
 )
 #: Words of accounts, and of meetings about them, in whatever trade: nobody looks for them, and they
 #: rarely read well in each other's place.
@@ -78,24 +96,25 @@ _REPORTING = word_set(
 #: Plural -> singular, the first that fits; and words that only look like plurals.
 _PLURALS = (("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("s", ""))
 _SINGULAR = ("ss", "us", "is")
-#: What stands before a verb.
-_BEFORE_VERBS = word_set(
-    "to will would can could may might must should shall not please let let's don't didn't doesn't "
-    "won't can't i we you they he she who"
-)
-_LAST_WORD = re.compile(r"([\w'’]+)\s*$")
-#: A word that stands so often, or more, where verbs stand is no term; nor is one that the documents
-#: of more than so many secrets have.
-_VERBAL, _COMMON = 0.3, 0.5
+#: What the documents of more than this share of the secrets have is no term.
+_COMMON = 0.5
+#: Adjectives that stand more often after "is" or "very" describe.
+_DESCRIBING = 0.2
+#: Who stands so often as a noun does so before a noun as well.
+_SURELY = 0.75
+#: What words in capitals are that are no letters.
+_NO_LETTERS: frozenset[Kind] = frozenset({"adjective", "verb"})
+#: Roman numerals, which number things.
+_NUMERAL = re.compile(r"[IVX]+")
+#: What marks the entity of a term that stands before a noun as adjectives do, and that of a noun
+#: that needs no article.
+_BEFORE_NOUN, _UNCOUNTABLE = "/adjective", "/mass"
 #: Participles name nothing that is made or sold; what ends in -ing must be said so often to be a
 #: thing (drilling, packaging), and a word that is said once must be said nowhere else.
 _PARTICIPLE = re.compile(r"(?:\w+-)?\w{2,}[^e]ed")
 _LEAST_GERUND, _LEAST = 3, 2
 #: Adverbs name nothing.
 _ADVERB = re.compile(r"\w{2,}(?:al|ab|ib|c?t|ed|ous|iv|iou|nd|in|ck|ar|ul|th)e?ly")
-#: Endings of adjectives: "incredible excellence" is no noun's place.
-_ADJECTIVE = re.compile(r"\w{2,}(?:ful|able|ible|ous|ive|ic|less|onal|ural|ical|ary|ish)")
-_ENDINGS = ("ing", "ed", "ly", "er", "est", "ies", "ses", "s")
 
 
 def term_places(text: str, mentions: Iterable[Mention] = ()) -> list[tuple[int, int, str]]:
@@ -144,17 +163,184 @@ def term_places(text: str, mentions: Iterable[Mention] = ()) -> list[tuple[int, 
     return free
 
 
-def is_verbal(text: str, start: int) -> bool:
-    """Whether the word that starts there stands where verbs stand: after "to", "we", "will".
+@dataclass(frozen=True)
+class Place:
+    """Where a word stands that may be a term.
+
+    Attributes
+    ----------
+    start, end : int
+        Half-open, in code points.
+    word : str
+        As :func:`term_places` gives it.
+    use : str
+        As what it stands there (:func:`~nes_spark.entities.wordforms.use_of`): ``noun``,
+        ``adjective``, ``either`` or ''. Letters and names of peoples are nouns.
+    predicate : bool
+        Whether it stands where adjectives do, after "is" or "very".
+    bare : bool or None
+        Whether a noun heads its phrase without an article
+        (:func:`~nes_spark.entities.wordforms.Words.is_bare`).
+    """
+
+    start: int
+    end: int
+    word: str
+    use: Use
+    predicate: bool = False
+    bare: bool | None = None
+
+
+def term_uses(text: str, mentions: Iterable[Mention] = ()) -> list[Place]:
+    """Return where words stand that may be terms, and as what; see :func:`term_places`.
 
     Examples
     --------
-    >>> text = "We sell tires to sell more."
-    >>> [is_verbal(text, text.index(word)) for word in ("sell", "tires", "more")]
-    [True, False, False]
+    >>> [(p.word, p.use) for p in term_uses("The clinical tests of tags are promising.")]
+    [('clinical', 'adjective'), ('tests', 'noun'), ('tags', 'noun'), ('promising', '')]
     """
-    before = _LAST_WORD.search(text, max(0, start - 20), start)
-    return before is not None and before[1].lower().replace("’", "'") in _BEFORE_VERBS
+    out, words = [], Words(text)
+    for start, end, word in term_places(text, mentions):
+        if in_capitals(word) or is_people(word):
+            out.append(Place(start, end, word, "noun"))
+            continue
+        slot = words.slot(start)
+        use = use_of(word, slot)
+        bare = words.is_bare(start) if use == "noun" else None
+        out.append(Place(start, end, word, use, slot == "predicate", bare))
+    return out
+
+
+def term_word(entity: str) -> str:
+    """Return the word of a term's entity.
+
+    Examples
+    --------
+    >>> term_word("cement"), term_word("solar/adjective")
+    ('cement', 'solar')
+    """
+    return entity.removesuffix(_BEFORE_NOUN).removesuffix(_UNCOUNTABLE)
+
+
+@dataclass
+class Usage:
+    """How a corpus uses a word: numbers of places (:class:`Place`).
+
+    Attributes
+    ----------
+    places, nouns, adjectives : int
+        All of them, those as a noun, and those as an adjective before one.
+    either : int
+        Those as a noun before a noun, or as a verb with an object.
+    predicates : int
+        Those after "is" or "very".
+    heads, bare : int
+        Those where it heads its phrase, and of them those without an article.
+    """
+
+    places: int = 0
+    nouns: int = 0
+    adjectives: int = 0
+    either: int = 0
+    predicates: int = 0
+    heads: int = 0
+    bare: int = 0
+
+    def add(self, place: Place) -> None:
+        """Count a place."""
+        self.places += 1
+        self.nouns += place.use == "noun"
+        self.adjectives += place.use == "adjective"
+        self.either += place.use == "either"
+        self.predicates += place.predicate
+        self.heads += place.bare is not None
+        self.bare += bool(place.bare)
+
+
+class Ability(NamedTuple):
+    """As what a word may be a term.
+
+    Attributes
+    ----------
+    noun, adjective : bool
+        Whether its places as a noun, and those as an adjective before one, are terms.
+    either : bool
+        Whether those before a noun are, where it may be a verb as well.
+    uncountable : bool
+        Whether it is a noun that needs no article.
+    """
+
+    noun: bool
+    adjective: bool
+    either: bool = False
+    uncountable: bool = False
+
+
+#: Of words that are no terms.
+NO_TERM = Ability(False, False)
+
+
+def abilities(usages: Mapping[str, Usage]) -> dict[str, Ability]:
+    """Return as what words may be terms, by how the corpus uses them.
+
+    Parameters
+    ----------
+    usages : mapping of str to Usage
+        Of words that share a stem (:func:`stem`): singular and plural together, where the texts
+        have both; other words may be among them.
+
+    Returns
+    -------
+    dict of str to Ability
+
+    Notes
+    -----
+    Letters may be a term but for numerals and words that are no nouns; names of peoples always.
+    Others are one where they stand as a noun, or as an adjective before one, in most of their
+    places (:func:`~nes_spark.entities.wordforms.stands_as_noun`), unless they describe
+    ("convenient"): adjectives that are said of things.
+    """
+    plurals = {stem(w): used for w, used in usages.items() if stem(w) != w}
+    return {word: _ability(word, used, plurals.get(word, Usage())) for word, used in usages.items()}
+
+
+def _ability(word: str, usage: Usage, plural: Usage) -> Ability:
+    if is_people(word):
+        return Ability(True, False)
+    if in_capitals(word):
+        kinds = kinds_of(word.lower())
+        # TRUE is no noun; of what the dictionary does not have, letters are one
+        plain = bool(kinds & {"noun", "plural"}) and kinds & _NO_LETTERS != _NO_LETTERS
+        able = plain and not _NUMERAL.fullmatch(word)
+        return Ability(able, False)
+    told, good = usage.places - usage.either, usage.nouns + usage.adjectives
+    if not stands_as_noun(word, usage.nouns, usage.adjectives, told):
+        return NO_TERM
+    return Ability(
+        is_noun_too(word, usage.nouns, usage.places - usage.nouns, plural.places > 0),
+        usage.predicates <= _DESCRIBING * usage.places,
+        good >= max(_LEAST_GERUND, _SURELY * told),
+        "plural" not in kinds_of(word)
+        and is_uncountable(word, usage.bare, usage.heads, plural.places),
+    )
+
+
+def term_entity(word: str, use: Use, able: Ability) -> str:
+    """Return the entity of a place: its word, marked where it is an adjective or uncountable.
+
+    '' where the place is none of a term.
+
+    Examples
+    --------
+    >>> able = Ability(noun=True, adjective=True)
+    >>> [term_entity("retail", use, able) for use in ("noun", "adjective", "either", "")]
+    ['retail', 'retail/adjective', '', '']
+    """
+    if use == "adjective" or (use == "either" and able.either):
+        return word + _BEFORE_NOUN if able.adjective else ""
+    if use != "noun" or not able.noun:
+        return ""
+    return word + _UNCOUNTABLE if able.uncountable else word
 
 
 def in_capitals(word: str) -> bool:
@@ -192,6 +378,24 @@ def stem(word: str) -> str:
     return word
 
 
+def kin_of(entity: str) -> list[str]:
+    """Return every entity that is the same word as a term: singular and plural, however it is used.
+
+    What no donor may give back to a document that has one of them.
+
+    Examples
+    --------
+    >>> [e for e in kin_of("tires/adjective") if "/" not in e], "tire/mass" in kin_of("tires")
+    (['tire', 'tirees', 'tires'], True)
+    """
+    word = term_word(entity)
+    base = stem(word)
+    forms = {word: None, base: None, f"{base}s": None}
+    if not in_capitals(word):
+        forms |= {f"{base}es": None, **({f"{base[:-1]}ies": None} if base.endswith("y") else {})}
+    return [form + mark for form in sorted(forms) for mark in ("", _BEFORE_NOUN, _UNCOUNTABLE)]
+
+
 def weight(count: int, documents: int, total: int) -> float:
     """Return the TF-IDF of a word that occurs ``count`` times in a document.
 
@@ -212,7 +416,6 @@ def terms_of(
     documents: Mapping[str, int],
     total: int,
     most: int,
-    verbal: Mapping[str, float] | None = None,
 ) -> list[str]:
     """Return the terms of one document, the highest TF-IDF first; equal ones by the alphabet.
 
@@ -228,19 +431,16 @@ def terms_of(
         So many terms at most, beside the names of peoples. A word that more than half of the
         secrets' documents have is none, unless these are two; nor is a participle, a rare word in
         -ing, or what is said once here and elsewhere too.
-    verbal : mapping of str to float, optional
-        Word -> share of its places in the corpus in which it stands like a verb
-        (:func:`is_verbal`).
 
     Examples
     --------
     >>> terms_of({"cement": 9, "sales": 30, "kiln": 2}, {"cement": 1, "sales": 5, "kiln": 1}, 5, 2)
     ['cement', 'kiln']
     """
-    share, common = verbal or {}, max(1.0, _COMMON * total)
+    common = max(1.0, _COMMON * total)
 
     def names_something(word: str, n: int) -> bool:
-        if documents[word] > common or share.get(word, 0.0) >= _VERBAL:
+        if documents[word] > common:
             return False
         if in_capitals(word):
             return True
@@ -261,41 +461,83 @@ def terms_of(
 
 
 def term_mentions(
-    text: str, terms: Iterable[str], mentions: Iterable[Mention] = (), category: str = TERM
+    text: str,
+    terms: Iterable[str],
+    mentions: Iterable[Mention] = (),
+    able: Mapping[str, Ability] | None = None,
 ) -> list[Mention]:
-    """Return the places of a document's terms in a text as mentions; the entity is the word.
+    """Return the places of a document's terms in a text as mentions.
 
-    ``terms`` are words as :func:`terms_of` gives them.
+    Parameters
+    ----------
+    text : str
+    terms : iterable of str
+        As :func:`terms_of` gives them.
+    mentions : iterable of Mention
+        Nothing is found inside them.
+    able : mapping of str to Ability, optional
+        As what words may be terms (:func:`abilities`); as noun and adjective all of them when not
+        given.
     """
     known = frozenset(terms)
-    return [
-        Mention(start, end, category, text[start:end], word)
-        for start, end, word in term_places(text, mentions)
-        if stem(word) in known
-    ]
+    whatever = NO_TERM if able is not None else Ability(noun=True, adjective=True)
+    out = []
+    for place in term_uses(text, mentions):
+        if stem(place.word) in known:
+            what = (able or {}).get(place.word, whatever)
+            if entity := term_entity(place.word, place.use, what):
+                surface = text[place.start : place.end]
+                out.append(Mention(place.start, place.end, TERM, surface, entity))
+    return out
 
 
 @lru_cache(maxsize=65_536)
 def form_of(term: str) -> str:
-    """Return what tells the grammatical form of a term: an ending, 'adjective', 'people', 'CAPS'.
+    """Return the grammatical form of a term: what may stand where it stands.
 
-    '' where nothing does.
+    Parameters
+    ----------
+    term : str
+        An entity, as :class:`Place` has it.
+
+    Returns
+    -------
+    str
+        ``noun``, ``mass``, ``plural``, ``adjective``, ``people`` or ``letters``.
 
     Examples
     --------
-    >>> [form_of(t) for t in ("mattresses", "cement", "drilling", "glass", "batteries")]
-    ['s', '', 'ing', '', 's']
+    >>> [form_of(t) for t in ("mattresses", "cement", "solar/adjective", "glass", "RFID")]
+    ['plural', 'noun', 'adjective', 'noun', 'letters']
     """
+    if term.endswith(_BEFORE_NOUN):
+        return "adjective"
+    if term.endswith(_UNCOUNTABLE):
+        return "mass"
     if is_people(term):
-        return "people"
+        return "people" if form_of(term.lower()) == "noun" else "plural"
     if in_capitals(term):
-        return "CAPS" + "s" * term.endswith("s")
-    for ending in _ENDINGS:
-        if term.endswith(ending) and len(term) > len(ending) + 2:
-            if ending == "s" and term.endswith(("ss", "us", "is")):
-                continue
-            return "s" if ending in ("ies", "ses") else ending
-    return "adjective" if _ADJECTIVE.fullmatch(term) else ""
+        return "letters" if not term.endswith("s") else "plural"
+    return "plural" if "plural" in kinds_of(term) else "noun"
+
+
+#: Forms that a sentence bears in each other's place, though not as well as its own.
+NEAR = frozenset(
+    {("noun", "letters"), ("noun", "mass"), ("mass", "letters"), ("adjective", "people")}
+)
+
+
+@lru_cache(maxsize=65_536)
+def agreement(first: str, second: str) -> float:
+    """Return how far the forms of two terms agree: 1, one half (:data:`NEAR`) or 0; symmetric.
+
+    Examples
+    --------
+    >>> agreement("cement", "oil"), agreement("cement", "RFID"), agreement("cement", "tires")
+    (1.0, 0.5, 0.0)
+    """
+    forms = form_of(first), form_of(second)
+    return 1.0 if forms[0] == forms[1] else 0.5 if {forms, forms[::-1]} & NEAR else 0.0
 
 
 class TermSimilarity:
@@ -308,8 +550,10 @@ class TermSimilarity:
 
     Notes
     -----
-    Half the agreement of the endings (:func:`form_of`), half the cosine: from -.5 to 1. Cosines are
-    taken on a grid of 2^-20, so that the order of additions in a dot product decides nothing.
+    Twice the agreement of the forms (:func:`form_of`) and the cosine, from -1 to 3: no nearness
+    makes up for another form. Agreement is 1 for the same form, one half where the sentence bears
+    the other one (:data:`NEAR`), else 0. Cosines are taken on a grid of 2^-20, so that the order of
+    additions in a dot product decides nothing.
     """
 
     def __init__(self, embed: Callable[[Sequence[str]], np.ndarray]) -> None:
@@ -322,7 +566,7 @@ class TermSimilarity:
         if new:
             if len(self._vectors) > 50_000:
                 self._vectors.clear()
-            self._vectors.update(zip(new, self._embed(new), strict=True))
+            self._vectors.update(zip(new, self._embed([term_word(t) for t in new]), strict=True))
 
     def __call__(self, first: str, second: str) -> float:
         """Return the similarity of two terms; symmetric."""
@@ -334,5 +578,5 @@ class TermSimilarity:
         ours, theirs = (np.array([self._vectors[t] for t in terms]) for terms in (first, second))
         # each product by itself: the same cosine in whatever company
         cosine = np.einsum("id,jd->ij", ours.astype(np.float64), theirs.astype(np.float64))
-        forms = np.array([[form_of(a) == form_of(b) for b in second] for a in first])
-        return 0.5 * forms + 0.5 * (np.round(cosine * 2**20) / 2**20)
+        forms = np.array([[agreement(a, b) for b in second] for a in first])
+        return 2.0 * forms + np.round(cosine * 2**20) / 2**20

@@ -211,7 +211,7 @@ def _mentions(context: Context) -> Outputs:
         if config.sweep == "treat":
             mentions = mentions.unionByName(found.mentions)
     if set(FURTHER) & set(config.categories):
-        mentions = add_further(chunks, context.keep(mentions), config)
+        mentions = add_further(chunks, context.keep(mentions), config, context.keep)
     return {"mentions": mentions, "swept": swept, "given_spans": spans}
 
 
@@ -366,22 +366,6 @@ def sampling_tables(context: Context) -> dict[str, Any]:
     }
 
 
-def terms_of_documents(context: Context) -> DataFrame:
-    """Return table OWN_NAMES of terms: no donor gives a document back what sets it apart."""
-    from pyspark.sql import functions as F
-
-    from nes_spark.entities.terms import TERM
-
-    cells = context.table("cells")
-    return (
-        cells.select(
-            "document_id", F.lit(TERM).alias("category"), F.explode(F.col("entities")[TERM])
-        )
-        .toDF("document_id", "category", "entity")
-        .distinct()
-    )
-
-
 def _swaps(context: Context) -> Outputs:
     from nes_spark.schemas import LEFTOVERS
     from nes_spark.swapping.stages import sample_candidates
@@ -422,6 +406,7 @@ def draw_whole(
     """
     from nes_spark.audit.summaries_stages import summarise
     from nes_spark.entities.combination import combinations_of
+    from nes_spark.entities.further_stages import terms_as_own_names
     from nes_spark.entities.terms import TERM
     from nes_spark.swapping.plan_stages import sample_plans
     from nes_spark.swapping.whole import options_of_whole
@@ -446,7 +431,9 @@ def draw_whole(
         )
     tables = sampling_tables(context)
     if TERM in releases.further:
-        tables["own_names"] = tables["own_names"].unionByName(terms_of_documents(context))
+        tables["own_names"] = tables["own_names"].unionByName(
+            terms_as_own_names(context.table("cells"))
+        )
     plan, leftovers = None, None
     for one in wanted:
         plans = sample_plans(
@@ -473,13 +460,13 @@ def draw_whole(
 
 def _rewrites(context: Context) -> Outputs:
     from nes_spark.swapping.stages import rewrite
-    from nes_spark.swapping.whole_stages import last_steps
+    from nes_spark.swapping.whole_stages import leftover_orders, leftover_steps
 
     config = context.config
     swaps = context.table("swaps")
     last = None
     if config.releases.plan == "whole":
-        last = last_steps(swaps, context.table("leftovers"))
+        last = leftover_steps(leftover_orders(context.table("leftovers"), swaps, context.secret))
     rewrites = rewrite(
         swaps,
         context.table("chunks"),

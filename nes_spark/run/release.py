@@ -455,21 +455,19 @@ def _coverage(publication: Publication) -> pd.DataFrame:
     """Account for every mention in table ``coverage``."""
     from pyspark.sql import functions as F
 
-    from nes_spark.swapping.whole_stages import coverage
+    from nes_spark.swapping.whole_stages import KEPT, coverage, leftover_orders
 
     context, choice = publication.context, publication.choice
-    left = context.table("leftovers").where(
-        (F.col("setting") == choice.setting) & (F.col("draw") == choice.draw)
+    drawn = (F.col("setting") == choice.setting) & (F.col("draw") == choice.draw)
+    left = leftover_orders(
+        context.table("leftovers").where(drawn), context.table("swaps").where(drawn), context.secret
     )
+    later = F.col("order") > choice.n_swaps
     mentions, swaps = context.table("mentions"), _chosen_swaps(context, choice)
-    whole = context.table("swaps").where(
-        (F.col("setting") == choice.setting) & (F.col("draw") == choice.draw)
-    )
-    last = whole.where(F.col("order") > choice.n_swaps).isEmpty()
     found = coverage(
         mentions,
         swaps,
-        left if last else left.withColumn("treatment", F.lit("kept")),
+        left.withColumn("treatment", F.when(later, F.lit(KEPT)).otherwise(F.col("treatment"))),
         (*choice.combination, *context.config.releases.further),
         tuple(context.config.releases.must_change),
         tuple(context.config.releases.shift),

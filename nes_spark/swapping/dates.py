@@ -20,6 +20,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import lru_cache
 
 from nes_spark.entities.mentions import Mention
 from nes_spark.errors import parameter_error
@@ -87,6 +88,9 @@ def draw_shift(
 ) -> Shift:
     """Draw the shift of a document: forward or back, by ``low`` to ``high`` days.
 
+    Shifts by which months, quarters or years would stay what they are (a year and a day) are left
+    out, unless the bounds leave nothing else.
+
     Parameters
     ----------
     digest : callable
@@ -110,9 +114,21 @@ def draw_shift(
             "draw_shift", "low and high", "1 <= low <= high <= 36500", (low, high)
         )
     number = int.from_bytes(digest("date shift", document_id)[:16], "big")
-    size, backward = divmod(number % (2 * (high - low + 1)), 2)
-    days = low + size
-    return Shift(-days if backward else days)
+    sizes = _sizes(low, high)
+    size, backward = divmod(number % (2 * len(sizes)), 2)
+    return Shift(-sizes[size] if backward else sizes[size])
+
+
+@lru_cache(maxsize=16)
+def _sizes(low: int, high: int) -> range | tuple[int, ...]:
+    """Return the days of a range that move months, quarters and years; all where none does."""
+    every = range(low, high + 1)
+    moving = tuple(d for d in every if _moves(Shift(d)))
+    return moving or every
+
+
+def _moves(shift: Shift) -> bool:
+    return bool(shift.months % 12 and shift.quarters % 4 and shift.years)
 
 
 _PERIOD = re.compile(

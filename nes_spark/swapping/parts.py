@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from nes_spark.entities.distinctive import distinctive_words, is_acronym
 from nes_spark.entities.linking import initials, without_legal_form
 from nes_spark.entities.quantities import QUANTITY, quantity_text
-from nes_spark.entities.terms import TERM
+from nes_spark.entities.terms import TERM, term_word
 from nes_spark.swapping.spans import after_title, is_abbreviation
 from nes_spark.text.sentences import word_set
 
@@ -46,6 +46,8 @@ def presentable(name: str, category: str) -> str:
 
 def as_written(name: str, category: str) -> str:
     """Return a name as it may stand in a text, where only its entity is known."""
+    if category == TERM:
+        return term_word(name)
     return quantity_text(name) if category == QUANTITY else name
 
 
@@ -138,7 +140,8 @@ def counterpart(
         # one new form for each old one, in the same order
         if category == TERM:
             # any word may open a sentence
-            return new[0].upper() + new[1:] if form[:1].isupper() else new
+            word = term_word(new)
+            return word[0].upper() + word[1:] if form[:1].isupper() else word
         rank = old_forms.index(form) if form in old_forms else 0
         return new_forms[min(rank, len(new_forms) - 1)]
     ours = [f[after_title(f) :] if category == "Person" else f for f in old_forms]

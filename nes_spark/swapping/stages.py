@@ -661,8 +661,8 @@ def rewrite(
     entities : EntitiesConfig
         Categories and recoding, for the cells.
     last : pyspark.sql.DataFrame, optional
-        From :func:`nes_spark.swapping.whole_stages.last_steps`: what is done to names that are left
-        over, together with the last swap.
+        From :func:`nes_spark.swapping.whole_stages.leftover_steps`: what is done to names that are
+        left over, beside the swaps.
     shifts : pyspark.sql.DataFrame, optional
         From :func:`nes_spark.swapping.shift_stages.shifts_of`; needed for ``releases.shift``, whose
         dates are shifted in every text.

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from nes_spark.entities.combination import combinations_of
 from nes_spark.entities.mentions import Mention
 from nes_spark.entities.quantities import QUANTITY
-from nes_spark.entities.terms import TERM
+from nes_spark.entities.terms import TERM, kin_of
 from nes_spark.swapping.forms import Key, forms_of
 from nes_spark.swapping.layers import layers_of
 from nes_spark.swapping.parts import as_written
@@ -156,7 +157,7 @@ def sample_whole(
     if TERM in entities:
         of: dict[str, set[str]] = {document: set() for document in document_ids}
         for document, words in zip(document_ids, entities[TERM], strict=True):
-            of[document].update(words)
+            of[document].update(chain.from_iterable(map(kin_of, words)))
         own[TERM] = [sorted(of[document]) for document in document_ids]
     return [
         sample_plan(

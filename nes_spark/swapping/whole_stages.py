@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
 
 from nes_spark.errors import parameter_error
 from nes_spark.schemas import COVERAGE, LEFTOVERS, PLAN, SWAPS
 from nes_spark.swapping.rewriting import DROP, SUMMARY, WHOLE_TEXT
+from nes_spark.swapping.seeds import Secret
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -199,31 +202,82 @@ def leftovers_by_chunk(leftovers: DataFrame, cells: DataFrame) -> DataFrame:
     )
 
 
-def last_steps(swaps: DataFrame, leftovers: DataFrame) -> DataFrame:
-    """Return what is done to names that are left over, after the last swap of each sequence.
+def leftover_orders(leftovers: DataFrame, swaps: DataFrame, secret: bytes) -> DataFrame:
+    """Say with which swap of its sequence each name that is left over is treated.
+
+    All of a chunk at once, at a keyed place between the first swap and the last: so a tenth of the
+    swaps has a tenth of what is left over beside it, and all of them all. A chunk that is dropped
+    or summarised goes after its own swaps, which would bring its text back.
 
     Parameters
     ----------
-    swaps, leftovers : pyspark.sql.DataFrame
-        Tables SWAPS (of one plan) and LEFTOVERS.
+    leftovers, swaps : pyspark.sql.DataFrame
+        Tables LEFTOVERS and SWAPS (of one plan).
+    secret : bytes
 
     Returns
     -------
     pyspark.sql.DataFrame
-        ``setting, combination, draw, chunk_id`` and the step: ``order`` of the last swap,
-        ``partner_id`` (the chunk that a name was taken from, null for none), ``exchanged`` and
-        ``instead`` (what comes in the place of the whole text, '' for a chunk that is not
-        published, null for neither); one row a chunk. Names that stay have none.
+        `leftovers` with ``combination`` and ``order``.
+    """
+    from pyspark.sql import functions as F
+    from pyspark.sql.window import Window
+
+    digest = Secret(secret).digest
+
+    def shares(ids: pd.Series) -> pd.Series:
+        digests = (digest("left over", i, size=6) for i in ids)
+        return pd.Series([int.from_bytes(d, "big") / 2**48 for d in digests], dtype="float64")
+
+    make: Any = F.pandas_udf  # its overloads cannot tell a function of Series from the others
+    share = make(shares, "double")(F.col("chunk_id"))
+    ends = swaps.groupBy("setting", "combination", "draw").agg(F.max("order").alias("_last"))
+    own = (
+        swaps.select(
+            "setting", "draw", "order", F.explode(F.array("chunk_a", "chunk_b")).alias("chunk_id")
+        )
+        .groupBy("setting", "draw", "chunk_id")
+        .agg(F.max("order").alias("_own"))
+    )
+    whole = F.max(F.col("treatment").isin([*WHOLE_TEXT])).over(
+        Window.partitionBy("setting", "draw", "chunk_id")
+    )
+    drawn = (F.floor(share * F.col("_last")) + 1).cast("int")
+    return (
+        leftovers.join(F.broadcast(ends), ["setting", "draw"])
+        .join(own, ["setting", "draw", "chunk_id"], "left")
+        .withColumn(
+            "order",
+            F.when(whole, F.greatest(drawn, F.coalesce("_own", F.lit(1)))).otherwise(drawn),
+        )
+        .drop("_last", "_own")
+    )
+
+
+def leftover_steps(leftovers: DataFrame) -> DataFrame:
+    """Return what is done to names that are left over, as steps beside the swaps.
+
+    Parameters
+    ----------
+    leftovers : pyspark.sql.DataFrame
+        From :func:`leftover_orders`.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        ``setting, combination, draw, chunk_id`` and the step: ``order``, ``partner_id`` (the chunk
+        that a name was taken from, null for none), ``exchanged`` and ``instead`` (what comes in the
+        place of the whole text, '' for a chunk that is not published, null for neither); one row a
+        chunk. Names that stay have none.
     """
     from pyspark.sql import functions as F
 
-    ends = swaps.groupBy("setting", "combination", "draw").agg(F.max("order").alias("order"))
     dropped = F.max(F.when(F.col("treatment") == DROP, F.lit("")))
     summary = F.max(F.when(F.col("treatment") == SUMMARY, F.col("replacement")))
     by_name = F.col("replacement").isNotNull() & (F.col("treatment") != SUMMARY)
-    treated = (
+    return (
         leftovers.where(F.col("replacement").isNotNull() | (F.col("treatment") == DROP))
-        .groupBy("setting", "draw", "chunk_id")
+        .groupBy("setting", "combination", "draw", "chunk_id", "order")
         .agg(
             F.min("donor").alias("partner_id"),
             F.sort_array(
@@ -243,7 +297,6 @@ def last_steps(swaps: DataFrame, leftovers: DataFrame) -> DataFrame:
             F.coalesce(dropped, summary).alias("instead"),
         )
     )
-    return treated.join(F.broadcast(ends), ["setting", "draw"])
 
 
 def at_tenths(scores: DataFrame) -> DataFrame:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from nes_spark.embedding.contextual import load_contextual
 from nes_spark.entities.further import further_mentions
 from nes_spark.entities.mentions import NAME, Mention
 from nes_spark.entities.quantities import QUANTITY
-from nes_spark.entities.terms import TERM, is_people
+from nes_spark.entities.terms import TERM, is_people, kin_of
 from nes_spark.run.context import read_models
 from nes_spark.run.published import PublishedRun
 from nes_spark.swapping import Plan, invert_edits, sample_plan
@@ -72,7 +73,7 @@ SETTINGS = {
         ),
         *(
             Setting(f"names, dates; 40 terms; {n} donors", terms=40, matching="similar", donors=n)
-            for n in (1, 8, 128)
+            for n in (1, 8, 96)
         ),
     )
 }
@@ -156,7 +157,7 @@ class Calls:
             swap.append(TERM)
             of: dict[str, set[str]] = defaultdict(set)
             for i, words in zip(self.ids, entities[TERM], strict=True):
-                of[self.document[i]].update(words)
+                of[self.document[i]].update(chain.from_iterable(map(kin_of, words)))
             own[TERM] = [sorted(of[self.document[i]]) for i in self.ids]
         plans = []
         if setting.names:

@@ -165,9 +165,12 @@ def test_the_shift_of_a_document():
     drawn = [draw_shift(digest, f"d{i}", 180, 400) for i in range(300)]
     assert {180 <= abs(s.days) <= 400 for s in drawn} == {True}
     assert 100 < sum(s.days > 0 for s in drawn) < 200
-    assert len({s.days for s in drawn}) > 150
+    assert len({s.days for s in drawn}) > 100
     assert draw_shift(digest, "d7", 180, 400) == drawn[7]
     assert draw_shift(Secret(8).digest, "d7", 180, 400) != drawn[7]
+    # a year, or four quarters, would leave months and quarters as they are
+    assert all(s.months % 12 and s.quarters % 4 and s.years for s in drawn)
+    assert {abs(draw_shift(digest, f"d{i}", 364, 366).days) for i in range(40)} == {364, 365, 366}
     with pytest.raises(ValueError, match="low and high"):
         draw_shift(digest, "d", 10, 5)
 

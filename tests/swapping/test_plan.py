@@ -451,8 +451,8 @@ def test_a_surplus_gets_names_of_its_own_from_donors():
 
 def test_terms_meet_near_ones_of_their_form():
     chunks = {
-        "a#0": ["cement", "drilling", "mattresses"],
-        "b#0": ["concrete", "mining", "pillows"],
+        "a#0": ["cement", "clinical/adjective", "mattresses"],
+        "b#0": ["concrete", "dental/adjective", "pillows"],
     }
     plan = sample_plan(
         list(chunks), ["A", "B"], None,
@@ -460,7 +460,7 @@ def test_terms_meet_near_ones_of_their_form():
     )  # fmt: skip
     assert plan.replacements()["a#0"] == {
         ("Term", "cement"): "concrete",
-        ("Term", "drilling"): "mining",
+        ("Term", "clinical/adjective"): "dental/adjective",
         ("Term", "mattresses"): "pillows",
     }
 

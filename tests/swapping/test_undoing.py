@@ -24,7 +24,7 @@ PIECES = [
 NEW = {
     "Person": ["Odd Fjell", "Maria de la Cruz Jr.", "Xu"],
     "Quantity": ["7 bps (points/e+0/0)", "$12 billion (money/e+10/0)"],
-    "Term": ["mattress", "oils", "x-ray"],
+    "Term": ["mattress/mass", "oils", "x-ray", "arid/adjective"],
 }
 
 
@@ -55,7 +55,7 @@ def test_all_of_it_is_undone(pieces, days, data):
     assert invert_edits(done.text, done.edits) == text
     assert apply_edits(text, done.edits) == done.text
     # what tells a likeness is for the sampler, not for readers
-    assert "/e+" not in done.text
+    assert "/e+" not in done.text and "/adj" not in done.text and "/mass" not in done.text
     for mention in done.mentions:
         assert done.text[mention.start : mention.end] == mention.surface
 

@@ -6,13 +6,15 @@ from nes_spark.audit.linkage import swap_entities
 from nes_spark.config import EntitiesConfig, ReleasesConfig, SwappingConfig
 from nes_spark.schemas import CELLS, CHUNKS, EDITS, LEFTOVERS, MENTIONS, PLAN, SWAPS
 from nes_spark.swapping.rewriting import invert_edits
+from nes_spark.swapping.seeds import Secret
 from nes_spark.swapping.stages import rewrite
 from nes_spark.swapping.whole_stages import (
     appended,
     as_swaps,
     at_tenths,
     coverage,
-    last_steps,
+    leftover_orders,
+    leftover_steps,
     leftovers_by_chunk,
     swaps_by_chunk,
 )
@@ -44,6 +46,10 @@ PLAN_ROWS = [
     ("s", "chunk", 0, 2, 0, 1, "Location", 0, 0.7, 0, "a#0", "b#0",
      exchange("Location", "Oslo", "Bergen")),
 ]  # fmt: skip
+#: Its keyed place for c#0 is the second of two swaps.
+LATE = next(
+    secret for secret in map(Secret, range(1, 99)) if secret.digest("left over", "c#0")[0] >= 128
+)
 LEFT_ROWS = [
     ("s", "chunk", 0, "c#0", "Person", "Ada Quill", "donor", "Maria Lindqvist", "a#0", "no_partner")
 ]
@@ -98,7 +104,7 @@ def test_layers_add_up_and_what_is_left_over_comes_with_the_last_swap(tables):
     )
     found = rewrite(
         swaps, tables["chunks"], tables["mentions"], releases, SwappingConfig(), entities,
-        last_steps(swaps, tables["leftovers"]),
+        leftover_steps(leftover_orders(tables["leftovers"], swaps, LATE)),
     ).collect()  # fmt: skip
     texts = {(r["chunk_id"], r["order"]): r["text"] for r in found}
     assert len(texts) == len(found) == 5
@@ -113,6 +119,34 @@ def test_layers_add_up_and_what_is_left_over_comes_with_the_last_swap(tables):
     partners = {(r["chunk_id"], r["order"]): r["partner_id"] for r in found}
     assert partners["c#0", 2] == "a#0"
     assert partners["a#0", 2] == "b#0"
+
+
+def test_every_prefix_has_its_share_of_what_is_left_over(spark):
+    n, last = 400, 20
+    swaps = spark.createDataFrame(
+        [("s", J, 0, k, 1, f"{k}#0", f"{k}#1") for k in range(1, last + 1)],
+        "setting string, combination string, draw int, `order` int, round int, chunk_a string, "
+        "chunk_b string",
+    )
+    rows = [left(f"{i}#0", "Term", "cement", "donor", "oil") for i in range(n)]
+    rows += [left(f"{i}#0", "Person", "Ada", "placeholder", "[Person]") for i in range(n)]
+    rows += [left("7#1", "Person", "Ivo", "drop"), left("7#1", "Term", "tire", "keep")]
+    leftovers = spark.createDataFrame(rows, LEFTOVERS.ddl)
+
+    def orders(partitions, secret):
+        found = leftover_orders(leftovers.repartition(partitions), swaps, secret).collect()
+        return {(r["chunk_id"], r["category"]): r["order"] for r in found}
+
+    found = orders(3, LATE)
+    assert found == orders(1, LATE) != orders(1, Secret(8))
+    assert len(found) == 2 * n + 2 and {type(k) for k in found.values()} == {int}
+    assert min(found.values()) == 1 and max(found.values()) == last
+    for share in (0.1, 0.5, 0.8):
+        early = sum(found[f"{i}#0", "Term"] <= share * last for i in range(n)) / n
+        assert abs(early - share) < 4 * (share * (1 - share) / n) ** 0.5
+    assert all(found[f"{i}#0", "Term"] == found[f"{i}#0", "Person"] for i in range(n))
+    # what is dropped stays away: its own swap is before it
+    assert all(orders(1, Secret(k))["7#1", "Person"] >= 7 for k in range(1, 4))
 
 
 def test_every_mention_has_its_fate(tables):
@@ -146,8 +180,12 @@ def test_a_chunk_is_dropped_or_summarised_as_a_whole_and_comes_back(spark, table
     leftovers = spark.createDataFrame(rest, LEFTOVERS.ddl)
     found = rewrite(
         swaps, tables["chunks"], tables["mentions"], ReleasesConfig(), SwappingConfig(),
-        EntitiesConfig(), last_steps(swaps, leftovers),
-    ).where("`order` = 2").collect()  # fmt: skip
+        EntitiesConfig(), leftover_steps(leftover_orders(leftovers, swaps, Secret(3))),
+    ).collect()  # fmt: skip
+    final = {}
+    for row in sorted(found, key=lambda r: r["order"]):
+        final[row["chunk_id"]] = row
+    found = list(final.values())
     assert {r["chunk_id"]: r["text"] for r in found} == {
         "a#0": "Somebody opened something.", "b#0": "", "c#0": "",
     }  # fmt: skip
