@@ -32,6 +32,8 @@ class Overlap:
         that the later release made too, with the same entities.
     reasons : dict
         Why possible swaps were not repeated -> count.
+    reused : int
+        Chunk ids that stand for another text in the later run.
     """
 
     shared: int
@@ -42,6 +44,7 @@ class Overlap:
     possible: int
     repeated: int
     reasons: dict[str, int]
+    reused: int = 0
 
     def __str__(self) -> str:
         def share(part: int, whole: int) -> str:
@@ -54,9 +57,13 @@ class Overlap:
             f"earlier swaps with both chunks here {share(self.possible, self.earlier)}",
             f"repeated                            {share(self.repeated, self.possible)}",
         ]
-        return "\n".join(
-            lines + [f"not repeated: {why:<22}{n:,}" for why, n in sorted(self.reasons.items())]
-        )
+        lines += [f"not repeated: {why:<22}{n:,}" for why, n in sorted(self.reasons.items())]
+        if self.reused:
+            lines.append(
+                f"ids with another text now           {self.reused:,}: give documents ids of their "
+                "own in each period, or their partners come again"
+            )
+        return "\n".join(lines)
 
 
 def overlap_of(earlier: str | Path, later: str | Path) -> Overlap:
@@ -111,4 +118,5 @@ def overlap_of(earlier: str | Path, later: str | Path) -> Overlap:
     return Overlap(
         len(shared), len(same), len(swapped), len(swapped & set(same)),
         len(pairs[0]), possible, repeated, dict(reasons),
+        len(texts[0].keys() & texts[1].keys()) - len(shared),
     )  # fmt: skip

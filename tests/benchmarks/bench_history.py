@@ -12,7 +12,9 @@ Printed is the share of the *new* documents of the last quarter that are named, 
 seeds. The strongest attacker of each kind is the one that names most on average over all seeds;
 its advantage is the paired difference, with the standard error over seeds. ``--ids company`` gives
 the document of a company the same id in every quarter, ``--unit document`` exchanges documents,
-``--no-sticky`` and ``--no-history`` are what they say.
+``--every`` attacks with 1 to 5 quarters. With ``--control`` the second attacker holds releases that
+it has made itself, with a secret of its own, in the place of those that were published: what is
+then named, earlier releases give nobody.
 """
 
 from __future__ import annotations
@@ -260,7 +262,7 @@ def measure(options: argparse.Namespace) -> pd.DataFrame:
         seed = seed_named(f"history {number}")
         tables = [release(q, means, seed, options.unit, options.sticky) for q in made]
         for h in held:
-            earlier = tables[-1 - h : -1]
+            earlier = played[-h:] if options.control else tables[-1 - h : -1]
             if h not in known:
                 mine = KnownOriginals(earlier)
                 known[h] = mine, Learned(mine, played[-h:]) if h > 1 else None
@@ -287,6 +289,9 @@ def main() -> None:
     parser.add_argument("--unit", choices=("chunk", "document"), default="chunk")
     parser.add_argument("--no-sticky", dest="sticky", action="store_false")
     parser.add_argument("--every", action="store_true", help="1 to 5 quarters, not 5 alone")
+    parser.add_argument(
+        "--control", action="store_true", help="the releases held are the attacker's own"
+    )
     parser.add_argument("--attackers", default="names,words,combined,matched")
     parser.add_argument(
         "--save", help="write all shares to this file (JSON Lines), after each seed"

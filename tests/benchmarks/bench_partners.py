@@ -32,8 +32,9 @@ neighbours and treatments of the run) the prefixes at 10 to 100 % of the exchang
 what is left over treated; ``document`` is the unit document, whose partners are documents. There
 the adversary looks for the partner in each layer, and is told which layer it was.
 
-Printed are swaps and changed chunks, the share found at the first guess and by chance, and the mean
-cosine of changed chunks before and after (one draw, ``--judged`` chunks).
+Printed are swaps and changed chunks, the share found at the first guess and by chance, the share
+that the adversary takes for the least likely (who turns its guesses round finds these),
+and the mean cosine of changed chunks before and after (one draw, ``--judged`` chunks).
 """
 
 from __future__ import annotations
@@ -298,8 +299,8 @@ def whole(
 
 
 def found_first(corpus: Corpus, drawn: Drawn, unit: str = "chunk") -> np.ndarray:
-    """Return the sums over swapped units: of units, found at the first guess, and by chance."""
-    total = np.zeros(3)
+    """Return the sums over swapped units: of units, found at the first guess, by chance, last."""
+    total = np.zeros(4)
     shown, before, document, metadata, component = _units(corpus, drawn, unit)
     for name, partner in drawn.partner.items():
         chunks = [
@@ -324,7 +325,7 @@ def found_first(corpus: Corpus, drawn: Drawn, unit: str = "chunk") -> np.ndarray
                 for s in score_suspects(group, swap, one_way=drawn.one_way):
                     if s.chunk_id in partner:
                         chance = 1 / s.candidates if s.candidates else 0.0
-                        total += [1, s.rank == 1, chance]
+                        total += [1, s.rank == 1, chance, s.rank == s.candidates]
     return total
 
 
@@ -406,14 +407,14 @@ def main(run_dir: str, swap: str, draws: int, judged: int, only: str) -> None:
         "throughout": lambda s: pairs(corpus, j, s, throughout=True),
         "throughout, cover": lambda s: pairs(corpus, j, s, throughout=True, policy="cover"),
     }
-    click.echo("release | swaps | chunks changed | first guess | by chance | cosine")
+    click.echo("release | swaps | chunks changed | first guess | by chance | last | cosine")
 
     def tell(name: str, drawn: Sequence[Drawn], unit: str = "chunk") -> None:
         total = sum(found_first(corpus, d, unit) for d in drawn)
         click.echo(
             f"{name} | {np.mean([d.swaps for d in drawn]):.1f} | "
             f"{np.mean([len(d.changed) for d in drawn]):.0f} | {total[1] / total[0]:.3f} | "
-            f"{total[2] / total[0]:.3f} | {judge(drawn[0]):.3f}"
+            f"{total[2] / total[0]:.3f} | {total[3] / total[0]:.3f} | {judge(drawn[0]):.3f}"
         )
 
     seeds = [seed_named(f"partners {n}") for n in range(draws)]
