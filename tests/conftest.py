@@ -6,11 +6,17 @@ import contextlib
 import os
 
 import pytest
+from hypothesis import settings
 
 # As in Spark's workers, and set before NumPy is imported: two halves of the tests run side by side,
 # and threads that wait for each other take the time of both.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
+
+
+# How long an example takes says something about the machine, not about the code.
+settings.register_profile("suite", deadline=None)
+settings.load_profile("suite")
 
 
 def pytest_collection_modifyitems(items):
