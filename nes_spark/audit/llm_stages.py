@@ -33,7 +33,7 @@ from nes_spark.audit.client import (
     ask_all,
     read_key,
 )
-from nes_spark.audit.measured_stages import keyed, sample_of
+from nes_spark.audit.sampled_stages import keyed, sample_of
 from nes_spark.config import AuditConfig, LanguageModelConfig
 from nes_spark.errors import ConfigError, InfrastructureError, parameter_error
 from nes_spark.schemas import PREDICTIONS

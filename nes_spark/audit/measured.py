@@ -23,7 +23,6 @@ chunks count.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -38,7 +37,7 @@ from nes_spark.audit.documents import DocumentAttack, asked_half
 from nes_spark.audit.linkage import features_of
 from nes_spark.audit.linkage_matrix import KnownNames
 from nes_spark.audit.public_words import attack_public_words
-from nes_spark.audit.ranking import stable_hash
+from nes_spark.audit.ranking import lot, stable_hash
 from nes_spark.audit.shares import share_named_dependent
 from nes_spark.errors import parameter_error
 
@@ -70,11 +69,6 @@ _EXPOSURES = {CHUNKS_LEFT_OUT: LEFT_OUT, CHUNKS_KNOWN: KNOWN}
 _CONFIDENT = 0.9
 
 Entities = Mapping[str, Iterable[str] | None]
-
-
-def lot(key: bytes, value: str) -> bytes:
-    """Return the keyed hash that a sample is drawn by."""
-    return hashlib.blake2b(value.encode(), digest_size=16, key=key).digest()
 
 
 def sampled(values: Iterable[str], most: int, key: bytes) -> list[str]:

@@ -12,7 +12,6 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 import pyarrow as pa
 
 from nes_spark.audit.adversaries import LINKAGE, SELF, STYLE, WORDS
@@ -24,8 +23,8 @@ from nes_spark.audit.measured import (
     CHUNKS_LEFT_OUT,
     DOCUMENTS,
     LINKAGE_ALL,
-    lot,
 )
+from nes_spark.audit.sampled_stages import keyed, sample_of
 from nes_spark.audit.stages import add_features, link_sightings, linkage_attack, unchanged
 from nes_spark.audit.text_stages import text_attack
 from nes_spark.config import AuditConfig
@@ -34,26 +33,6 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 _SEPARATOR = "\n\n"
-
-
-def keyed(column: Column, key: bytes) -> Column:
-    """Return the keyed hash of ids that samples are drawn by, as in memory."""
-    from pyspark.sql import functions as F
-
-    def hashed(ids: pd.Series) -> pd.Series:
-        return ids.map(lambda value: lot(key, value))
-
-    make: Any = F.pandas_udf  # its overloads cannot tell a function of Series from the others
-    found: Column = make(hashed, "binary")(column)
-    return found
-
-
-def sample_of(ids: DataFrame, name: str, most: int, key: bytes) -> DataFrame:
-    """Return at most so many ids, those of the smallest keyed hashes."""
-    from pyspark.sql import functions as F
-
-    ranked = ids.select(name).distinct().withColumn("_lot", keyed(F.col(name), key))
-    return ranked.orderBy("_lot", name).limit(most).select(name)
 
 
 def halves(chunks: DataFrame, key: bytes) -> DataFrame:

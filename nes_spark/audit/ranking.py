@@ -90,3 +90,8 @@ def best_and_rank(
 def hashes_of(labels: Sequence[str]) -> np.ndarray:
     """Return :func:`stable_hash` of each label as an array of uint64."""
     return np.array([stable_hash(label) for label in labels], dtype=np.uint64)
+
+
+def lot(key: bytes, value: str) -> bytes:
+    """Return the keyed hash that a sample is drawn by."""
+    return hashlib.blake2b(value.encode(), digest_size=16, key=key).digest()

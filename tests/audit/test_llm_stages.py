@@ -9,7 +9,7 @@ import pytest
 from nes_spark.audit.answer_store import settings_digest
 from nes_spark.audit.billing import BudgetExceeded
 from nes_spark.audit.llm_stages import accepted_spellings, run_language_model_audit, stratified
-from nes_spark.audit.measured import lot
+from nes_spark.audit.ranking import lot
 from nes_spark.audit.stages import summarize_audit
 from nes_spark.config import AuditConfig, LanguageModelConfig
 from nes_spark.errors import ConfigError, InfrastructureError
