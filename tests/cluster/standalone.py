@@ -124,7 +124,7 @@ def pack_environment(source: Path, folder: Path) -> Path:
     for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, project)
     for name in ("conf", "jobs"):  # they lie beside the package and go into it
-        shutil.copytree(ROOT / name, project / name)
+        shutil.copytree(ROOT / name, project / name, dirs_exist_ok=True)
     environment, archive = folder / "environment", folder / "environment.tar.gz"
     base = Path(sys.base_prefix) / "bin" / "python3"
     python = str(environment / "bin" / "python")
