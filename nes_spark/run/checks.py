@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING
 
-from nes_spark.config.sections import SOURCE, TABLE
 from nes_spark.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
@@ -57,6 +56,8 @@ def unknown(where: str, what: str, name: object, known: Collection[object]) -> s
 
 
 def _input(config: Config) -> Iterator[str]:
+    from nes_spark.config.sections import SOURCE, TABLE  # help is shown without pydantic
+
     table = config.input.format.startswith(TABLE)
     if table and config.input.path:
         yield f"input.path: format {config.input.format} reads a table, no path; leave one out"

@@ -144,7 +144,7 @@ def scan(run: Run, documents: pd.DataFrame) -> dict[str, int]:
         for part in re.split(r"(?<=[.!?])\s+", row.text):
             if len(part) > 30 and any(name in part for name in names):
                 suppressed.append(part)
-    # Terms are words that a report uses too ("stability"); sentences with them are looked for above.
+    # Terms are words that a report uses too ("stability"); their sentences are looked for above.
     edits = [e for row in ledger for e in row["edits"] if e["category"] != TERM]
     entities = {e["old_entity"] for e in edits}
     entities = {e for e in entities if e and len(e) >= LENGTH}
