@@ -334,7 +334,9 @@ def test_the_adversary_who_knows_about_swapping_looks_where_swaps_are_valid(fini
     # without the bound others would be candidates too
     assignments = result.table("assignments")
     (mine,) = [g for s, g in assignments.groupby("setting") if s == result.choice.setting]
-    eligible = mine[mine["chunk_id"].isin(set(guesses["chunk_id"]))]
+    cells = result.table("cells")
+    held = [all(len(found[c]) for c in result.choice.combination) for found in cells["entities"]]
+    eligible = mine[mine["chunk_id"].isin(set(cells["chunk_id"][held]))]
     inside = [np.stack(vectors[list(g["chunk_id"])]) for _, g in eligible.groupby("component")]
     assert min((table @ table.T).min() for table in inside) < bound
 
