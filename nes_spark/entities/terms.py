@@ -75,8 +75,8 @@ _NEVER = FUNCTION_WORDS | word_set(
     "isn aren wasn weren won wouldn couldn shouldn hasn haven hadn let lets okay well let's uh um "
     "gonna wanna gotta nonetheless regardless abroad accordance ago ahead albeit alike almost "
     "alongside alrighty altogether amid amidst anyway apart aside behalf com del elsewhere forth "
-    "lieu likewise maybe meantime multi nationwide nearby newly overseas pre pro rata sake "
-    "somewhat spite versus vs worldwide"
+    "lieu likewise maybe meantime multi nationwide nearby newly overseas pre pro pursuant rata "
+    "sake somewhat spite versus vice vs worldwide"
 )
 #: Words of accounts, and of meetings about them, in whatever trade: nobody looks for them, and they
 #: rarely read well in each other's place.
@@ -276,6 +276,10 @@ class Ability(NamedTuple):
     uncountable: bool = False
 
 
+#: Shorter words that no dictionary has are terms only when they are said so often.
+_SCRAP, _SAID = 4, 5
+#: What a word may be that no dictionary has.
+_ANYTHING = frozenset(["noun", "adjective"])
 #: Of words that are no terms.
 NO_TERM = Ability(False, False)
 
@@ -313,6 +317,8 @@ def _ability(word: str, usage: Usage, plural: Usage) -> Ability:
         plain = bool(kinds & {"noun", "plural"}) and kinds & _NO_LETTERS != _NO_LETTERS
         able = plain and not _NUMERAL.fullmatch(word)
         return Ability(able, False)
+    if len(word) <= _SCRAP and kinds_of(word) == _ANYTHING and usage.places < _SAID:
+        return NO_TERM  # "comi": a scrap of a transcript
     told, good = usage.places - usage.either, usage.nouns + usage.adjectives
     if not stands_as_noun(word, usage.nouns, usage.adjectives, told):
         return NO_TERM

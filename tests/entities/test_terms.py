@@ -228,3 +228,16 @@ def test_further_mentions_are_of_documents_and_outside_names():
     assert not any(further_mentions(texts, documents, one, known, ["Term"], 9).values())
     with pytest.raises(ValueError, match="categories"):
         further_mentions(texts, documents, documents, known, ["Person"], 1)
+
+
+def test_scraps_of_transcripts_are_no_terms():
+    rare, often = Usage(places=2, nouns=2), Usage(places=9, nouns=9)
+    found = abilities({"comi": rare, "reit": often, "rent": rare, "genomics": rare})
+    assert {word: able.noun for word, able in found.items()} == {
+        "comi": False, "reit": True, "rent": True, "genomics": True,
+    }  # fmt: skip
+
+
+def test_titles_of_office_are_no_terms():
+    places = [word for _, _, word in term_places("Our Vice President, pursuant to the rules.")]
+    assert not {"vice", "pursuant"} & set(places)
