@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import warnings
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -196,9 +197,15 @@ def track(context: Context, outcome: Outcome, report: Path, record: bytes | None
                 tracked.table(found, f"tables/{name}.json")
         tracked.folder(report, "report")
         # MLflow's advice is for who writes code: a person at a terminal can do nothing with it.
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            logged = log_model(model, "mixture")
+        said = logging.getLogger("mlflow.pyfunc")
+        level = said.level
+        said.setLevel(logging.ERROR)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                logged = log_model(model, "mixture")
+        finally:
+            said.setLevel(level)
         if config.tracking.register_model is not None:
             tracked.register(config.tracking.register_model, logged.model_uri)
         _track_grid(context, tracker, tracked, candidates, fits)
