@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import os
 import re
 from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
@@ -121,12 +122,30 @@ def _check_source(value: str, files: Sequence[str]) -> str:
     return value
 
 
-def environment_of(options: Mapping[str, str]) -> dict[str, str]:
-    """Return which options stand in environment variables: option -> variable."""
-    return {
-        key: value.removeprefix(_ENVIRONMENT)
+def missing_variables(options: Mapping[str, str], place: str) -> list[str]:
+    """Say which options stand in environment variables that are not set, a line each."""
+    return [
+        f"{place}.{key}: the environment variable {value.removeprefix(_ENVIRONMENT)!r} is not set"
         for key, value in options.items()
+        if value.startswith(_ENVIRONMENT) and value.removeprefix(_ENVIRONMENT) not in os.environ
+    ]
+
+
+def with_environment(options: Mapping[str, str], place: str) -> dict[str, str]:
+    """Return options with the values that stand in environment variables.
+
+    Raises
+    ------
+    ConfigError
+        When a variable is not set.
+    """
+    for fault in missing_variables(options, place):
+        raise ConfigError(fault)
+    return {
+        key: os.environ[value.removeprefix(_ENVIRONMENT)]
         if value.startswith(_ENVIRONMENT)
+        else value
+        for key, value in options.items()
     }
 
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 #: independently of each other.
 DOCUMENTS_PER_PART, CHUNKS_PER_PART = 5_000, 65_000
 
-DOCUMENT_COLUMNS = ("document_id", "period", "n_chunks", "text")
-CHUNK_COLUMNS = ("chunk_id", "document_id", "position", "text")
 #: Of a release in which nothing connects the chunks of a document.
 ALONE_COLUMNS = ("chunk_id", "text")
 

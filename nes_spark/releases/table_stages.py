@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from nes_spark.config.sections import SOURCE, TABLE, OutputConfig, environment_of
+from nes_spark.config.sections import SOURCE, TABLE, OutputConfig, with_environment
 from nes_spark.errors import ConfigError, InfrastructureError
 from nes_spark.text.source_stages import delta_folder
 
@@ -115,13 +114,8 @@ def _write_spark(
     place: str,
 ) -> None:
     form = config.release_format or ""
-    options = {key: _filled(value, name, period) for key, value in config.release_options.items()}
-    for key, variable in environment_of(config.release_options).items():
-        if variable not in os.environ:
-            raise ConfigError(
-                f"output.release_options.{key}: the environment variable {variable!r} is not set"
-            )
-        options[key] = os.environ[variable]
+    given = {key: _filled(value, name, period) for key, value in config.release_options.items()}
+    options = with_environment(given, "output.release_options")
     provider = options.pop("provider", None)
     writer = spark.read.parquet(*parts).write.mode("overwrite").options(**options)
     if form.startswith(TABLE):

@@ -84,13 +84,11 @@ def _embedding_key(config: Config) -> Iterator[str]:
 
 
 def _source_options(config: Config) -> Iterator[str]:
-    from nes_spark.config.sections import environment_of
+    from nes_spark.config.sections import missing_variables
 
     places = {
         "input.options": config.input.options,
         "output.release_options": config.output.release_options,
     }
     for place, options in places.items():
-        for key, variable in environment_of(options).items():
-            if variable not in os.environ:
-                yield f"{place}.{key}: the environment variable {variable!r} is not set"
+        yield from missing_variables(options, place)

@@ -15,8 +15,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField, StructType
 
 from nes_spark.config import InputConfig
-from nes_spark.config.sections import SOURCE, TABLE, environment_of
-from nes_spark.errors import ConfigError, InputError
+from nes_spark.config.sections import SOURCE, TABLE, with_environment
+from nes_spark.errors import InputError
 from nes_spark.store import combine, local_path, spark_paths
 from nes_spark.text.reading import wanted_columns
 
@@ -50,14 +50,7 @@ def source_options(config: InputConfig) -> dict[str, str]:
     ConfigError
         When a variable is not set.
     """
-    options = dict(config.options)
-    for key, variable in environment_of(config.options).items():
-        if variable not in os.environ:
-            raise ConfigError(
-                f"input.options.{key}: the environment variable {variable!r} is not set"
-            )
-        options[key] = os.environ[variable]
-    return options
+    return with_environment(config.options, "input.options")
 
 
 def open_source(spark: SparkSession, config: InputConfig) -> DataFrame:
@@ -241,7 +234,10 @@ def source_fingerprint(spark: SparkSession, config: InputConfig) -> str:
     if config.format == "delta":
         return combine(*_delta_files(_delta_table(config)))
     rows = open_source(spark, config)
-    heads = {name if name in rows.columns else name.split(".")[0] for name in _wanted(config)}
+    heads = {
+        name if name in rows.columns else name.split(".")[0]
+        for name in wanted_columns(config.columns)
+    }
     used = [F.col(f"`{name}`") for name in rows.columns if name in heads]
     digest = F.sha2(F.to_json(F.struct(*used), EXACT) if used else F.lit(""), 256)
     parts = [
@@ -256,7 +252,3 @@ def source_fingerprint(spark: SparkSession, config: InputConfig) -> str:
         raise _source_error(source_label(config), config, error) from None
     assert found is not None
     return combine(*(value or "" for value in found[0]))
-
-
-def _wanted(config: InputConfig) -> list[str]:
-    return wanted_columns(config.columns)
