@@ -34,16 +34,22 @@ setup: check-java $(STAMP) ## Create .venv and install the project
 demo: setup ## Run the main job on the bundled demo corpus (report in out/demo)
 	@$(BIN)/nes-spark demo
 
-# The tests of the kernels run beside those that share the Spark session; their output comes last.
+# Three processes side by side: the kernels' tests, and two with a Spark session each, which wait for
+# Java in turn. The output of those in the background comes last.
+FAST := not slow and not cluster and not browser
 test: setup ## Run the fast tests
-	@log=$$(mktemp) || exit 1; \
-	$(BIN)/python -m pytest -m "not spark and not slow and not cluster and not browser" > "$$log" 2>&1 & kernels=$$!; \
-	trap 'kill $$kernels 2>/dev/null; rm -f "$$log"; exit 130' INT TERM; \
-	echo "tests that need Spark:"; \
-	$(BIN)/python -m pytest -m "spark and not slow and not cluster"; stages=$$?; \
+	@logs=$$(mktemp -d) || exit 1; running=; \
+	trap 'kill $$running 2>/dev/null; rm -rf "$$logs"; exit 130' INT TERM; \
+	$(BIN)/python -m pytest -m "not spark and $(FAST)" > "$$logs/kernels" 2>&1 & kernels=$$!; \
+	$(BIN)/python -m pytest -m "spark and $(FAST)" tests/audit tests/swapping > "$$logs/stages" 2>&1 & stages=$$!; \
+	running="$$kernels $$stages"; \
+	echo "tests of whole runs and of all stages but those of swapping and attacks:"; \
+	$(BIN)/python -m pytest -m "spark and $(FAST)" --ignore=tests/audit --ignore=tests/swapping; runs=$$?; \
+	wait $$stages; stages=$$?; \
+	echo "tests of the stages of swapping and attacks:"; cat "$$logs/stages"; \
 	wait $$kernels; kernels=$$?; \
-	echo "tests of kernels:"; cat "$$log"; rm -f "$$log"; \
-	exit $$((stages || kernels))
+	echo "tests of kernels:"; cat "$$logs/kernels"; rm -rf "$$logs"; \
+	exit $$((runs || stages || kernels))
 
 test-slow: setup ## Run all tests, also those that take minutes or start a cluster
 	$(BIN)/python -m pytest

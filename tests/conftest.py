@@ -1,4 +1,4 @@
-"""Fixtures shared by all tests: one Spark session for the whole run."""
+"""Fixtures shared by all tests: one Spark session a process."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import os
 import pytest
 from hypothesis import settings
 
-# As in Spark's workers, and set before NumPy is imported: two halves of the tests run side by side,
-# and threads that wait for each other take the time of both.
+# As in Spark's workers, and set before NumPy is imported: parts of the tests run side by side, and
+# threads that wait for each other take the time of all.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
@@ -44,6 +44,8 @@ def spark():
 #: is the rule, and tests of partitions have more (:func:`partitions`).
 FEWER_STEPS = {
     "spark.sql.adaptive.enabled": "false",
+    # a small table from Python is one task, not one a core
+    "spark.default.parallelism": "1",
     "spark.sql.ui.explainMode": "simple",
     # most of the heap is for rows that live for one query
     "spark.driver.extraJavaOptions": "-Xms2g -Xmn1200m",

@@ -39,8 +39,8 @@ def in_memory(setting, draw, options, releases, swapping, **more):
         [c["metadata"] for c in CELLS],
         [PLACE[setting, i] for i in IDS],
         {k: [c["entities"][k] for c in CELLS] for k in NAMES},
-        SWAP,
-        OTHERS,
+        options.swap,
+        options.others,
         seed=SECRET,
         setting=setting,
         draw=draw,
@@ -61,8 +61,9 @@ def in_memory(setting, draw, options, releases, swapping, **more):
     )
 
 
+# Seven layers in one case; the others have three: their queries are as long as the layers are many.
 CASES = {
-    "as it is": (PlanOptions(SWAP, OTHERS), {}, {}),
+    "as it is": (PlanOptions(SWAP[:2], ("Location", *OTHERS)), {}, {}),
     "neighbours and classes": (
         PlanOptions(
             SWAP, OTHERS, neighbours=1, leftover=("recode", "donor", "drop"), recoding=RECODING
@@ -70,7 +71,11 @@ CASES = {
         {},
         {"uniques_first": True},
     ),
-    "documents": (PlanOptions(SWAP, OTHERS, unit="document"), {}, {"cosine_weight": 2.0}),
+    "documents": (
+        PlanOptions(("Organization", "Location"), ("Product", *OTHERS), unit="document"),
+        {},
+        {"cosine_weight": 2.0},
+    ),
     "constraints": (
         PlanOptions(SWAP, OTHERS, layers=(("Location",), ("Organization", "Product")), donors=3),
         {"same_covariates": ["sector"], "min_cosine": -0.3, "not_swapped_before": True},
@@ -158,59 +163,69 @@ def further_cells():
     return rows
 
 
-@pytest.mark.parametrize("partitions", [1, 3])
-def test_terms_and_quantities_on_spark_as_in_memory(spark, partitions):
+FURTHER = [
+    # terms in no layer: all from donors
+    (3, PlanOptions(("Person", "Term"), ("Quantity",), layers=(("Person",),), donors=3)),
+    (1, PlanOptions(("Quantity",), ("Person", "Term"), unit="likeness")),
+    pytest.param(
+        1,
+        PlanOptions(("Person", "Term"), ("Quantity",), layers=(("Person",),), donors=3),
+        marks=pytest.mark.slow,
+    ),
+    pytest.param(
+        3, PlanOptions(("Quantity",), ("Person", "Term"), unit="likeness"), marks=pytest.mark.slow
+    ),
+]
+
+
+@pytest.mark.parametrize(("partitions", "options"), FURTHER)
+def test_terms_and_quantities_on_spark_as_in_memory(spark, partitions, options):
     rows = further_cells()
     data = frames(spark, TABLES | {"cells": rows}, partitions, shuffle=partitions)
     releases, swapping = ReleasesConfig(draws=1), SwappingConfig(in_memory_rows=0)
-    for options in (
-        # terms in no layer: all from donors
-        PlanOptions(("Person", "Term"), ("Quantity",), layers=(("Person",),), donors=3),
-        PlanOptions(("Quantity",), ("Person", "Term"), unit="likeness"),
-    ):
-        plans = sample_plans(
-            data["cells"],
-            data["assignments"].where("setting = 'vmf-K1'"),
-            options,
-            releases,
-            swapping,
-            SECRET,
+    plans = sample_plans(
+        data["cells"],
+        data["assignments"].where("setting = 'vmf-K1'"),
+        options,
+        releases,
+        swapping,
+        SECRET,
+    )
+    expected = sample_plan(
+        IDS,
+        [c["metadata"] for c in rows],
+        [PLACE["vmf-K1", i] for i in IDS],
+        {k: [c["entities"][k] for c in rows] for k in rows[0]["entities"]},
+        options.swap,
+        options.others,
+        seed=SECRET,
+        setting="vmf-K1",
+        unit=options.unit,
+        layers=options.layers,
+        donors=options.donors,
+        releases=releases,
+        swapping=swapping,
+    )
+    if "Term" in options.swap:
+        given = [x for x in expected.leftovers if x.category == "Term"]
+        assert given and {x.reason for x in given} == {"no_partner"}
+        assert any(x.treatment == "donor" for x in given)
+    fields = ("order", "layer", "time", "component", "chunk_a", "chunk_b")
+    assert [
+        (*(r[f] for f in fields), r["exchanged"])
+        for r in sorted(
+            (r.asDict(recursive=True) for r in plans.plan.collect()), key=lambda r: r["order"]
         )
-        expected = sample_plan(
-            IDS,
-            [c["metadata"] for c in rows],
-            [PLACE["vmf-K1", i] for i in IDS],
-            {k: [c["entities"][k] for c in rows] for k in rows[0]["entities"]},
-            options.swap,
-            options.others,
-            seed=SECRET,
-            setting="vmf-K1",
-            unit=options.unit,
-            layers=options.layers,
-            donors=options.donors,
-            releases=releases,
-            swapping=swapping,
-        )
-        if "Term" in options.swap:
-            given = [x for x in expected.leftovers if x.category == "Term"]
-            assert given and {x.reason for x in given} == {"no_partner"}
-            assert any(x.treatment == "donor" for x in given)
-        fields = ("order", "layer", "time", "component", "chunk_a", "chunk_b")
-        assert [
-            (*(r[f] for f in fields), r["exchanged"])
-            for r in sorted(
-                (r.asDict(recursive=True) for r in plans.plan.collect()), key=lambda r: r["order"]
-            )
-        ] == [
-            (*(getattr(s, f) for f in fields), [e.__dict__ for e in s.exchanged])
-            for s in expected.swaps
-        ]
-        fields = ("chunk_id", "category", "entity", "treatment", "replacement", "donor", "reason")
-        assert sorted(
-            tuple(str(r[f]) for f in fields) for r in plans.leftovers.collect()
-        ) == sorted(tuple(str(getattr(x, f)) for f in fields) for x in expected.leftovers)
-        assert len(expected.swaps) > 10
-        plans.unpersist()
+    ] == [
+        (*(getattr(s, f) for f in fields), [e.__dict__ for e in s.exchanged])
+        for s in expected.swaps
+    ]
+    fields = ("chunk_id", "category", "entity", "treatment", "replacement", "donor", "reason")
+    assert sorted(tuple(str(r[f]) for f in fields) for r in plans.leftovers.collect()) == sorted(
+        tuple(str(getattr(x, f)) for f in fields) for x in expected.leftovers
+    )
+    assert len(expected.swaps) > 10
+    plans.unpersist()
 
 
 @pytest.mark.parametrize("unit", ["chunk", "document"])
