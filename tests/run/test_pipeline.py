@@ -130,17 +130,22 @@ def test_same_seed_same_release_whatever_order_and_partitions(finished, spark, t
 
 
 @pytest.mark.usefixtures("plain_report")
-def test_only_affected_stages_run_again(finished, spark, tmp_path):
+def test_only_affected_stages_run_again_and_a_refused_gate_publishes_a_report_only(
+    finished, spark, tmp_path
+):
     config, result = finished
-    shutil.copytree(result.directory, tmp_path / "out" / "all")
-    changed = settings(
-        Path(config.input.path),
-        tmp_path / "out",
-        **{"risk.population": 1e10, "audit.linkage": False, "tracking.enabled": False},
-    )
+    run = tmp_path / "out" / "all"
+    shutil.copytree(result.directory, run)
+    for folder in ("release", "sealed", "report"):
+        shutil.rmtree(run / folder)
+    guesses = sorted((run / "stages" / "predictions").iterdir())
+    assert guesses
+    more = {"risk.population": 1e10, "gates.min_swaps": 1000, "tracking.enabled": False}
+    changed = settings(Path(config.input.path), tmp_path / "out", **more)
     log = io.StringIO()
     logs.configure(stream=log)
-    result = nes.run(changed, spark)
+    with pytest.raises(GateRefused, match="at least 1000"):
+        nes.run(changed, spark)
     lines = log.getvalue().splitlines()
     ran = [
         stage.name
@@ -148,7 +153,11 @@ def test_only_affected_stages_run_again(finished, spark, tmp_path):
         if not any(f"] {stage.name} " in line and "up to date" in line for line in lines)
     ]
     assert ran == ["scores", "candidates"]
-    assert result.status == "published"
+    assert not (run / "release").exists()
+    assert not list((run / "sealed").glob("ledger*"))
+    assert (run / "report" / "index.html").is_file()
+    # the adversaries' guesses do not depend on the gates
+    assert sorted((run / "stages" / "predictions").iterdir()) == guesses
 
 
 @pytest.mark.slow
@@ -435,26 +444,6 @@ def test_a_corpus_in_which_nothing_can_be_swapped(spark, tmp_path):
     with pytest.raises(EstimationError, match="nothing can be swapped"):  # also when up to date
         nes.run(config, spark)
     assert not (tmp_path / "out" / "all" / "release").exists()
-
-
-@pytest.mark.usefixtures("plain_report")
-def test_a_refused_gate_publishes_nothing_but_a_report(finished, spark, tmp_path):
-    config, result = finished
-    shutil.copytree(result.directory, tmp_path / "out" / "all")  # its stages are up to date
-    for folder in ("release", "sealed", "report"):
-        shutil.rmtree(tmp_path / "out" / "all" / folder)
-    guesses = sorted((tmp_path / "out" / "all" / "stages" / "predictions").iterdir())
-    assert guesses
-    more = {"gates.min_swaps": 1000}
-    refused = settings(Path(config.input.path), tmp_path / "out", **more)
-    with pytest.raises(GateRefused, match="at least 1000"):
-        nes.run(refused, spark)
-    run = tmp_path / "out" / "all"
-    assert not (run / "release").exists()
-    assert not list((run / "sealed").glob("ledger*"))
-    assert (run / "report" / "index.html").is_file()
-    # the adversaries' guesses do not depend on the gates
-    assert sorted((run / "stages" / "predictions").iterdir()) == guesses
 
 
 def test_without_input_there_is_a_hint(spark):
