@@ -138,8 +138,6 @@ def test_only_affected_stages_run_again_and_a_refused_gate_publishes_a_report_on
     shutil.copytree(result.directory, run)
     for folder in ("release", "sealed", "report"):
         shutil.rmtree(run / folder)
-    guesses = sorted((run / "stages" / "predictions").iterdir())
-    assert guesses
     more = {"risk.population": 1e10, "gates.min_swaps": 1000, "tracking.enabled": False}
     changed = settings(Path(config.input.path), tmp_path / "out", **more)
     log = io.StringIO()
@@ -156,8 +154,6 @@ def test_only_affected_stages_run_again_and_a_refused_gate_publishes_a_report_on
     assert not (run / "release").exists()
     assert not list((run / "sealed").glob("ledger*"))
     assert (run / "report" / "index.html").is_file()
-    # the adversaries' guesses do not depend on the gates
-    assert sorted((run / "stages" / "predictions").iterdir()) == guesses
 
 
 @pytest.mark.slow

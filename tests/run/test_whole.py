@@ -325,6 +325,8 @@ def test_a_release_waits_for_the_audit_that_its_gate_names(
         assert not (run / "release").exists()
         assert not (run / "sealed" / "ledger").exists()
         assert not server.requests
+        guesses = sorted((run / "stages" / "predictions").iterdir())
+        assert guesses
         (found,) = audit_run(run, configuration_of(run), spark, tell=told.append)
         questions = {
             r.body["messages"][-1]["content"].partition("\n\n")[2] for r in server.requests
@@ -334,6 +336,8 @@ def test_a_release_waits_for_the_audit_that_its_gate_names(
     assert not (run / "release").exists()
     result = nes.run(config, spark)
     assert result.status == "published"
+    # the adversaries' guesses do not depend on the gates
+    assert sorted((run / "stages" / "predictions").iterdir()) == guesses
     gates = {gate.name: gate for gate in result.gates}
     assert gates["language models"].detail.startswith("loopback names 0.0%")
     assert not (run / "stages" / "proposal").exists()
