@@ -10,7 +10,7 @@ Four tables, every ratio between figures of the same run:
   precision); then the update of the method written down in plain NumPy, our kernel in memory, our
   kernel for eight mixtures at once, and one pass of our Spark fit.
 * ``fit``: whole fits to a relative gain of 1e-6 on 6,585 embeddings of real calls and (without
-  ``--real``) on clustered vectors: ours, spheroids where it is installed (extra ``bench``),
+  ``--real``) on clustered vectors: ours, spheroids where it is installed (see docs/speed.md),
   scikit-learn's GaussianMixture (diagonal), pyspark.ml KMeans and GaussianMixture. What has not
   finished within a limit is stopped, and larger sizes are not tried.
 * ``acceleration``: passes with and without acceleration on embeddings of real calls.
@@ -426,7 +426,7 @@ def fit_table(spark: Any, sizes: list[Size], limit: float, data: str) -> None:
         memory["spheroids, spcauchy"] = partial(fit_spheroids, "spcauchy")
         memory["spheroids, pkb"] = partial(fit_spheroids, "pkbd")
     else:
-        print("\nspheroids is not installed: see CONTRIBUTING.md, benchmarks")
+        print("\nspheroids is not installed: docs/speed.md says how")
     if importlib.util.find_spec("sklearn"):
         memory["scikit-learn Gaussian, diagonal"] = fit_sklearn
     cluster: dict[str, Callable[..., Outcome]] = {}
