@@ -385,7 +385,7 @@ def limited(program: Callable[[Size], Outcome], size: Size, limit: float) -> Any
     sender.close()
     try:
         # the time to start and to make the data is not the program's
-        return receiver.recv() if receiver.poll(limit + 30 + size[0] * size[1] / 2e7) else None
+        return receiver.recv() if receiver.poll(limit + 60 + size[0] * size[1] / 2e7) else None
     except EOFError:
         return "out of memory"
     finally:
@@ -471,11 +471,10 @@ def fit_table(spark: Any, sizes: list[Size], limit: float, data: str) -> None:
         x = size.vectors()
         floor = best_of(partial(products, x, x[: size.k], np.float64), 3)
         del x
-        cells = [shown(name, size) for name in names]
-        print(
-            f"| {size.n:,} | {size.d} | {size.k} | {1e3 * floor:.0f} | {' | '.join(cells)} |",
-            flush=True,
-        )
+        print(f"| {size.n:,} | {size.d} | {size.k} | {1e3 * floor:.0f} |", end="", flush=True)
+        for name in names:
+            print(f" {shown(name, size)} |", end="", flush=True)
+        print(flush=True)
 
 
 def real_fit_table(spark: Any, corpora: Path, limit: float) -> None:
