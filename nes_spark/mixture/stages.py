@@ -15,6 +15,7 @@ from nes_spark.errors import EstimationError, InputError
 from nes_spark.mixture.em import Run
 from nes_spark.mixture.families import Array
 from nes_spark.mixture.fit import (
+    Starts,
     begin,
     finish,
     fit_runs_in_memory,
@@ -148,6 +149,7 @@ def _fit_distinct(
     size = max(sample_size(s.n_components) for s in settings)
 
     def prepare(sample: Array, where: str) -> dict[MixtureSetting, list[Run]]:
+        known: Starts = {}
         runs = {
             setting: begin(
                 setting,
@@ -158,6 +160,7 @@ def _fit_distinct(
                 seed,
                 (warm_start or {}).get(setting.name),
                 max_radius=config.max_concentration,
+                known=known,
             )
             for setting in settings
         }
