@@ -80,7 +80,7 @@ def _keys(context: Context) -> tuple[str, str]:
         return combine(code_digest(*code), context.config.fingerprint(*sections), known, *contents)
 
     # What is written where is no matter of the stages; as it was always, it changes no key.
-    output = context.config.output.model_dump(exclude={"directory"}, exclude_defaults=True)
+    output = context.config.output.model_dump(exclude={"directory", "reuse"}, exclude_defaults=True)
     published = key(("nes_spark.run.release", ATTACKS), SECTIONS)
     if output:
         published = combine(published, json.dumps(output, sort_keys=True))
