@@ -200,14 +200,14 @@ def open_run(
                     config,
                     store,
                     secret,
-                    _fingerprint(session, config, paths),
+                    input_digest(session, config, paths),
                     started=started,
                 )
             if profiled is not None and events is not None:
                 profiled(store, events)
 
 
-def _fingerprint(session: SparkSession, config: Config, paths: list[str]) -> str:
+def input_digest(session: SparkSession, config: Config, paths: list[str]) -> str:
     """Digest of the documents, wherever they are."""
     if config.input.from_table:
         from nes_spark.text.source_stages import source_fingerprint
