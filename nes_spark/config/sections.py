@@ -1281,6 +1281,7 @@ class OutputConfig(Section):
     )
     reuse: str | None = Field(
         "previous",
+        min_length=1,
         description="run folder from which the chunks of documents, and the names and vectors of "
         "chunks, are taken that did not change, or 'previous': the tables that this run replaces, "
         "then those of the last period before this one under output.directory. Only what today's "

@@ -6,10 +6,10 @@ has just started, as a run's is, then once more, and then the larger one. What t
 by belongs to the documents between them; what is left of the first run is paid once a run,
 whatever the corpus:
 
-    seconds(X) = cold(x1) + (warm(x2) - warm(x1)) / (x2^p - x1^p) (X^p - x1^p)
+    seconds(X) = cold(x1) + (warm(x2) - warm(x1)) / (x2 - x1) (X - x1)
 
-with x the characters of the documents, and p as :data:`POWERS` says: 1 but for steps that compare
-every document with every other.
+for each step, with x the characters of the documents. The judge reads a bounded number of texts:
+its steps grow until that is reached only (:func:`judged_size`).
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import logging
+import math
 import os
 import secrets
+import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,9 +41,12 @@ if TYPE_CHECKING:
 
 #: Fewest documents of a sample: with fewer, next to nothing can be exchanged.
 LEAST = 8
-#: Power of the corpus' size that a step's time grows with, where it is not 1.
-POWERS: Mapping[str, float] = {}
+#: The larger sample holds so many times the documents of the smaller one. A run on few documents
+#: is nearly all fixed cost, so a wide step costs little and tells most.
+STEP = 4
 START, READ = "start", "documents"
+#: Steps in which the judge reads texts, no more than ``utility.judge_texts`` whatever the corpus.
+JUDGED = ("utility", "release: utility")
 #: What is counted of the release space -> what it is in words.
 COUNTS = {
     "chunks": "chunks",
@@ -112,8 +117,8 @@ def sample_sizes(wanted: float | int, documents: int) -> tuple[int, int]:
     Returns
     -------
     tuple of (int, int)
-        The larger one holds what is wanted, twice :data:`LEAST` at least and all documents at most;
-        the smaller one half of it and :data:`LEAST` at least.
+        The smaller one holds :data:`LEAST` at least, the larger one what is wanted and
+        :data:`STEP` times the smaller one, or all documents where these are fewer.
 
     Raises
     ------
@@ -123,7 +128,7 @@ def sample_sizes(wanted: float | int, documents: int) -> tuple[int, int]:
     Examples
     --------
     >>> sample_sizes(0.01, 44), sample_sizes(0.01, 100_000), sample_sizes(20, 44)
-    ((8, 16), (500, 1000), (10, 20))
+    ((8, 32), (250, 1000), (8, 32))
     """
     if documents < LEAST:
         raise InputError(
@@ -131,12 +136,12 @@ def sample_sizes(wanted: float | int, documents: int) -> tuple[int, int]:
             "run them without one"
         )
     asked = wanted if isinstance(wanted, int) else round(wanted * documents)
-    large = min(documents, max(asked, 2 * LEAST))
-    return max(LEAST, large // 2), large
+    large = min(documents, max(asked, STEP * LEAST))
+    return max(LEAST, large // STEP), large
 
 
 def extrapolated(
-    cold: float, warm: float, larger: float, sizes: tuple[float, float, float], power: float = 1.0
+    cold: float, warm: float, larger: float, sizes: tuple[float, float, float]
 ) -> float:
     """Return what a step takes on the whole corpus; see the module.
 
@@ -148,20 +153,18 @@ def extrapolated(
         What it took on the larger sample, after these.
     sizes : tuple of (float, float, float)
         Size of the smaller sample, the larger one, and the corpus.
-    power : float, optional
-        How it grows with size.
 
     Returns
     -------
     float
-        In the unit of `cold`; never less than what the part that grows takes, nor below 0.
+        In the unit of `cold`, never below 0.
 
     Examples
     --------
     >>> extrapolated(cold=5.0, warm=2.0, larger=3.0, sizes=(8, 16, 48))
     10.0
     """
-    small, large, whole = (size**power for size in sizes)
+    small, large, whole = sizes
     slope = (larger - warm) / (large - small) if large > small else 0.0
     return max(0.0, cold + slope * (whole - small))
 
@@ -351,12 +354,30 @@ class Sampled:
         As in :class:`Meter`.
     space : dict
         As in :class:`Forecast`.
+    judged : float
+        Texts that the judge has read in stage ``utility``, as a share of the most that it reads.
     """
 
     size: float
     steps: dict[str, tuple[float, float]]
     peaks: dict[str, float]
     space: dict[str, int]
+    judged: float = 0.0
+
+
+def judged_size(first: Sampled, larger: Sampled, total: float) -> float:
+    """Return the size at which the judge has read all that it will; the corpus' if it never does.
+
+    Examples
+    --------
+    >>> half, all_ = (Sampled(10.0 * n, {}, {}, {}, judged=0.4 * n) for n in (1, 2))
+    >>> judged_size(half, all_, 1000.0), judged_size(half, all_, 22.0)
+    (25.0, 22.0)
+    """
+    grown, size = larger.judged - first.judged, larger.size - first.size
+    if grown <= 0 or size <= 0:
+        return min(total, larger.size)
+    return min(total, max(larger.size, first.size + (1 - first.judged) * size / grown))
 
 
 def forecast(config: Config, sample: str, spark: SparkSession | None = None) -> Forecast:
@@ -401,7 +422,7 @@ def forecast(config: Config, sample: str, spark: SparkSession | None = None) -> 
     with Progress(5) as progress, Meter() as meter, translated("forecast"):
         check_judge(config)
         progress.prepare("starting Spark")
-        with _folder(config) as folder, _quietly():
+        with _folder(config) as folder, _quietly(), _own_tracking():
             return _forecast(config, wanted, spark, folder, progress, meter, began)
 
 
@@ -426,7 +447,7 @@ def _forecast(
         digest = input_digest(session, config, paths)
         start = (time.perf_counter() - began, meter.processor() or 0.0)
         progress.start(READ, "read all documents")
-        whole = _context(session, config, folder / "whole", digest)
+        whole = _context(session, config, folder, "whole", digest)
         whole.store.prepare()
         reading = _measured(meter)
         _execute(whole, READ)
@@ -437,7 +458,7 @@ def _forecast(
         runs = []
         for number, ids in enumerate((chosen[0], chosen[0], chosen[1])):
             progress.start(f"sample {number + 1} of 3", f"{len(ids):,} documents")
-            one = _context(session, config, folder / f"sample{number}", digest)
+            one = _context(session, config, folder, f"sample{number}", digest)
             size = float(sum(lengths[d][1] for d in ids))
             runs.append(_run(one, whole, ids, size, progress, meter))
     total = float(sum(length for _, length in lengths.values()))
@@ -467,12 +488,12 @@ def steps_of(runs: Sequence[Sampled], total: float, processor: bool = True) -> l
         Whether processor time is known.
     """
     first, again, larger = runs
-    sizes = (first.size, larger.size, total)
     found = []
+    until = judged_size(first, larger, total)
     for name, took in first.steps.items():
-        power = POWERS.get(name, 1.0)
+        sizes = (first.size, larger.size, until if name in JUDGED else total)
         both = [
-            extrapolated(cold, warm, large, sizes, power)
+            extrapolated(cold, warm, large, sizes)
             for cold, warm, large in zip(
                 took,
                 again.steps.get(name, took),
@@ -527,11 +548,15 @@ def _run(
     """Run all stages on some documents, and the last step."""
     from pyspark.sql import functions as F
 
+    from nes_spark.run.context import finished
+    from nes_spark.run.mlflow_run import open_ahead
     from nes_spark.run.pipeline import STAGES
     from nes_spark.run.release import publish
+    from nes_spark.utility.judge import CANDIDATES_SHARE
 
     store, steps = context.store, {}
     store.prepare()
+    context.tracker = open_ahead(context.config, store)
     for name in ("documents", "quarantine"):
         table = whole.table(name)
         kept = table.where(F.col("document_id").isin(list(ids))) if name == READ else table.limit(0)
@@ -562,7 +587,9 @@ def _run(
         "swaps": _rows(store, "swaps"),
         "candidates": _rows(store, "candidates"),
     }
-    return Sampled(size, steps, dict(meter.peaks), space)
+    judged = finished(store, "judged").details.get("texts", 0)
+    most = max(1, math.floor(CANDIDATES_SHARE * context.config.utility.judge_texts))
+    return Sampled(size, steps, dict(meter.peaks), space, judged / most)
 
 
 def _parts(
@@ -634,7 +661,9 @@ def _chosen(lengths: Mapping[str, tuple[str, int]], n: int) -> list[str]:
     return sorted(lengths, key=lambda d: hashlib.sha256(d.encode()).digest())[:n]
 
 
-def _context(session: SparkSession, config: Config, folder: Path, digest: str) -> Context:
+def _context(
+    session: SparkSession, config: Config, folder: Path, name: str, digest: str
+) -> Context:
     """Open a run folder for a sample; its seed is nobody's."""
     from nes_spark.run.context import Context
     from nes_spark.store import Store
@@ -646,14 +675,14 @@ def _context(session: SparkSession, config: Config, folder: Path, digest: str) -
     }  # fmt: skip
     changes: dict[str, dict[str, Any]] = {
         "output": output,
-        "tracking": {"uri": f"sqlite:///{folder}/mlflow.db", "register_model": None},
+        "tracking": {"uri": None, "register_model": None},
         "audit": {"answers": None},
         "ledger": {"encrypt": False},
     }
     update = {n: getattr(config, n).model_copy(update=new) for n, new in changes.items()}
     mine = config.model_copy(update=update)
     secret = Secret(secrets.token_hex(32))
-    return Context(session, mine, Store(folder / "run"), secret, digest)
+    return Context(session, mine, Store(folder / name), secret, digest)
 
 
 @contextlib.contextmanager
@@ -676,6 +705,20 @@ def _folder(config: Config) -> Iterator[Path]:
         yield folder
     finally:
         close()
+
+
+@contextlib.contextmanager
+def _own_tracking() -> Iterator[None]:
+    """Let MLflow record into the samples' folder, and know nothing of it afterwards."""
+    name = "MLFLOW_TRACKING_URI"
+    before = os.environ.pop(name, None)
+    try:
+        yield
+    finally:
+        if "mlflow" in sys.modules:
+            sys.modules["mlflow"].set_tracking_uri(before or "")
+        if before is not None:
+            os.environ[name] = before
 
 
 @contextlib.contextmanager

@@ -20,6 +20,7 @@ from nes_spark.run.forecast import (
     Sampled,
     Step,
     extrapolated,
+    judged_size,
     parse_sample,
     sample_sizes,
     steps_of,
@@ -45,29 +46,37 @@ def test_a_share_or_a_number_of_documents(text, wanted):
 
 
 def test_a_sample_is_never_smaller_than_eight_documents():
-    assert sample_sizes(0.01, 44) == (8, 16)
-    assert sample_sizes(0.01, 100_000) == (500, 1000)
-    assert sample_sizes(1.0, 44) == (22, 44)
-    assert sample_sizes(20, 44) == (10, 20)
-    assert sample_sizes(500, 44) == (22, 44)
+    assert sample_sizes(0.01, 44) == (8, 32)
+    assert sample_sizes(0.01, 100_000) == (250, 1000)
+    assert sample_sizes(1.0, 44) == (11, 44)
+    assert sample_sizes(40, 80) == (10, 40)
+    assert sample_sizes(500, 44) == (11, 44)
     assert sample_sizes(8, 12) == (8, 12)
     assert sample_sizes(0.5, 8) == (8, 8)
     with pytest.raises(InputError, match="7 documents were accepted, a forecast needs at least 8"):
         sample_sizes(1.0, 7)
 
 
-@pytest.mark.parametrize("power", [1.0, 2.0])
-def test_what_is_paid_once_and_what_grows_are_told_apart(power):
+def test_what_is_paid_once_and_what_grows_are_told_apart():
     """A step that takes 3 s when the session is new, 1 s always, and 0.2 s per size."""
-
-    def warm(x):
-        return 1 + 0.2 * x**power
-
-    sizes = (8.0, 16.0, 44.0)
-    found = extrapolated(3 + warm(8), warm(8), warm(16), sizes, power)
-    assert found == pytest.approx(3 + warm(44))
+    warm = {x: 1 + 0.2 * x for x in (8, 32, 44)}
+    found = extrapolated(3 + warm[8], warm[8], warm[32], (8, 32, 44))
+    assert found == pytest.approx(3 + warm[44])
     assert extrapolated(1.0, 1.0, 0.9, (8, 16, 1000)) == 0, "noise makes no time negative"
     assert extrapolated(5.0, 4.0, 4.0, (8, 8, 8)) == 5, "no sample is larger than the corpus"
+
+
+def test_the_judge_reads_no_more_than_it_may():
+    small, larger, _ = samples()
+    small.judged, larger.judged = 0.5, 1.0
+    small.steps["utility"], larger.steps["utility"] = (10.0, 20.0), (15.0, 30.0)
+    (step,) = [s for s in steps_of([small, small, larger], 100.0) if s.name == "utility"]
+    assert step.seconds == 15
+    small.judged = larger.judged = 1.0
+    assert judged_size(small, larger, 100.0) == larger.size
+    small.judged, larger.judged = 0.1, 0.2
+    assert judged_size(small, larger, 1000.0) == pytest.approx(100)
+    assert judged_size(small, larger, 50.0) == 50
 
 
 def samples():
@@ -157,7 +166,7 @@ def test_the_steps_of_a_run_are_forecast_and_nothing_stays(spark, tmp_path, monk
         monkeypatch.setattr(release, "seal_ledger", refuse)
     config = settings(corpus, tmp_path / "out")
     found = forecasts.forecast(config, "1%", spark)
-    assert (found.documents, found.sampled) == (20, (8, 16))
+    assert (found.documents, found.sampled) == (20, (8, 20))
     names = [step.name for step in found.steps]
     assert names[:2] == ["start", "documents"]
     assert names[2 : 1 + len(STAGES)] == [stage.name for stage in STAGES[1:]]
