@@ -58,10 +58,23 @@ class Taken:
     what: str
     origin: str
 
+    @property
+    def share(self) -> str:
+        """How many of how many; empty where none were."""
+        return f"{self.units:,} of {self.of:,} {self.what} taken" if self.units else ""
+
     def __str__(self) -> str:
-        if not self.units:
-            return ""
-        return f"{self.units:,} of {self.of:,} {self.what} taken from {self.origin}"
+        return f"{self.share} from {self.origin}" if self.units else ""
+
+
+def taken_by(store: Store) -> dict[str, Taken]:
+    """Return what was taken from an earlier run, by output; of all that looked for something."""
+    found = {name: store.manifest(name) for name in UNITS}
+    return {
+        name: Taken(**made.details[TAKEN])
+        for name, made in found.items()
+        if made is not None and TAKEN in made.details
+    }
 
 
 def earlier_periods(context: Context) -> Iterator[Store]:

@@ -22,6 +22,7 @@ from nes_spark.releases.space import statuses_of
 from nes_spark.risk.tables import comparable_population, p_hat_table
 from nes_spark.run.choice import choose_release, chosen_space, scores_of_choice, with_measures
 from nes_spark.run.context import Context, finished
+from nes_spark.run.earlier import taken_by
 from nes_spark.run.findings import (
     Audit,
     Findings,
@@ -608,6 +609,7 @@ def record_release(publication: Publication) -> None:
         publication.measured,
         publication.coverage,
         publication.utility,
+        taken_by(store),
     )
     with (
         progress.part("release", "report", "gather, draw, track"),

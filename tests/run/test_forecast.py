@@ -67,7 +67,7 @@ def test_what_is_paid_once_and_what_grows_are_told_apart():
 
 
 def test_the_judge_reads_no_more_than_it_may():
-    small, larger, _ = samples()
+    small, _, larger = samples()
     small.judged, larger.judged = 0.5, 1.0
     small.steps["utility"], larger.steps["utility"] = (10.0, 20.0), (15.0, 30.0)
     (step,) = [s for s in steps_of([small, small, larger], 100.0) if s.name == "utility"]
