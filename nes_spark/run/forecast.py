@@ -6,9 +6,10 @@ has just started, as a run's is, then once more, and then the larger one. What t
 by belongs to the documents between them; what is left of the first run is paid once a run,
 whatever the corpus:
 
-    seconds(X) = cold(x1) + (warm(x2) - warm(x1)) / (x2 - x1) (X - x1)
+    seconds(X) = cold(x1) + max(0, warm(x2) - warm(x1)) / (x2 - x1) (X - x1)
 
-for each step, with x the characters of the documents. The judge reads a bounded number of texts:
+for each step, with x the characters of the documents: where more documents took less, something
+else was in the way, or Java was still becoming faster. The judge reads a bounded number of texts:
 its steps grow until that is reached only (:func:`judged_size`).
 """
 
@@ -157,7 +158,7 @@ def extrapolated(
     Returns
     -------
     float
-        In the unit of `cold`, never below 0.
+        In the unit of `cold`, and never less than that.
 
     Examples
     --------
@@ -165,8 +166,8 @@ def extrapolated(
     10.0
     """
     small, large, whole = sizes
-    slope = (larger - warm) / (large - small) if large > small else 0.0
-    return max(0.0, cold + slope * (whole - small))
+    slope = max(0.0, larger - warm) / (large - small) if large > small else 0.0
+    return cold + slope * (whole - small)
 
 
 @dataclass(frozen=True)
@@ -419,7 +420,7 @@ def forecast(config: Config, sample: str, spark: SparkSession | None = None) -> 
     from nes_spark.run.judging import check_judge
 
     began = time.perf_counter()
-    with Progress(5) as progress, Meter() as meter, translated("forecast"):
+    with Progress(7) as progress, Meter() as meter, translated("forecast"):
         check_judge(config)
         progress.prepare("starting Spark")
         with _folder(config) as folder, _quietly(), _own_tracking():
@@ -546,8 +547,6 @@ def _run(
     meter: Meter,
 ) -> Sampled:
     """Run all stages on some documents, and the last step."""
-    from pyspark.sql import functions as F
-
     from nes_spark.run.context import finished
     from nes_spark.run.mlflow_run import open_ahead
     from nes_spark.run.pipeline import STAGES
@@ -557,9 +556,10 @@ def _run(
     store, steps = context.store, {}
     store.prepare()
     context.tracker = open_ahead(context.config, store)
-    for name in ("documents", "quarantine"):
+    listed = context.spark.createDataFrame([(d,) for d in ids], "document_id string")
+    for name in (READ, "quarantine"):
         table = whole.table(name)
-        kept = table.where(F.col("document_id").isin(list(ids))) if name == READ else table.limit(0)
+        kept = table.join(listed, "document_id", "left_semi") if name == READ else table.limit(0)
         store.write_table(name, kept, "sample")
     meter.restart()
     try:

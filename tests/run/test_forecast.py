@@ -62,7 +62,7 @@ def test_what_is_paid_once_and_what_grows_are_told_apart():
     warm = {x: 1 + 0.2 * x for x in (8, 32, 44)}
     found = extrapolated(3 + warm[8], warm[8], warm[32], (8, 32, 44))
     assert found == pytest.approx(3 + warm[44])
-    assert extrapolated(1.0, 1.0, 0.9, (8, 16, 1000)) == 0, "noise makes no time negative"
+    assert extrapolated(1.0, 1.0, 0.9, (8, 16, 1000)) == 1, "noise makes no time shrink"
     assert extrapolated(5.0, 4.0, 4.0, (8, 8, 8)) == 5, "no sample is larger than the corpus"
 
 
