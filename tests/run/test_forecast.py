@@ -154,9 +154,10 @@ def test_mistakes_are_told_in_one_line(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("plain_report")
 @pytest.mark.parametrize("refused", [False, True])
 def test_the_steps_of_a_run_are_forecast_and_nothing_stays(spark, tmp_path, monkeypatch, refused):
-    corpus = write_corpus(tmp_path / "calls.jsonl", n=20)
+    corpus = write_corpus(tmp_path / "calls.jsonl", n=12)
     if refused:  # what a gate says about few documents stops no forecast
         from nes_spark.run import release
 
@@ -164,9 +165,10 @@ def test_the_steps_of_a_run_are_forecast_and_nothing_stays(spark, tmp_path, monk
             raise GateRefused("too few")
 
         monkeypatch.setattr(release, "seal_ledger", refuse)
-    config = settings(corpus, tmp_path / "out")
+    lighter = {"audit.linkage": False, "audit.recognition": False}
+    config = settings(corpus, tmp_path / "out", **lighter)
     found = forecasts.forecast(config, "1%", spark)
-    assert (found.documents, found.sampled) == (20, (8, 20))
+    assert (found.documents, found.sampled) == (12, (8, 12))
     names = [step.name for step in found.steps]
     assert names[:2] == ["start", "documents"]
     assert names[2 : 1 + len(STAGES)] == [stage.name for stage in STAGES[1:]]
