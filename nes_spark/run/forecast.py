@@ -547,6 +547,8 @@ def _run(
     meter: Meter,
 ) -> Sampled:
     """Run all stages on some documents, and the last step."""
+    from pyspark.sql import functions as F
+
     from nes_spark.run.context import finished
     from nes_spark.run.mlflow_run import open_ahead
     from nes_spark.run.pipeline import STAGES
@@ -556,10 +558,9 @@ def _run(
     store, steps = context.store, {}
     store.prepare()
     context.tracker = open_ahead(context.config, store)
-    listed = context.spark.createDataFrame([(d,) for d in ids], "document_id string")
     for name in (READ, "quarantine"):
         table = whole.table(name)
-        kept = table.join(listed, "document_id", "left_semi") if name == READ else table.limit(0)
+        kept = table.where(F.col("document_id").isin(list(ids))) if name == READ else table.limit(0)
         store.write_table(name, kept, "sample")
     meter.restart()
     try:
