@@ -679,6 +679,8 @@ def _context(
         "tracking": {"uri": None, "register_model": None},
         "audit": {"answers": None},
         "ledger": {"encrypt": False},
+        # in few chunks every combination of names may be unique, where no risk model can be fitted
+        "risk": {"on_failure": "skip"},
     }
     update = {n: getattr(config, n).model_copy(update=new) for n, new in changes.items()}
     mine = config.model_copy(update=update)
