@@ -235,6 +235,12 @@ def files(copy: str | None) -> None:
 @click.argument("conf", type=click.Path(dir_okay=False))
 @run_options
 @click.option("--plan", is_flag=True, help="Print the stages and stop.")
+@click.option(
+    "--sample",
+    metavar="SHARE",
+    help="With --plan: run so many of the documents, e.g. 1% or 20, at least 8, and say what time, "
+    "memory and release space a run of all takes. Nothing of it stays.",
+)
 @click.option("--force", is_flag=True, help="Run every stage, done or not.")
 @click.option("--replace", is_flag=True, help="Do not ask before a release is replaced.")
 @click.option(
@@ -251,6 +257,7 @@ def run(
     log_json: bool,
     quiet: bool,
     plan: bool,
+    sample: str | None,
     force: bool,
     replace: bool,
     profile: bool,
@@ -261,9 +268,15 @@ def run(
     a terminal, asks before it replaces that.
     """
     logs.configure(log_json, quiet)
+    if sample is not None and not plan:
+        raise ConfigError("--sample is for --plan: nes-spark run CONF --plan --sample 1%")
     config = nes_spark.load_config(conf, overrides_of(input_path, output, period, settings))
     if plan:
         click.echo(nes_spark.describe_plan(config))
+        if sample is not None:
+            from nes_spark.run.forecast import forecast
+
+            click.echo(f"\n{forecast(config, sample)}")
         return
     _tell_what_is_replaced(config, ask=_on_terminal() and not replace)
     click.echo(str(nes_spark.run(config, force=force, profile=profile)))

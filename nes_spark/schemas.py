@@ -228,6 +228,22 @@ LEAKS = Table(
     ("chunk_id", "identifier_document_id", "kind", "rule"),
 )
 
+RECOGNISED = Table(
+    "recognised",
+    "One name as the recogniser sees it: before anything that looks beyond the chunk.",
+    (
+        Column("document_id", "string", "document"),
+        Column("chunk_id", "string", "chunk"),
+        Column("category", "string", "the recogniser's, before the vote of the corpus"),
+        Column("surface", "string", "the characters chunk.text[start:end]"),
+        Column("start", "int", "offset in chunks.text"),
+        Column("end", "int", "end offset (exclusive) in chunks.text"),
+        Column("form", "string", "what spelling variants share: the vote and linking go by it"),
+        Column("acronym", "string", "acronym in brackets right after it, '' for none"),
+    ),
+    ("chunk_id", "start"),
+)
+
 MENTIONS = Table(
     "mentions",
     "One named entity in a chunk; mentions of a chunk never overlap.",
@@ -802,6 +818,7 @@ TABLES: dict[str, Table] = {
         CHUNKS,
         LEAKS,
         GIVEN_AWAY,
+        RECOGNISED,
         MENTIONS,
         SWEPT,
         GIVEN_SPANS,

@@ -79,20 +79,25 @@ def below(parent: str | Path, owner: Path) -> Path:
     return Path(parent).expanduser().absolute() / f"nes-spark-{name}"
 
 
-def temporary_work() -> tuple[Path, Callable[[], None]]:
+def temporary_work(place: Path | None = None) -> tuple[Path, Callable[[], None]]:
     """Make a folder of working files for a session without a run; remove those of dead processes.
+
+    Parameters
+    ----------
+    place : pathlib.Path, optional
+        Where to make it; by default in the system's temporary folder.
 
     Returns
     -------
     tuple of (pathlib.Path, callable)
         The folder, and what removes it; it is called when Python ends at the latest.
     """
-    parent = Path(tempfile.gettempdir())
+    parent = place or Path(tempfile.gettempdir())
     for old in parent.glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError):
             if old.is_dir() and not old.is_symlink() and old.stat().st_uid == os.geteuid():
                 _sweep(old)
-    folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+    folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
     held = open(folder / _LOCK, "w")  # noqa: SIM115  (the lock is held as long as it is open)
     fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
 

@@ -352,12 +352,16 @@ class Store:
         It counts when exactly the files that its manifest names are there, with the sizes they had.
         What is in them is looked at by :meth:`is_current` and when it is opened.
         """
-        found = Manifest.read(self.read_json("stages", name, MANIFEST))
+        found = self.read_manifest(name)
         return None if found is None or self._misfit(found) else found
+
+    def read_manifest(self, name: str) -> Manifest | None:
+        """Return the manifest that a table or artifact has, whatever became of its files."""
+        return Manifest.read(self.read_json("stages", name, MANIFEST))
 
     def is_current(self, name: str, key: str) -> bool:
         """Whether a finished output with this key is there, whole: then nothing need be done."""
-        found = Manifest.read(self.read_json("stages", name, MANIFEST))
+        found = self.read_manifest(name)
         if found is None or found.key != key:
             return False
         fault = self._fault(found)
@@ -431,6 +435,29 @@ class Store:
             return "rows are missing"
         self._verified[manifest.name] = repr(manifest.files)
         return ""
+
+    def fault(self, name: str) -> str:
+        """Say how the files of a finished output differ from what was finished; empty if not."""
+        found = self.read_manifest(name)
+        return "is not finished" if found is None else self._fault(found)
+
+    def hand_over(self, name: str, other: Store) -> bool:
+        """Move an output to another run folder on the same disk, in place of what is there.
+
+        Returns
+        -------
+        bool
+            False where the file system cannot move folders (object stores); nothing has changed.
+        """
+        target = posixpath.join(other._path, "stages", name)
+        try:
+            other.make_folder()
+            other.make_folder("stages", mode=0o700)
+            other._discard(name)
+            self._fs.move(posixpath.join(self._path, "stages", name), target)
+        except (OSError, NotImplementedError):
+            return False
+        return True
 
     def _discard(self, name: str) -> None:
         """Withdraw the manifest first, so that a half-removed table never counts."""
@@ -569,7 +596,7 @@ class Store:
         return ds.dataset(paths, filesystem=self._fs, format="parquet").scanner().to_reader()
 
     def _require(self, name: str) -> None:
-        found = Manifest.read(self.read_json("stages", name, MANIFEST))
+        found = self.read_manifest(name)
         if found is None:
             raise InfrastructureError(
                 f"{self.root}: there is no finished table {name!r}; run the stage before it first"

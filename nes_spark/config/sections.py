@@ -1279,6 +1279,14 @@ class OutputConfig(Section):
         "chunks: each by itself, under a name and in an order that a secret decides, so that "
         "nobody but the ledger's owner is told which chunks are of one document",
     )
+    reuse: str | None = Field(
+        "previous",
+        min_length=1,
+        description="run folder from which the chunks of documents, and the names and vectors of "
+        "chunks, are taken that did not change, or 'previous': the tables that this run replaces, "
+        "then those of the last period before this one under output.directory. Only what today's "
+        "code and settings would give is taken; null: all is made anew",
+    )
     release_format: str | None = Field(
         None,
         description="write the published release as tables too, beside its files: delta, "

@@ -22,17 +22,13 @@ from nes_spark.entities.linking import (
 )
 from nes_spark.entities.mentions import Mention
 from nes_spark.entities.recognizers import load_recognizer
-from nes_spark.schemas import CELLS, MENTIONS
+from nes_spark.schemas import CELLS, MENTIONS, RECOGNISED
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 #: Mentions as a recogniser sees them: what settling takes.
-RAW_DDL = (
-    "`document_id` string, `chunk_id` string, `category` string, `surface` string, "
-    "`start` int, `end` int, `form` string, `acronym` string"
-)
-RAW_COLUMNS = ["document_id", "chunk_id", "category", "surface", "start", "end", "form", "acronym"]
+RAW_DDL, RAW_COLUMNS = RECOGNISED.ddl, RECOGNISED.names
 
 #: Rows of mentions that leave a worker together.
 _ROWS = 5000
@@ -79,7 +75,8 @@ def find_mentions(chunks: DataFrame, config: EntitiesConfig) -> DataFrame:
     Returns
     -------
     DataFrame
-        What :func:`settle_mentions` takes; cache it when you settle it in several ways.
+        Table ``RECOGNISED``: what :func:`settle_mentions` takes. A row depends on its chunk's text
+        alone.
 
     Raises
     ------

@@ -173,6 +173,8 @@ class ReportData:
         What was checked.
     seconds, rows : mapping
         Output of a stage -> wall time in seconds, and rows.
+    taken : mapping
+        Output of a stage -> words on what was taken from an earlier run, where something was.
     provenance : mapping
         What the run was made with: label -> value, for example configuration and seed
         fingerprints, code version, recogniser, embedding model. Never the seed.
@@ -227,6 +229,7 @@ class ReportData:
     period: str | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
     rows: Mapping[str, int] = field(default_factory=dict)
+    taken: Mapping[str, str] = field(default_factory=dict)
     provenance: Mapping[str, str] = field(default_factory=dict)
     key_location: str = "sealed"
     key_encrypted: bool = False

@@ -56,7 +56,8 @@ REASON_WORDS = {
 STAGE_WORDS = {
     "documents": "reading",
     "chunks": "cutting into chunks",
-    "mentions": "finding names",
+    "recognised": "finding names",
+    "mentions": "linking names",
     "cells": "counting combinations",
     "embeddings": "embedding",
     "embedder": "fitting the embedder",

@@ -76,6 +76,20 @@ def _tables(config: Config) -> Iterator[str]:
             yield f"output.release_path: {error}"
 
 
+def _reused(config: Config) -> Iterator[str]:
+    from nes_spark.run.earlier import PREVIOUS
+
+    named = config.output.reuse
+    if named not in (None, PREVIOUS) and "://" not in named:
+        from nes_spark.store import Store
+
+        if Store(named).read_manifest("chunks") is None:
+            yield (
+                f"output.reuse: {named} holds no finished chunks; give a run folder such as "
+                "out/2020Q3, previous or null"
+            )
+
+
 def _covariates(config: Config) -> Iterator[str]:
     known = config.input.columns.covariates
     for name in config.releases.constraints.same_covariates:
@@ -216,6 +230,6 @@ def _tasks(config: Config) -> Iterator[str]:
 
 #: All checks, in the order in which their faults are listed.
 CHECKS: list[Check] = [
-    _input, _tables, _covariates, _identifiers, _accepted, _consistency, _families, _leftover,
-    _choice, _adversaries, _given, _tasks,
+    _input, _tables, _reused, _covariates, _identifiers, _accepted, _consistency, _families,
+    _leftover, _choice, _adversaries, _given, _tasks,
 ]  # fmt: skip

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from nes_spark.embedding import EmbedderSpec
     from nes_spark.mixture import MixtureModel
+    from nes_spark.run.earlier import Taken
     from nes_spark.tracking import Tracker
 
 ALL_PERIODS = "all"
@@ -36,7 +37,8 @@ class Context:
     """What stages work with: the session, the configuration, the tables so far, the secret.
 
     ``started`` is when the run was opened, in seconds since 1970; ``tracker`` the tracking store
-    where it is being opened already.
+    where it is being opened already; with ``anew`` nothing is taken from earlier runs.
+    ``units_key`` and ``taken`` belong to the stage that works (:mod:`nes_spark.run.earlier`).
     """
 
     spark: SparkSession
@@ -47,6 +49,9 @@ class Context:
     kept: list[DataFrame] = field(default_factory=list, repr=False)
     started: float = field(default_factory=time.time)
     tracker: Future[Tracker] | None = field(default=None, repr=False)
+    anew: bool = False
+    units_key: str = field(default="", repr=False)
+    taken: Taken | None = field(default=None, repr=False)
     _words: int | None = field(default=None, repr=False)
 
     def keep(self, frame: DataFrame) -> DataFrame:
@@ -195,14 +200,14 @@ def open_run(
                     config,
                     store,
                     secret,
-                    _fingerprint(session, config, paths),
+                    input_digest(session, config, paths),
                     started=started,
                 )
             if profiled is not None and events is not None:
                 profiled(store, events)
 
 
-def _fingerprint(session: SparkSession, config: Config, paths: list[str]) -> str:
+def input_digest(session: SparkSession, config: Config, paths: list[str]) -> str:
     """Digest of the documents, wherever they are."""
     if config.input.from_table:
         from nes_spark.text.source_stages import source_fingerprint

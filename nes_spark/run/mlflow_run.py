@@ -175,6 +175,7 @@ def track(context: Context, outcome: Outcome, report: Path, record: bytes | None
                 },
                 **{f"chunks/{status}": value for status, value in outcome.statuses.items()},
                 **{f"seconds/{stage}": value for stage, value in outcome.seconds.items()},
+                **{f"taken/{stage}": found.units for stage, found in outcome.taken.items()},
                 **outcome.findings.metrics,
                 **documents_metrics(outcome.measured),
                 **utility_metrics(outcome.utility),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from nes_spark.config import Config
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from nes_spark.mixture import MixtureModel
+    from nes_spark.run.earlier import Taken
     from nes_spark.run.findings import Findings
 
 
@@ -44,6 +45,8 @@ class Outcome:
         What language models answered about this very release before.
     measured, coverage, utility : pandas.DataFrame or None
         Tables of these names.
+    taken : dict
+        Output of a stage -> what of it was taken from an earlier run.
     """
 
     figures: dict[str, Any]
@@ -59,6 +62,7 @@ class Outcome:
     measured: pd.DataFrame | None = None
     coverage: pd.DataFrame | None = None
     utility: pd.DataFrame | None = None
+    taken: dict[str, Taken] = field(default_factory=dict)
 
     @property
     def model(self) -> MixtureModel:

@@ -11,7 +11,7 @@ import hashlib
 import posixpath
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from importlib import metadata
 from pathlib import Path
@@ -19,6 +19,15 @@ from typing import TYPE_CHECKING, Any
 
 from nes_spark.errors import ConfigError
 from nes_spark.run.context import Context, finished, read_models
+from nes_spark.run.earlier import (
+    PREVIOUS,
+    TAKEN,
+    UNITS,
+    Taken,
+    earlier_periods,
+    find_earlier,
+    set_aside,
+)
 from nes_spark.schemas import TABLES
 from nes_spark.session import spread
 from nes_spark.store import Manifest, Store, combine, input_fingerprint
@@ -34,6 +43,8 @@ INPUT = "input"
 
 
 Outputs = Mapping[str, "DataFrame"]
+Make = Callable[["DataFrame"], "DataFrame"]
+Take = Callable[..., tuple["DataFrame", int]]
 
 
 @dataclass(frozen=True)
@@ -98,6 +109,15 @@ class Stage:
                 parts.append(finished(context.store, name).content)
         return combine(*parts)
 
+    def units_key(self, context: Context) -> str:
+        """Digest of all that a part of the output depends on besides its unit.
+
+        A stage that gives one of :data:`nes_spark.run.earlier.UNITS` has it.
+        """
+        unit = UNITS[self.gives[0]]
+        rest = tuple(name for name in self.needs if name != unit)
+        return replace(self, needs=rest).key(context)
+
     def is_current(self, context: Context, key: str) -> bool:
         """Whether everything it gives is there with this key."""
         return all(context.store.is_current(name, key) for name in self.gives)
@@ -118,6 +138,12 @@ class Stage:
         else:
             assert self.run is not None
             try:
+                if context.config.output.reuse is not None and not context.anew:
+                    for name in self.gives:
+                        if name in UNITS or name in UNITS.values():
+                            set_aside(context.store, name)
+                if self.gives[0] in UNITS:
+                    context.units_key = self.units_key(context)
                 outputs = self.run(context)
                 for name in self.gives:
                     context.store.write_table(name, outputs[name], key, inputs)
@@ -125,6 +151,8 @@ class Stage:
                 context.release_kept()
         seconds = round(time.perf_counter() - started, 3)
         details = self.details(context) if self.details else {}
+        if context.taken is not None:
+            details, context.taken = {**details, TAKEN: asdict(context.taken)}, None
         committed = []
         for name in self.gives:
             found = finished(context.store, name)
@@ -174,14 +202,60 @@ def _embedder(context: Context, folder: Any) -> dict[str, Any]:
 
 
 def _chunks(context: Context) -> Outputs:
+    from nes_spark.run.earlier_stages import cut_documents
     from nes_spark.text.chunking_stages import chunk_documents
 
-    config = context.config
-    documents = spread(context.table("documents"), "document_id")
-    chunks = chunk_documents(
-        documents, config.chunking, config.identifiers, context.sentence_spec()
-    )
-    return {"chunks": chunks}
+    config, spec = context.config, context.sentence_spec()
+
+    def cut(documents: DataFrame) -> DataFrame:
+        documents = spread(documents, "document_id")
+        return chunk_documents(documents, config.chunking, config.identifiers, spec)
+
+    return {"chunks": _with_earlier(context, "chunks", cut_documents, cut)}
+
+
+def _with_earlier(context: Context, output: str, take: Take, make: Make) -> DataFrame:
+    """Make an output, but for what an earlier run has of it; and note what was taken.
+
+    Parameters
+    ----------
+    context : Context
+    output : str
+        One of :data:`nes_spark.run.earlier.UNITS`.
+    take : callable
+        Of :mod:`nes_spark.run.earlier_stages`: units of today, units and output of the earlier run,
+        ``make`` and what persists a table -> the output and the number of units taken.
+    make : callable
+        Units -> their rows of the output.
+    """
+    unit, today = UNITS[output], context.units_key
+    total = finished(context.store, unit).rows
+    units, found = context.table(unit), find_earlier(context, output, today)
+    taken, origin = 0, ""
+    if found is None:
+        made = make(units)
+    else:
+        origin, store = found
+        before, results = (store.read_table(context.spark, name) for name in (unit, output))
+        made, taken = take(units, before, results, make, context.keep, total)
+    context.taken = Taken(today, taken, total, unit, origin if taken else "")
+    return made
+
+
+def _recognised(context: Context) -> Outputs:
+    from nes_spark.entities.recognizers import GIVEN
+    from nes_spark.entities.stages import find_mentions
+    from nes_spark.run.earlier_stages import treat_texts
+    from nes_spark.schemas import RECOGNISED
+
+    config = context.config.entities
+    if config.recognizer == GIVEN:  # they come with the documents
+        return {"recognised": context.spark.createDataFrame([], RECOGNISED.ddl)}
+
+    def recognise(chunks: DataFrame) -> DataFrame:
+        return find_mentions(spread(chunks, "chunk_id"), config)
+
+    return {"recognised": _with_earlier(context, "recognised", treat_texts, recognise)}
 
 
 def _mentions(context: Context) -> Outputs:
@@ -189,7 +263,7 @@ def _mentions(context: Context) -> Outputs:
     from nes_spark.entities.further_stages import add_further
     from nes_spark.entities.given_stages import given_mentions, given_spans, mentions_of
     from nes_spark.entities.recognizers import GIVEN
-    from nes_spark.entities.stages import recognize, settle_mentions
+    from nes_spark.entities.stages import settle_mentions
     from nes_spark.entities.sweep_stages import find_candidates, settle_candidates
     from nes_spark.schemas import GIVEN_SPANS, SWEPT
 
@@ -201,7 +275,7 @@ def _mentions(context: Context) -> Outputs:
         given = context.keep(given_mentions(documents, chunks, config, context.config.identifiers))
         mentions, spans = settle_mentions(mentions_of(given), config), given_spans(given)
     else:
-        mentions = recognize(chunks, config)
+        mentions = settle_mentions(context.table("recognised"), config)
     swept = context.spark.createDataFrame([], SWEPT.ddl)
     if config.sweep != "off":
         mentions = context.keep(mentions)
@@ -258,9 +332,14 @@ def _cells(context: Context) -> Outputs:
 
 def _embeddings(context: Context) -> Outputs:
     from nes_spark.embedding.stages import embed_chunks
+    from nes_spark.run.earlier_stages import treat_texts
 
-    chunks = spread(context.table("chunks"), "chunk_id")
-    return {"embeddings": embed_chunks(chunks, context.spec())}
+    spec = context.spec()
+
+    def embed(chunks: DataFrame) -> DataFrame:
+        return embed_chunks(spread(chunks, "chunk_id"), spec)
+
+    return {"embeddings": _with_earlier(context, "embeddings", treat_texts, embed)}
 
 
 def _mixture(context: Context, folder: Any) -> dict[str, Any]:
@@ -323,20 +402,12 @@ def earlier_run(context: Context) -> Store | None:
             return "has vectors of another embedding model"
         return ""
 
-    if named != "previous":
+    if named != PREVIOUS:
         store = Store(named)
         if reason := fits(store):
             raise ConfigError(f"mixture.warm_start: {named} {reason}")
         return store
-    if context.config.period is None:
-        return None
-    parent = posixpath.dirname(context.store.root)
-    earlier = [p for p in context.store.siblings() if p < context.config.period]
-    for period in sorted(earlier, reverse=True):
-        store = Store(posixpath.join(parent, period))
-        if not fits(store):
-            return store
-    return None
+    return next((store for store in earlier_periods(context) if not fits(store)), None)
 
 
 def _warm_start_digest(context: Context) -> str:
@@ -647,13 +718,21 @@ STAGES: tuple[Stage, ...] = (
         also=_embedder_digest,
     ),
     Stage(
+        name="recognised",
+        what="recognise named entities, chunk by chunk",
+        needs=("chunks",),
+        gives=("recognised",),
+        sections=("entities",),
+        run=_recognised,
+        also=_recognizer_digest,
+    ),
+    Stage(
         name="mentions",
-        what="recognise and link named entities",
-        needs=("documents", "chunks"),
+        what="make names consistent, link and sweep",
+        needs=("documents", "chunks", "recognised"),
         gives=("mentions", "swept", "given_spans"),
         sections=("entities", "identifiers"),
         run=_mentions,
-        also=_recognizer_digest,
     ),
     Stage(
         name="cells",

@@ -22,6 +22,7 @@ from nes_spark.releases.space import statuses_of
 from nes_spark.risk.tables import comparable_population, p_hat_table
 from nes_spark.run.choice import choose_release, chosen_space, scores_of_choice, with_measures
 from nes_spark.run.context import Context, finished
+from nes_spark.run.earlier import taken_by
 from nes_spark.run.findings import (
     Audit,
     Findings,
@@ -80,7 +81,7 @@ def _keys(context: Context) -> tuple[str, str]:
         return combine(code_digest(*code), context.config.fingerprint(*sections), known, *contents)
 
     # What is written where is no matter of the stages; as it was always, it changes no key.
-    output = context.config.output.model_dump(exclude={"directory"}, exclude_defaults=True)
+    output = context.config.output.model_dump(exclude={"directory", "reuse"}, exclude_defaults=True)
     published = key(("nes_spark.run.release", ATTACKS), SECTIONS)
     if output:
         published = combine(published, json.dumps(output, sort_keys=True))
@@ -608,6 +609,7 @@ def record_release(publication: Publication) -> None:
         publication.measured,
         publication.coverage,
         publication.utility,
+        taken_by(store),
     )
     with (
         progress.part("release", "report", "gather, draw, track"),

@@ -129,6 +129,9 @@ def report_data(
         statuses=outcome.statuses,
         gates=outcome.gates,
         seconds=outcome.seconds,
+        taken={
+            name: f"{t.share} from an earlier run" for name, t in outcome.taken.items() if t.units
+        },
         rows={name: found.rows for name in TABLES if (found := store.manifest(name))},
         provenance={
             "configuration": config.fingerprint(*release_sections())[:12],

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nes_spark.errors import (
     ConfigError,
@@ -75,7 +75,7 @@ def run(
     spark : pyspark.sql.SparkSession, optional
         A session to use, or the active one; otherwise one is started, and stopped at the end.
     force : bool, optional
-        Run every stage although its output is up to date.
+        Run every stage although its output is up to date, and take nothing from earlier runs.
     documents : pandas.DataFrame or pyspark.sql.DataFrame, optional
         One row a document, with the columns that ``input.columns`` names; takes the place of
         ``input.path``. It lies in the run folder, owner only, while the run works. A Spark table
@@ -259,6 +259,9 @@ def _run_stages(context: Context, progress: Progress, force: bool) -> None:
 
 def _advance(context: Context, stage: Stage, progress: Progress, force: bool) -> None:
     """Run one stage unless its output is up to date."""
+    from nes_spark.run.earlier import let_go
+
+    context.anew = force
     key = stage.key(context)
     current = not force and stage.is_current(context, key)
     started = time.perf_counter()
@@ -268,6 +271,7 @@ def _advance(context: Context, stage: Stage, progress: Progress, force: bool) ->
         with translated(f"stage {stage.name}"):
             stage.execute(context, key)
         _report_stage(context, stage, progress, time.perf_counter() - started, "")
+    let_go(context.store)
     # Also when the stage was up to date: what stopped the last run stops this one too.
     _examine(context, stage)
 
@@ -275,15 +279,21 @@ def _advance(context: Context, stage: Stage, progress: Progress, force: bool) ->
 def _report_stage(
     context: Context, stage: Stage, progress: Progress, seconds: float, note: str
 ) -> None:
-    rows = {}
+    from nes_spark.run.earlier import TAKEN, Taken
+
+    rows: dict[str, int] = {}
+    facts: dict[str, Any] = {}
     for name in stage.gives:
         found = context.store.manifest(name)
         if found is not None:
             rows[name] = found.rows
+            facts |= found.details.get(TAKEN, {})
     outcome = ", ".join(f"{count:,} {name}" for name, count in rows.items())
-    progress.done(
-        stage.name, f"{outcome} ({note})" if note else outcome, seconds, rows=rows, note=note
-    )
+    taken = str(Taken(**facts)) if facts and not note else ""
+    if words := note or taken:
+        outcome += f" ({words})"
+    told = {"taken": facts["units"], "of": facts["of"]} if facts and not note else {}
+    progress.done(stage.name, outcome, seconds, rows=rows, note=note, **told)
 
 
 def _examine(context: Context, stage: Stage) -> None:

@@ -237,7 +237,7 @@ def test_a_changed_model_behind_the_same_path_counts(tmp_path):
     # these depend on other things
     others = ("documents", "mixture", "utility", "measured_risk", "candidates")
     stages = [s for s in STAGES if s.also is not None and s.name not in others]
-    assert [s.name for s in stages] == ["chunks", "mentions", "embeddings", "post_density"]
+    assert [s.name for s in stages] == ["chunks", "recognised", "embeddings", "post_density"]
     before = [stage.also(context) for stage in stages]
     assert [stage.also(context) for stage in stages] == before
     (model / "weights").write_bytes(b"2")

@@ -38,8 +38,9 @@ def test_what_was_missed_is_listed_and_treated_where_asked_for(spark, tmp_path, 
     ]
     frame = spark.createDataFrame([tuple(r[n] for n in CHUNKS.names) for r in rows], CHUNKS.ddl)
     store.write_table("chunks", frame, "key")
-    (stage,) = [s for s in STAGES if s.name == "mentions"]
-    outputs = stage.run(context)
+    by_name = {s.name: s for s in STAGES}
+    store.write_table("recognised", by_name["recognised"].run(context)["recognised"], "key")
+    outputs = by_name["mentions"].run(context)
     mentions = {r["surface"]: r["category"] for r in outputs["mentions"].collect()}
     swept = {r["form"] for r in outputs["swept"].collect()}
     context.release_kept()
