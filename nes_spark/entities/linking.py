@@ -18,13 +18,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from nes_spark.entities.distinctive import ROLES, distinctive_words
+from nes_spark.entities.distinctive import INSTITUTIONS, ROLES, distinctive_words
 from nes_spark.entities.mentions import Mention
+from nes_spark.text.vocabulary import DESCRIPTORS
 
+#: What a single name of a person is taken for.
+_TAKEN_FOR = frozenset(["Organization", "Location", "Product"])
 _SPACE = re.compile(r"\s+")
 _ARTICLE = re.compile(r"^the\s+", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s?$")
@@ -159,6 +162,52 @@ def _spells(acronym: str, name: str) -> bool:
             return letter == letters[-1] and letter == "x"
         at = found + 1
     return True
+
+
+def people_by_parts(mentions: Sequence[Located]) -> list[Mention]:
+    """Return the mentions of one document, single names of its people with their category.
+
+    A surname alone is easily taken for a company or a place ("Strand" after "Professor Lionel
+    Strand"); where a document names a person in full, the last name and the given name by
+    themselves are that person's, unless a longer name of another kind has the word as well
+    ("Halvard Timber Ltd" beside "Jon Halvard").
+
+    Parameters
+    ----------
+    mentions : sequence of Located
+        All mentions of the document, in any order.
+
+    Returns
+    -------
+    list of Mention
+        One for each, in the order given; only categories differ.
+    """
+    people: set[str] = set()
+    others: set[str] = set()
+    full: set[str] = set()
+    for located in mentions:
+        mention = located.mention
+        words = base_form(mention.surface, mention.category).split()
+        if len(words) < 2:
+            continue
+        if mention.category == "Person":
+            if not {w.lower() for w in words} & (INSTITUTIONS | DESCRIPTORS):
+                full.add(base_form(mention.surface, "Person"))
+            people.update(w for w in (words[0], words[-1]) if w[:1].isupper() and len(w) > 2)
+    # one who is called a company elsewhere in the document is a person there too
+    for located in mentions:
+        mention = located.mention
+        form = base_form(mention.surface, mention.category)
+        if mention.category != "Person" and " " in form and form not in full:
+            others.update(form.split())
+    people = (people - others) | full
+    return [
+        replace(m.mention, category="Person")
+        if m.mention.category in _TAKEN_FOR
+        and base_form(m.mention.surface, m.mention.category) in people
+        else m.mention
+        for m in mentions
+    ]
 
 
 def link_document(mentions: Sequence[Located]) -> list[str]:
