@@ -246,7 +246,7 @@ def leading_titles(words: Words, first: int, last: int) -> int:
 
 
 def _continues(words: Words, i: int, lexicon: Lexicon) -> bool:
-    """Whether the full stop before word ``i`` is that of an initial or of "St.", not of a sentence."""
+    """Whether the full stop before word ``i`` is that of an initial or of "St."."""
     before, word = words.words[i - 1], words.words[i]
     if words.text[words.ends[i - 1] : words.starts[i]] not in (". ", "."):
         return False
@@ -308,6 +308,9 @@ def candidate_spans(words: Words, lexicon: Lexicon) -> list[tuple[int, int]]:
             and words.words[first][1:].islower()
             and is_word(words.words[first].lower())
             and kinds_of(words.words[first].lower()) <= _NO_NOUNS
+            # "Engineered Products", "Allied Foods" are whole
+            and words.words[last - 1].lower() not in INSTITUTIONS | DESCRIPTORS
+            and "plural" not in kinds_of(words.words[last - 1].lower())
         ):
             first += 1
         first = leading_titles(words, first, last)

@@ -105,6 +105,8 @@ _RELATION_BEFORE = re.compile(
     r"colleague|boss|friend|driver|skipper|bookkeeper|receptionist|accountant|clerk|foreman|"
     r"gardener|tenant|landlord|landlady|trainee|apprentice),? $"
 )
+#: A capital inside a word, as products have.
+_MIXED = re.compile(r"(?<=[a-z])[A-Z]")
 #: A line that is nothing but a name, and one that somebody's words begin with.
 _LINE_BEFORE = re.compile(r"(?:^|\n)[>\s-]*(?:\d{1,2}[:.]\d\d )?$")
 _LINE_AFTER = re.compile(r"[ ]*(?:\n|$)")
@@ -136,8 +138,8 @@ _IN_BEFORE = re.compile(r"\b(?:in|In|near|Near|outside) $")
 _AT_END = re.compile(r"[.;:?!)]|$")
 _FROM_BEFORE = re.compile(r"\bquestion\b[^.?!]{0,40}\bfrom (?:the line of )?$")
 _WEAK_BEFORE = re.compile(
-    r"(?:\b(?:thanks?|thank you)(?: very much| so much)?,? |\b(?:hi|hello|hey|dear|cheers,|morning|afternoon|"
-    r"evening),? |\bI am |\bI'm |\bthis is )$",
+    r"(?:\b(?:thanks?|thank you)(?: very much| so much)?,? |\b(?:hi|hello|hey|dear|cheers,|morning|"
+    r"afternoon|evening),? |\bI am |\bI'm |\bthis is )$",
     re.IGNORECASE,
 )
 _VOCATIVE_BEFORE = re.compile(
@@ -281,6 +283,10 @@ _COMPANY_BEFORE = re.compile(rf"\b{_COMPANY},? (?:called |named |uh, |um, )?$")
 _COMPANY_AFTER = re.compile(
     rf"^(?:, (?:which|who) (?:is|was) |, |,? is |,? was )(?:our |the |a |an |one of (?:our|the) )"
     rf"(?:[\w-]+ ){{0,4}}{_COMPANY}(?:s|es|ies)?\b"
+)
+#: Storms have people's names.
+_STORM = re.compile(
+    r"\b(?:(?:(?:Winter|Tropical|Ice|Snow|Wind) )?Storm|Hurricane|Typhoon|Cyclone) [A-Z][a-z]{2,}\b"
 )
 _COVID = re.compile(r"\b(?:COVID|Covid|covid)(?:[- ]?19)?\b|\b[Cc]oronavirus\b")
 #: Standards, quarters, phases of trials and markers of cells, which look like model numbers.
@@ -436,9 +442,8 @@ class Judged:
         words = self.surface.split()
         if any(c.isdigit() or c in "&/" for c in self.surface) or self.has_organization_word:
             return False
-        if all(is_word(w.lower()) for w in words) or any(c.isupper() for w in words for c in w[1:]):
-            return False
-        return True
+        unknown = any(not is_word(w.lower()) for w in words)
+        return unknown and not any(c.isupper() for w in words for c in w[1:])
 
     @property
     def has_organization_word(self) -> bool:
@@ -723,7 +728,8 @@ class Rules:
         blocked = placeholder_spans(text)
         blocked += [m.span() for m in _MARKS.finditer(text)]
         events = [m.span() for m in self._events.finditer(text)] if self._events else []
-        events += [m.span() for m in _COVID.finditer(text) if not _touches(m.span(), events)]
+        for pattern in (_COVID, _STORM):
+            events += [m.span() for m in pattern.finditer(text) if not _touches(m.span(), events)]
         events = [span for span in events if not _touches(span, blocked)]
         drugs = [m.span() for m in _DRUG.finditer(text) if not _touches(m.span(), blocked)]
         taken = blocked + events + drugs

@@ -1,14 +1,14 @@
-"""Sheets for reading changed chunks by eye: what was exchanged is marked, two releases are shuffled.
+"""Sheets for reading changed chunks: what was exchanged is marked, two releases are shuffled.
 
 Three steps, each prints what it wrote::
 
     python -m tests.benchmarks.reading_sheets mark CONF INPUT WORK [CONF INPUT WORK ...]
-    python -m tests.benchmarks.reading_sheets sheet --before WORK --after WORK --chunks 25 OUT
+    python -m tests.benchmarks.reading_sheets sheet --before WORK/all --after WORK/all OUT
     python -m tests.benchmarks.reading_sheets score OUT
 
-``mark`` brings the stages of ``nes-spark run CONF --input INPUT`` up to date as far as the rewritten
-chunks (nothing is attacked or published), all in one Spark session; a WORK that is a finished run
-folder (``OUT/all``) can be given to ``sheet`` as it is. Run it in a checkout of the code that is to
+``mark`` brings the stages of ``nes-spark run CONF --input INPUT`` up to date as far as the
+rewritten chunks (nothing is attacked or published), all in one Spark session, below WORK/all;
+``sheet`` takes such a folder and that of a finished run. Run it in a checkout of the code that is to
 be measured, with ``NES_SPARK_SEED`` set. ``sheet`` draws chunks that both sides changed (the same
 ones, so that the sides differ by the code alone; without ``--before`` of one side only), shuffles
 both sides together and writes ``OUT/sheet.txt``, and which side each number is of to
