@@ -182,31 +182,30 @@ def people_by_parts(mentions: Sequence[Located]) -> list[Mention]:
     list of Mention
         One for each, in the order given; only categories differ.
     """
-    people: set[str] = set()
-    others: set[str] = set()
-    full: set[str] = set()
-    for located in mentions:
-        mention = located.mention
-        words = base_form(mention.surface, mention.category).split()
-        if len(words) < 2:
-            continue
-        if mention.category == "Person":
-            if not {w.lower() for w in words} & (INSTITUTIONS | DESCRIPTORS):
-                full.add(base_form(mention.surface, "Person"))
-            people.update(w for w in (words[0], words[-1]) if w[:1].isupper() and len(w) > 2)
-    # one who is called a company elsewhere in the document is a person there too
-    for located in mentions:
-        mention = located.mention
-        form = base_form(mention.surface, mention.category)
-        if mention.category != "Person" and " " in form and form not in full:
-            others.update(form.split())
-    people = (people - others) | full
+    # with their legal forms: "Halvard Ltd" is nobody's surname
+    forms = [plain_form(m.mention.surface) for m in mentions]
+    named = [
+        form
+        for form, m in zip(forms, mentions, strict=True)
+        if m.mention.category == "Person" and " " in form
+    ]
+    # one who is taken for a company in another sentence is a person there too
+    business = INSTITUTIONS | DESCRIPTORS
+    full = {form for form in named if not business & set(form.lower().split())}
+    parts = {
+        word
+        for form in named
+        for word in (form.split()[0], form.split()[-1])
+        if word[:1].isupper() and len(word) > 2
+    }
+    for form, located in zip(forms, mentions, strict=True):
+        if located.mention.category != "Person" and " " in form and form not in full:
+            parts -= set(form.split())
     return [
         replace(m.mention, category="Person")
-        if m.mention.category in _TAKEN_FOR
-        and base_form(m.mention.surface, m.mention.category) in people
+        if m.mention.category in _TAKEN_FOR and form in parts | full
         else m.mention
-        for m in mentions
+        for form, m in zip(forms, mentions, strict=True)
     ]
 
 

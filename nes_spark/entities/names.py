@@ -209,12 +209,15 @@ def is_heading_word(words: Words, i: int) -> bool:
     word = words.words[i]
     if not word.isupper() or not word.isalpha() or len(word) < 2:
         return False
+    if word.capitalize() in FUNCTION_WORDS and words.shouted[i]:
+        return True
     if words.shouted[i]:
         # "FIRST COASTAL BANK": the whole run is a name when it ends as those of companies do
         last = i
         while (
             last + 1 < len(words.words)
             and words.shouted[last + 1]
+            and words.words[last + 1].capitalize() not in FUNCTION_WORDS
             and words.text[words.ends[last] : words.starts[last + 1]] == " "
         ):
             last += 1
