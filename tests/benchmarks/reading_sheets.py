@@ -9,9 +9,9 @@ Three steps, each prints what it wrote::
 ``mark`` brings the stages of ``nes-spark run CONF --input INPUT`` up to date as far as the
 rewritten chunks (nothing is attacked or published), all in one Spark session, below WORK/all;
 ``sheet`` takes such a folder and that of a finished run. Run it in a checkout of the code that is
-to be measured, with ``NES_SPARK_SEED`` set. ``sheet`` draws chunks that both sides changed (the same
-ones, so that the sides differ by the code alone; without ``--before`` of one side only), shuffles
-both sides together and writes ``OUT/sheet.txt``, and which side each number is of to
+to be measured, with ``NES_SPARK_SEED`` set. ``sheet`` draws chunks that both sides changed (the
+same ones, so that the sides differ by the code alone; without ``--before`` of one side only),
+shuffles both sides together and writes ``OUT/sheet.txt``, and which side each number is of to
 ``OUT/key.json``, which the reader does not open. The reader writes after ``=`` of each number
 ``ok``, or one or more of the letters of :data:`FAULTS`. ``score`` prints per side the share of
 clean chunks with its 95 % interval (Wilson) and how many chunks have each fault.
