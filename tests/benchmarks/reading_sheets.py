@@ -1,14 +1,19 @@
 """Sheets for reading changed chunks: what was exchanged is marked, two releases are shuffled.
 
-Three steps, each prints what it wrote::
+Four steps, each prints what it wrote::
 
     python -m tests.benchmarks.reading_sheets mark CONF INPUT WORK [CONF INPUT WORK ...]
+    python -m tests.benchmarks.reading_sheets again CONF WORK/all OUT
     python -m tests.benchmarks.reading_sheets sheet --before WORK/all --after WORK/all OUT
     python -m tests.benchmarks.reading_sheets score OUT
 
 ``mark`` brings the stages of ``nes-spark run CONF --input INPUT`` up to date as far as the
 rewritten chunks (nothing is attacked or published), all in one Spark session, below WORK/all;
-``sheet`` takes such a folder and that of a finished run. Run it in a checkout of the code that is
+``sheet`` takes such a folder and that of a finished run. ``again`` recognises the chunks of such a
+folder once more with the code that it runs in, exchanges the names in memory within the components
+of that folder, each left over by that of a donor or a placeholder, and writes OUT/marked.json, which
+``sheet`` takes as well: without Spark, and for chunks and components that are the same on both
+sides. Categories, layers and dates are those of the configuration; terms are not exchanged. Run it in a checkout of the code that is
 to be measured, with ``NES_SPARK_SEED`` set. ``sheet`` draws chunks that both sides changed (the
 same ones, so that the sides differ by the code alone; without ``--before`` of one side only),
 shuffles both sides together and writes ``OUT/sheet.txt``, and which side each number is of to
@@ -22,11 +27,13 @@ Sheets show names: they are as secret as the corpus.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import random
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +79,13 @@ def mark(text: str, edits: Iterable[Mapping[str, Any]]) -> str:
 
 
 def marked_chunks(folder: Path) -> dict[str, str]:
-    """Return chunk id -> marked text of the complete release of the first draw of a run folder."""
+    """Return chunk id -> marked text of the complete release of the first draw of a run folder.
+
+    Or what ``again`` wrote into a folder.
+    """
+    written = folder / "marked.json"
+    if written.exists():
+        return dict(json.loads(written.read_text(encoding="utf-8")))
 
     def table(name: str) -> pd.DataFrame:
         return pd.read_parquet(folder / "stages" / name)
@@ -85,6 +98,143 @@ def marked_chunks(folder: Path) -> dict[str, str]:
         for i, edits in zip(last["chunk_id"], last["edits"], strict=True)
         if len(edits)
     }
+
+
+def recognised(config: Any, chunks: pd.DataFrame) -> dict[str, list[Any]]:
+    """Return chunk id -> mentions: recognised, consistent, linked and swept as a run does."""
+    from nes_spark.entities import linking, sweep
+    from nes_spark.entities.distinctive import is_fragment
+    from nes_spark.entities.mentions import Mention
+    from nes_spark.entities.recognizers import load_recognizer
+    from nes_spark.entities.terms import TERM
+
+    settings = config.entities
+    ids = chunks["chunk_id"].tolist()
+    texts = dict(zip(ids, chunks["text"], strict=True))
+    raw = load_recognizer(settings.recognizer, settings)(list(texts.values()))
+    found = {
+        i: [m for m in mine if m.category != "Location" or not is_fragment(m.surface)]
+        for i, mine in zip(ids, raw, strict=True)
+    }
+    voting = settings.consistent_categories
+    votes: dict[str, Counter[str]] = {}
+    for mine in found.values():
+        for m in mine:
+            if m.category in voting:
+                form = linking.form_key(m.surface, m.category)
+                votes.setdefault(form, Counter())[m.category] += 1
+    top = {form: min(c, key=lambda k: (-c[k], k)) for form, c in votes.items()}
+    # people of a document by parts of their names, where the code has it
+    settle = getattr(linking, "people_by_parts", lambda located: [m.mention for m in located])
+    kinds_of = getattr(sweep, "categories_by_form", lambda mentions: {})
+    secrets: dict[str, set[str]] = {}
+    reasons: dict[str, list[str]] = {}
+    swept: dict[str, list[tuple[str, Any]]] = {}
+    for document, rows in chunks.groupby("document_id", sort=True):
+        mine = rows["chunk_id"].tolist()
+        located = [
+            linking.Located(
+                i,
+                replace(m, category=top[linking.form_key(m.surface, m.category)])
+                if m.category in voting
+                else m,
+                linking.bracketed_acronym(texts[i], m.end),
+            )
+            for i in mine
+            for m in found[i]
+        ]
+        located = [replace(w, mention=m) for w, m in zip(located, settle(located), strict=True)]
+        for i in mine:
+            found[i] = []
+        for where, name in zip(located, linking.link_document(located), strict=True):
+            found[where.chunk].append(replace(where.mention, entity=name))
+        candidates = sweep.candidates_of(
+            [texts[i] for i in mine],
+            [found[i] for i in mine],
+            settings.sweep_always,
+            TERM not in settings.categories,
+        )
+        swept[str(document)] = [(i, c) for i, of in zip(mine, candidates, strict=True) for c in of]
+        for _, c in swept[str(document)]:
+            secrets.setdefault(c.form, set()).add(rows["metadata"].iloc[0])
+            reasons.setdefault(c.form, []).append(c.reason)
+    forms = sorted(secrets)
+    decided = sweep.settle(
+        forms,
+        [sweep.strongest(reasons[f]) for f in forms],
+        [len(secrets[f]) for f in forms],
+        int(chunks["metadata"].nunique()),
+        settings.sweep_share,
+        settings.sweep_never,
+    )
+    treated = {f for f, yes in zip(forms, decided, strict=True) if yes}
+    for document, rows in chunks.groupby("document_id", sort=True):
+        known = [m for i in rows["chunk_id"] for m in found[i]]
+        names, kinds = sweep.entities_by_form(known), kinds_of(known)
+        kept = [(i, c) for i, c in swept[str(document)] if c.form in treated]
+        here = [
+            linking.Located(i, Mention(c.start, c.end, kinds.get(c.form, sweep.NAME), c.surface))
+            for i, c in kept
+        ]
+        called = sweep.name_entities(here, [names.get(c.form, "") for _, c in kept])
+        for where, entity in zip(here, called, strict=True):
+            found[where.chunk].append(replace(where.mention, entity=entity))
+    return {i: sorted(mine, key=lambda m: m.start) for i, mine in found.items()}
+
+
+def exchanged_again(config: Any, folder: Path, seed: bytes) -> dict[str, str]:
+    """Return chunk id -> marked text: recognised and exchanged in memory by this code."""
+    from nes_spark.swapping import sample_plan
+    from nes_spark.swapping.dates import date_replacements, draw_shift, reference_of
+    from nes_spark.swapping.forms import forms_of
+    from nes_spark.swapping.layers import layers_of
+    from nes_spark.swapping.parts import as_written
+    from nes_spark.swapping.rewriting import Replacement, rewrite_text
+    from nes_spark.swapping.seeds import Secret
+
+    def table(name: str) -> pd.DataFrame:
+        return pd.read_parquet(folder / "stages" / name)
+
+    chunks = table("chunks").sort_values("chunk_id", ignore_index=True)
+    placed = table("assignments")
+    placed = placed[placed["setting"] == placed["setting"].min()]
+    component = dict(zip(placed["chunk_id"], placed["component"], strict=True))
+    period = dict(table("documents")[["document_id", "period"]].itertuples(index=False))
+    found = recognised(config, chunks)
+    ids, releases = chunks["chunk_id"].tolist(), config.releases
+    entities = {
+        c: [sorted({m.entity for m in found[i] if m.category == c}) for i in ids]
+        for c in config.entities.categories
+    }
+    plan = sample_plan(
+        ids, chunks["metadata"].tolist(), [component[i] for i in ids], entities,
+        list(releases.swap), unit=releases.unit, layers=layers_of(releases.swap),
+        matching=config.swapping.matching, donors=releases.donors,
+        must_change=releases.must_change, document_ids=chunks["document_id"].tolist(), seed=seed,
+    )  # fmt: skip
+    forms = {i: forms_of(found[i]) for i in ids}
+    new: dict[str, dict[tuple[str, str], Replacement]] = {i: {} for i in ids}
+    swapped = {c for layer in plan.layers for c in layer.split("+")}
+    for fate in plan.fates():
+        if fate.category in swapped and fate.replacement is not None:
+            told = forms.get(fate.partner or "", {}).get((fate.category, fate.replacement))
+            written = (as_written(fate.replacement, fate.category),)
+            key = (fate.category, fate.entity)
+            new[fate.chunk_id][key] = Replacement(fate.replacement, told or written)
+    digest = Secret(seed).digest
+    marked = {}
+    for i, document, text in zip(ids, chunks["document_id"], chunks["text"], strict=True):
+        shift = draw_shift(digest, document)
+        new[i] |= date_replacements(found[i], shift, reference_of(period[document]))
+        done = rewrite_text(text, found[i], new[i], must_change=releases.must_change)
+        if done.edits:
+            marked[i] = mark(text, [vars_of(edit) for edit in done.edits])
+    return marked
+
+
+def vars_of(edit: Any) -> dict[str, Any]:
+    """Return the fields of an edit that :func:`mark` needs."""
+    return {name: getattr(edit, name) for name in ("start", "end", "old", "new", "category")}
 
 
 def bring_up_to_date(arguments: Sequence[str]) -> None:
@@ -188,6 +338,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.reading_sheets")
     steps = parser.add_subparsers(dest="step", required=True)
     steps.add_parser("mark").add_argument("triples", nargs="+", metavar="CONF INPUT WORK")
+    again = steps.add_parser("again")
+    for name in ("config", "folder", "output"):
+        again.add_argument(name, type=Path)
     sheet = steps.add_parser("sheet")
     sheet.add_argument("--before", type=Path)
     sheet.add_argument("--after", type=Path, required=True)
@@ -198,6 +351,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     if options.step == "mark":
         bring_up_to_date(options.triples)
+    elif options.step == "again":
+        import nes_spark as nes
+
+        seed = hashlib.sha256(b"reading sheets").digest()
+        marked = exchanged_again(nes.load_config(options.config), options.folder, seed)
+        options.output.mkdir(parents=True, exist_ok=True)
+        (options.output / "marked.json").write_text(json.dumps(marked), encoding="utf-8")
+        print(f"{options.output / 'marked.json'}: {len(marked)} changed chunks")
     elif options.step == "sheet":
         folders = {"before": options.before, "after": options.after}
         sides = {side: marked_chunks(f) for side, f in folders.items() if f is not None}
