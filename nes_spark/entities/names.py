@@ -243,9 +243,8 @@ def leading_titles(words: Words, first: int, last: int) -> int:
         return first
     if i == last and first and w[first - 1] in TITLES:
         return first  # "Mr Abbot", "Vice Chancellor"
-    if i == last and w[last : last + 1] == ["of"] and w[last + 1 : last + 2] != []:
-        if w[last + 1][0].isupper():
-            return first  # "2nd Earl of Clare" names somebody
+    if i == last < len(w) - 1 and w[last] == "of" and w[last + 1][0].isupper():
+        return first  # "2nd Earl of Clare" names somebody
     if i < last and ("&" in w[i:last] or w[last - 1].lower() in INSTITUTIONS | DESCRIPTORS):
         return first
     return i

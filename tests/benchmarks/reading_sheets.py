@@ -11,15 +11,16 @@ Four steps, each prints what it wrote::
 rewritten chunks (nothing is attacked or published), all in one Spark session, below WORK/all;
 ``sheet`` takes such a folder and that of a finished run. ``again`` recognises the chunks of such a
 folder once more with the code that it runs in, exchanges the names in memory within the components
-of that folder, each left over by that of a donor or a placeholder, and writes OUT/marked.json, which
-``sheet`` takes as well: without Spark, and for chunks and components that are the same on both
-sides. Categories, layers and dates are those of the configuration; terms are not exchanged. Run it in a checkout of the code that is
-to be measured, with ``NES_SPARK_SEED`` set. ``sheet`` draws chunks that both sides changed (the
-same ones, so that the sides differ by the code alone; without ``--before`` of one side only),
-shuffles both sides together and writes ``OUT/sheet.txt``, and which side each number is of to
-``OUT/key.json``, which the reader does not open. The reader writes after ``=`` of each number
-``ok``, or one or more of the letters of :data:`FAULTS`. ``score`` prints per side the share of
-clean chunks with its 95 % interval (Wilson) and how many chunks have each fault.
+of that folder, each left over by that of a donor or a placeholder, and writes OUT/marked.json,
+which ``sheet`` takes as well: without Spark, with the same chunks and components on both sides.
+Categories, layers and dates are those of the configuration; terms are not exchanged, and names of
+the documents' own are not kept apart. Run it in a checkout of the code that is to be measured
+(``mark`` needs ``NES_SPARK_SEED``). ``sheet`` draws chunks that both sides changed, the same ones
+(without ``--before`` of one side only), shuffles both sides together and writes ``OUT/sheet.txt``,
+and which side each number is of to ``OUT/key.json``, which the reader does not open. The reader
+writes after ``=`` of each number ``ok``, or one or more of the letters of :data:`FAULTS`. ``score``
+prints per side the share of clean chunks with its 95 % interval (Wilson) and how many chunks have
+each fault.
 
 Sheets show names: they are as secret as the corpus.
 """
