@@ -18,13 +18,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from nes_spark.entities.distinctive import ROLES, distinctive_words
+from nes_spark.entities.distinctive import INSTITUTIONS, ROLES, distinctive_words
 from nes_spark.entities.mentions import Mention
+from nes_spark.text.vocabulary import DESCRIPTORS
 
+#: What a single name of a person is taken for.
+_TAKEN_FOR = frozenset(["Organization", "Location", "Product"])
 _SPACE = re.compile(r"\s+")
 _ARTICLE = re.compile(r"^the\s+", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s?$")
@@ -159,6 +162,51 @@ def _spells(acronym: str, name: str) -> bool:
             return letter == letters[-1] and letter == "x"
         at = found + 1
     return True
+
+
+def people_by_parts(mentions: Sequence[Located]) -> list[Mention]:
+    """Return the mentions of one document, single names of its people with their category.
+
+    A surname alone is easily taken for a company or a place ("Strand" after "Professor Lionel
+    Strand"); where a document names a person in full, the last name and the given name by
+    themselves are that person's, unless a longer name of another kind has the word as well
+    ("Halvard Timber Ltd" beside "Jon Halvard").
+
+    Parameters
+    ----------
+    mentions : sequence of Located
+        All mentions of the document, in any order.
+
+    Returns
+    -------
+    list of Mention
+        One for each, in the order given; only categories differ.
+    """
+    # with their legal forms: "Halvard Ltd" is nobody's surname
+    forms = [plain_form(m.mention.surface) for m in mentions]
+    named = [
+        form
+        for form, m in zip(forms, mentions, strict=True)
+        if m.mention.category == "Person" and " " in form
+    ]
+    # one who is taken for a company in another sentence is a person there too
+    business = INSTITUTIONS | DESCRIPTORS
+    full = {form for form in named if not business & set(form.lower().split())}
+    parts = {
+        word
+        for form in named
+        for word in (form.split()[0], form.split()[-1])
+        if word[:1].isupper() and len(word) > 2
+    }
+    for form, located in zip(forms, mentions, strict=True):
+        if located.mention.category != "Person" and " " in form and form not in full:
+            parts -= set(form.split())
+    return [
+        replace(m.mention, category="Person")
+        if m.mention.category in _TAKEN_FOR and form in parts | full
+        else m.mention
+        for form, m in zip(forms, mentions, strict=True)
+    ]
 
 
 def link_document(mentions: Sequence[Located]) -> list[str]:

@@ -18,8 +18,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from nes_spark.entities.distinctive import GEOGRAPHY, INSTITUTIONS
 from nes_spark.entities.lists import read_lists
+from nes_spark.entities.wordforms import is_word, kinds_of
 from nes_spark.entities.wordvectors import WordVectors
+from nes_spark.text.vocabulary import DESCRIPTORS
 
 #: Classes in the order of the classifier's columns; O is "no entity".
 CLASSES = ("O", "ORG", "PERSON", "LOC", "EVENT", "PRODUCT")
@@ -32,6 +35,11 @@ WORDS = Path(__file__).parent / "data" / "words.txt"
 _WORDS = read_lists(WORDS)
 TITLES = frozenset(_WORDS["TITLES"])
 FUNCTION_WORDS = frozenset(_WORDS["FUNCTION"])
+#: Titles that stand before the name of a person, and alone for one; not part of the name.
+PERSON_TITLES = frozenset(_WORDS["TITLES OF PERSONS"])
+_POST_NOMINALS = frozenset(_WORDS["POST NOMINALS"])
+#: What may stand between two titles or before one: "Deputy Attorney General", "Chief Constable".
+_TITLE_RANKS = frozenset(["Assistant", "Associate", "Deputy", "General", "High", "Lay", "Right"])
 _MONTHS = frozenset(_WORDS["MONTHS"])
 #: Words beside a name that tell products from organisations; features, not rules.
 CUES = {
@@ -55,7 +63,16 @@ def _classes(side: str) -> dict[str, tuple[str, ...]]:
 #: Word -> classes of words that stand after a name, and before one.
 _AFTER, _BEFORE = _classes("AFTER "), _classes("BEFORE ")
 _NO_CLASS = ("-",)
-_SENTENCE_BREAK = re.compile(r"[.?!…:;]$|[.?!…]['\"”’)]$|\n|>$")
+_SENTENCE_BREAK = re.compile(
+    r"[.?!…:;]$|[.?!…]['\"”’)]$|>$"
+    # speech that begins, after a sentence or a comma
+    r"|[.?!…:;,]['\"”’)]*\s*[\"“‘']$"
+)
+#: Short words with a full stop that begin a name: "St. Helens".
+_ABBREVIATED = frozenset(["St", "Ste", "Mt", "Ft"])
+_NO_NOUNS = frozenset(["participle", "third", "adverb"])
+#: So many letters a general word in capitals has at least, for it to be taken for no abbreviation.
+_LEAST_SHOUTED = 5
 
 
 #: "U.S. dollars", "US GAAP": no place is meant, and another country there would be no English.
@@ -138,12 +155,41 @@ class Words:
                 if i + 1 < len(words):
                     gaps[i + 1] = text[ends[i] : starts[i + 1]]
         initial = [
-            gap != " " and bool((bare := gap.strip()) and _SENTENCE_BREAK.search(bare))
+            gap != " "
+            and ("\n" in gap or bool((bare := gap.strip()) and _SENTENCE_BREAK.search(bare)))
             for gap in gaps
         ]
+        for i in range(1, len(words)):
+            # the number of a paragraph, "[12] Some text"
+            if gaps[i] == "] " and gaps[i - 1].endswith("[") and words[i - 1].isdigit():
+                initial[i] = True
         if initial:
             initial[0] = True
         return cls(text, words, starts, ends, initial)
+
+    @cached_property
+    def shouted(self) -> list[bool]:
+        """Of each word whether it stands among others in capitals, as in a heading."""
+        upper = [len(w) > 1 and w.isupper() and w[0].isalpha() for w in self.words]
+        found = [False] * len(upper)
+        i = 0
+        while i < len(upper):
+            j = i
+            while (
+                j < len(upper)
+                and (upper[j] or self.words[j] == "&")
+                and (j == i or "\n" not in self.text[self.ends[j - 1] : self.starts[j]])
+            ):
+                j += 1
+            run = range(i, j)
+            # abbreviations stand side by side too ("US GAAP EPS"); a heading has a longer word
+            if sum(upper[k] for k in run) > 1 and any(
+                len(self.words[k]) >= _LEAST_SHOUTED for k in run
+            ):
+                for k in run:
+                    found[k] = True
+            i = max(j, i + 1)
+        return found
 
     @cached_property
     def topics(self) -> list[str]:
@@ -156,6 +202,64 @@ def is_name_word(word: str) -> bool:
     return word[0].isupper() or (
         len(word) > 2 and word[0].isalpha() and not word.islower() and "-" not in word
     )
+
+
+def is_heading_word(words: Words, i: int) -> bool:
+    """Return whether a word in capitals is a general one of a heading ("NOTICE OF APPEAL")."""
+    word = words.words[i]
+    if not word.isupper() or not word.isalpha() or len(word) < 2:
+        return False
+    if word.capitalize() in FUNCTION_WORDS and words.shouted[i]:
+        return True
+    if words.shouted[i]:
+        # "FIRST COASTAL BANK": the whole run is a name when it ends as those of companies do
+        last = i
+        while (
+            last + 1 < len(words.words)
+            and words.shouted[last + 1]
+            and words.words[last + 1].capitalize() not in FUNCTION_WORDS
+            and words.text[words.ends[last] : words.starts[last + 1]] == " "
+        ):
+            last += 1
+        if words.words[last].lower() in DESCRIPTORS:
+            return False
+    return (words.shouted[i] or len(word) >= _LEAST_SHOUTED) and is_word(word.lower())
+
+
+def leading_titles(words: Words, first: int, last: int) -> int:
+    """Return where the name begins in a span that titles of persons may lead.
+
+    ``last`` for a span of titles only; ``first`` where what follows is the name of an office or
+    company ("Justice Department", "Lord & Taylor").
+    """
+    i = first
+    w = words.words
+    while i < last and (
+        w[i] in PERSON_TITLES
+        or (w[i] in _TITLE_RANKS and (i > first or (i + 1 < last and w[i + 1] in PERSON_TITLES)))
+    ):
+        i += 1
+    if i == first or not any(x in PERSON_TITLES for x in w[first:i]):
+        return first
+    if i == last and first and w[first - 1] in TITLES:
+        return first  # "Mr Abbot", "Vice Chancellor"
+    if i == last < len(w) - 1 and w[last] == "of" and w[last + 1][0].isupper():
+        return first  # "2nd Earl of Clare" names somebody
+    if i < last and ("&" in w[i:last] or w[last - 1].lower() in INSTITUTIONS | DESCRIPTORS):
+        return first
+    return i
+
+
+def _continues(words: Words, i: int, lexicon: Lexicon) -> bool:
+    """Whether the full stop before word ``i`` is that of an initial or of "St."."""
+    before, word = words.words[i - 1], words.words[i]
+    if words.text[words.ends[i - 1] : words.starts[i]] not in (". ", "."):
+        return False
+    if before in _ABBREVIATED:
+        return word[0].isupper()
+    if not (len(before) == 1 and before.isupper()) or not word[0].isupper() or before == "I":
+        return False
+    return len(word) == 1 or (word[1].islower() and word.lower() not in lexicon.common)
 
 
 def candidate_spans(words: Words, lexicon: Lexicon) -> list[tuple[int, int]]:
@@ -177,9 +281,15 @@ def candidate_spans(words: Words, lexicon: Lexicon) -> list[tuple[int, int]]:
         word = words.words[i]
         if not is_name_word(word) or word in TITLES or word in FUNCTION_WORDS or word in _MONTHS:
             continue
+        if is_heading_word(words, i):
+            continue
         j = i + 1
-        while j < n and text[words.ends[j - 1] : words.starts[j]] == " ":
+        while j < n and (
+            text[words.ends[j - 1] : words.starts[j]] == " " or _continues(words, j, lexicon)
+        ):
             nxt = words.words[j]
+            if is_heading_word(words, j) and nxt.lower() not in GEOGRAPHY:
+                break
             if nxt in TITLES or nxt in _MONTHS or nxt in FUNCTION_WORDS:
                 break
             if nxt == "&" and j + 1 < n and is_name_word(words.words[j + 1]):
@@ -196,6 +306,21 @@ def candidate_spans(words: Words, lexicon: Lexicon) -> list[tuple[int, int]]:
             first < last and words.initial[first] and words.words[first].lower() in lexicon.common
         ):
             first += 1
+        # "Reattached Excel": nor does a verb in the past begin a name
+        while (
+            first + 1 < last
+            and words.initial[first]
+            and words.words[first][1:].islower()
+            and is_word(words.words[first].lower())
+            and kinds_of(words.words[first].lower()) <= _NO_NOUNS
+            # "Engineered Products", "Allied Foods" are whole
+            and words.words[last - 1].lower() not in INSTITUTIONS | DESCRIPTORS
+            and "plural" not in kinds_of(words.words[last - 1].lower())
+        ):
+            first += 1
+        first = leading_titles(words, first, last)
+        while last > first + 1 and words.words[last - 1] in _POST_NOMINALS:
+            last -= 1
         while (
             last > first
             and words.words[last - 1][0].isdigit()

@@ -15,11 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nes_spark.entities.dates import find_dates
+from nes_spark.entities.distinctive import GEOGRAPHY, INSTITUTIONS
 from nes_spark.entities.mentions import outside, placeholder_spans, trim
 from nes_spark.entities.names import (
     CLASSES,
     CUES,
     FUNCTION_WORDS,
+    PERSON_TITLES,
     TITLES,
     US_UNIT,
     Lexicon,
@@ -28,8 +30,11 @@ from nes_spark.entities.names import (
     Words,
     candidate_spans,
     features,
+    leading_titles,
     product_features,
 )
+from nes_spark.entities.wordforms import is_word, kinds_of
+from nes_spark.text.vocabulary import DESCRIPTORS
 
 Span = tuple[int, int, str]
 
@@ -84,11 +89,57 @@ _STRONG_BEFORE = re.compile(
     r"(?:CEO|CFO|COO|CTO|Officer|President|Chairman|Director),? )$",
     re.IGNORECASE,
 )
-_TITLE_BEFORE = re.compile(r"\b(?:Mr|Ms|Mrs|Dr|Prof)\.? $|\b(?:Miss|Mister) $")
+_PERSON_TITLE = "|".join(sorted(PERSON_TITLES))
+_TITLE_BEFORE = re.compile(
+    r"\b(?:Mr|Ms|Mrs|Dr|Prof|Fr|Hon|Rev|Sgt|Capt|Lt|Col)\.? $|\b(?:Miss|Mister|Madam|Sir) $"
+    rf"|\b(?:Attorney General|Solicitor General|Professor|{_PERSON_TITLE}) $"
+)
+#: "R. Penhallow", "T. R. Amberley", "Marcus B. Ellwood".
+_INITIALED = re.compile(
+    r"(?:[A-Z]\. ?){1,3}[A-Z][a-z][\w'’-]*|[A-Z][a-z]+ (?:[A-Z]\. ?){1,2}[A-Z][a-z][\w'’-]*"
+)
+#: Somebody's daughter, colleague, neighbour.
+_RELATION_BEFORE = re.compile(
+    r"\b(?:daughter|son|wife|husband|brother|sister|mother|father|aunt|uncle|niece|nephew|cousin|"
+    r"grandson|granddaughter|grandmother|grandfather|widow|widower|fianc[eé]e?|neighbour|neighbor|"
+    r"colleague|boss|friend|driver|skipper|bookkeeper|receptionist|accountant|clerk|foreman|"
+    r"gardener|tenant|landlord|landlady|trainee|apprentice),? $"
+)
+#: A capital inside a word, as products have.
+_MIXED = re.compile(r"(?<=[a-z])[A-Z]")
+#: A line that is nothing but a name, and one that somebody's words begin with.
+_LINE_BEFORE = re.compile(r"(?:^|\n)[>\s-]*(?:\d{1,2}[:.]\d\d )?$")
+_LINE_AFTER = re.compile(r"[ ]*(?:\n|$)")
+_SPEAKS_AFTER = re.compile(r"(?: \([^)\n]{1,40}\))?: ")
+#: What an institution is called once it was named: "the Trust", "this Court".
+_DEFINED = re.compile(
+    r"\b(?:[Tt]he|[Tt]his|[Tt]hat|[Oo]ur|[Ii]ts|[Tt]heir|[Hh]is|[Hh]er|[Ee]ach|[Ee]very|[Aa]ny|"
+    r"[Nn]o|[Aa]n?) $"
+)
+_GOES_ON = re.compile(r" (?:of|for|on|and|to|against|de) (?:the |a |an )?[A-Z]| & ")
+_OWNS_OR_DOES = re.compile(
+    r"^(?:['’]s\b| (?:is|was|has|had|will|would|can|could|may|might|did|does|says|said|wants|went|"
+    r"came|took|made|told|asked|gave|called|wrote)\b)"
+)
+#: Where a name of one or two words is a place's: behind it no company and no product stands.
+_PLACE_FRAME = re.compile(
+    r"\b(?:(?:live|lives|lived|living|born|sit|sits|sitting|held|heard|arrived|landed|stayed) "
+    r"(?:in|at)|(?:moved|went|came|drove|travelled|traveled|flew|sailed|returned|back) "
+    r"(?:to|from|up from)|(?:near|outside|north of|south of|east of|west of|"
+    r"town of|city of|village of|county of|depot in|office in|offices in|"
+    r"(?:house|home|flat|farm|barn|bridge|hospital|school|church|court|road|depot|yard|station|"
+    r"hotel|shop|harbour|harbor|beach|clinic|surgery|college|village) (?:at|in|near|off|outside)))"
+    r" $"
+)
+_PLACE_FRAME_AFTER = re.compile(
+    r"^ (?:depot|branch|surgery|bypass|ferry|quarry|site|road|harbour|harbor|high street)\b"
+)
+_IN_BEFORE = re.compile(r"\b(?:in|In|near|Near|outside) $")
+_AT_END = re.compile(r"[.;:?!)]|$")
 _FROM_BEFORE = re.compile(r"\bquestion\b[^.?!]{0,40}\bfrom (?:the line of )?$")
 _WEAK_BEFORE = re.compile(
-    r"(?:\b(?:thanks?|thank you)(?: very much| so much)?,? |\b(?:hi|hello|hey|morning|afternoon|"
-    r"evening),? |\bI am |\bI'm |\bthis is )$",
+    r"(?:\b(?:thanks?|thank you)(?: very much| so much)?,? |\b(?:hi|hello|hey|dear|cheers,|morning|"
+    r"afternoon|evening),? |\bI am |\bI'm |\bthis is )$",
     re.IGNORECASE,
 )
 _VOCATIVE_BEFORE = re.compile(
@@ -173,6 +224,7 @@ _PLACE_END = re.compile(
     r" (?:River|Basin|Bay|Street|Avenue|Lake|Sea|Ocean|Islands?|County|Province|Valley|Mountains?|"
     r"Airport|Refinery|Reservoir|Dam|Mine|Mill|Terminal|Pipeline|Peninsula|Desert|Canal|Hills)$"
 )
+_LOCAL_END = re.compile(r" (?:Lane|Crescent|Terrace|Harbou?r|Quay|Village)$")
 _EVENT_END = re.compile(
     r"(?: (?:Day|Conference|Expo|Forum|Summit|Awards?|Symposium|Festival|Olympics|Fair|"
     r"Convention|Congress|"
@@ -182,6 +234,8 @@ _EVENT_END = re.compile(
 ORG_FRAME = 2.5
 #: Added to ORG for a name that a sentence calls a company, a bank or the like.
 COMPANION = 2.0
+#: Added to PERSON for a given name with another name, and to LOC where places stand.
+FULL_NAME, PLACE_FRAME, IN_PLACE, SPEAKS = 3.0, 5.0, 2.0, 6.0
 #: Added to PRODUCT for a name that ends as programmes and products do.
 PROGRAMME = 2.0
 #: Codes of currencies that are written before an amount ("COP10 billion").
@@ -229,6 +283,10 @@ _COMPANY_BEFORE = re.compile(rf"\b{_COMPANY},? (?:called |named |uh, |um, )?$")
 _COMPANY_AFTER = re.compile(
     rf"^(?:, (?:which|who) (?:is|was) |, |,? is |,? was )(?:our |the |a |an |one of (?:our|the) )"
     rf"(?:[\w-]+ ){{0,4}}{_COMPANY}(?:s|es|ies)?\b"
+)
+#: Storms have people's names.
+_STORM = re.compile(
+    r"\b(?:(?:(?:Winter|Tropical|Ice|Snow|Wind) )?Storm|Hurricane|Typhoon|Cyclone) [A-Z][a-z]{2,}\b"
 )
 _COVID = re.compile(r"\b(?:COVID|Covid|covid)(?:[- ]?19)?\b|\b[Cc]oronavirus\b")
 #: Standards, quarters, phases of trials and markers of cells, which look like model numbers.
@@ -303,6 +361,91 @@ class Judged:
         return short and _CUT_CODE.match(self.text[self.end : self.end + 8]) is not None
 
     @property
+    def is_general(self) -> bool:
+        """Whether it is one word of the dictionary, but for its capital."""
+        return self.one and self.head[1:].islower() and is_word(self.head.lower())
+
+    @property
+    def is_title(self) -> bool:
+        """Whether it is a title of persons, or titles, without a name."""
+        last = self.first + self.length
+        words = self.surface.split()
+        if (
+            len(words) > 1
+            and words[-1] in PERSON_TITLES
+            and all(w in PERSON_TITLES or w.lower() in INSTITUTIONS for w in words)
+        ):
+            return True  # "Circuit Judge"
+        # "2nd Earl of Clare" names somebody
+        return leading_titles(self.words, self.first, last) == last and not _GOES_ON.match(
+            self.after
+        )
+
+    @property
+    def is_defined(self) -> bool:
+        """Whether it is what an institution is called once it was named ("the Trust")."""
+        return (
+            self.one
+            and self.head.lower() in INSTITUTIONS | DESCRIPTORS
+            and self.is_general
+            and _DEFINED.search(self.before) is not None
+            and _GOES_ON.match(self.after) is None
+        )
+
+    @property
+    def is_subject(self) -> bool:
+        """Whether it is a noun without article before a verb: words do that in the plural."""
+        if _OWNS_OR_DOES.match(self.after) is None:
+            return False
+        return not kinds_of(self.head.lower()) & {"plural", "participle", "gerund", "third"}
+
+    @property
+    def is_full_name(self) -> bool:
+        """Whether it is a given name and a name that is none of a company or place."""
+        if not 2 <= self.length <= 3 or not self.is_given_name or self.is_place:
+            return False
+        words = self.surface.split()
+        return (
+            self.head not in self.lexicon.ambiguous
+            and all(w[0].isupper() and not w.isupper() for w in words)
+            and not any(c.isdigit() or c in "&/" for c in self.surface)
+            and words[-1].lower() not in INSTITUTIONS | DESCRIPTORS | GEOGRAPHY
+            and not (is_word(words[-1].lower()) and words[-1].lower() in self.lexicon.common)
+        )
+
+    @property
+    def stands_as_person(self) -> bool:
+        """Whether an uncommon name signs a letter, begins somebody's words or is a relation's."""
+        words = self.surface.split()
+        if (
+            self.length > 3
+            or self.is_place
+            or self.has_organization_word
+            or any(w.isupper() or (is_word(w.lower()) and not self.is_given_name) for w in words)
+            or any(c.isdigit() or c in "&/" for c in self.surface)
+            or any(
+                c.isupper() and w[k - 1] not in "-'’." for w in words for k, c in enumerate(w) if k
+            )
+        ):
+            return False
+        if _RELATION_BEFORE.search(self.before):
+            return True
+        return bool(_LINE_BEFORE.search(self.before)) and (
+            _LINE_AFTER.match(self.after) is not None or _SPEAKS_AFTER.match(self.after) is not None
+        )
+
+    @property
+    def stands_as_place(self) -> bool:
+        """Whether an uncommon name of a word or two stands where places do."""
+        if self.length > 2 or self.is_given_name or self.surface.isupper():
+            return False
+        words = self.surface.split()
+        if any(c.isdigit() or c in "&/" for c in self.surface) or self.has_organization_word:
+            return False
+        unknown = any(not is_word(w.lower()) for w in words)
+        return unknown and not any(c.isupper() for w in words for c in w[1:])
+
+    @property
     def has_organization_word(self) -> bool:
         """Whether it ends as companies and offices do."""
         return _ORG_WORD.search(self.surface) is not None
@@ -371,6 +514,22 @@ RULES: tuple[Rule, ...] = (
         "ORG",
     ),
     Rule("jargon", lambda s: s.is_jargon, None),
+    Rule("title without a name", lambda s: s.is_title, None),
+    Rule("institution named before", lambda s: s.is_defined, None),
+    Rule(
+        "general word that begins a sentence",
+        lambda s: (
+            s.initial
+            and s.is_general
+            and s.surface not in s.lexicon.products
+            and not (s.is_given_name or s.is_place)
+            and not s.is_introduced
+            and not (_TITLE_BEFORE.search(s.before) or _STRONG_BEFORE.search(s.before))
+            and not _ORG_FRAME_AFTER.match(s.after)
+            and not s.is_subject
+        ),
+        None,
+    ),
     Rule(
         "without capitals",
         lambda s: s.said != "PRODUCT" and not any(c.isupper() for c in s.surface),
@@ -381,6 +540,11 @@ RULES: tuple[Rule, ...] = (
     Rule("word broken off", lambda s: s.is_broken_off, None),
     Rule("listed product", lambda s: s.surface in s.lexicon.products, "PRODUCT"),
     Rule("last word of companies", lambda s: not s.one and s.has_organization_word, "ORG"),
+    Rule(
+        "initials before a name",
+        lambda s: bool(_INITIALED.fullmatch(s.surface)) and not s.has_organization_word,
+        "PERSON",
+    ),
     Rule("title before", lambda s: bool(_TITLE_BEFORE.search(s.before)), "PERSON"),
     Rule(
         "full name whom a question comes from",
@@ -418,6 +582,11 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule("last word of places", lambda s: not s.one and bool(_PLACE_END.search(s.surface)), "LOC"),
     Rule(
+        "last word of places that is a surname too",
+        lambda s: not s.one and not s.is_given_name and bool(_LOCAL_END.search(s.surface)),
+        "LOC",
+    ),
+    Rule(
         "last word of events",
         lambda s: bool(_EVENT_END.search(s.surface)) and not s.is_place,
         "EVENT",
@@ -454,6 +623,28 @@ EVIDENCE: tuple[Evidence, ...] = (
         lambda s: not s.one and bool(_PRODUCT_END.search(s.surface)),
         "PRODUCT",
         PROGRAMME,
+    ),
+    Evidence("given name and another", lambda s: s.is_full_name, "PERSON", FULL_NAME),
+    Evidence("signs or speaks", lambda s: s.stands_as_person, "PERSON", SPEAKS),
+    Evidence(
+        "frame of places",
+        lambda s: (
+            s.stands_as_place
+            and bool(_PLACE_FRAME.search(s.before) or _PLACE_FRAME_AFTER.match(s.after))
+        ),
+        "LOC",
+        PLACE_FRAME,
+    ),
+    Evidence(
+        "in an uncommon name",
+        lambda s: (
+            s.stands_as_place
+            and bool(_IN_BEFORE.search(s.before))
+            and not _ORG_FRAME_BEFORE.search(s.before)
+            and bool(_AT_END.match(s.after))
+        ),
+        "LOC",
+        IN_PLACE,
     ),
     Evidence("known place", lambda s: s.is_place and not s.is_given_name, "LOC", KNOWN_PLACE),
     Evidence(
@@ -537,7 +728,8 @@ class Rules:
         blocked = placeholder_spans(text)
         blocked += [m.span() for m in _MARKS.finditer(text)]
         events = [m.span() for m in self._events.finditer(text)] if self._events else []
-        events += [m.span() for m in _COVID.finditer(text) if not _touches(m.span(), events)]
+        for pattern in (_COVID, _STORM):
+            events += [m.span() for m in pattern.finditer(text) if not _touches(m.span(), events)]
         events = [span for span in events if not _touches(span, blocked)]
         drugs = [m.span() for m in _DRUG.finditer(text) if not _touches(m.span(), blocked)]
         taken = blocked + events + drugs
@@ -614,6 +806,7 @@ class Rules:
             words.words[first] in FUNCTION_WORDS or words.words[first] in TITLES
         ):
             first += 1
+        first = leading_titles(words, first, last)
         while last > first and (
             words.words[last - 1] in TITLES or words.words[last - 1].lower() in _TAIL_WORDS
         ):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from nes_spark.entities.linking import (
     bracketed_acronym,
     form_key,
     link_document,
+    people_by_parts,
 )
 from nes_spark.entities.mentions import Mention
 from nes_spark.entities.recognizers import load_recognizer
@@ -208,10 +210,16 @@ def _link(mentions: pd.DataFrame) -> pd.DataFrame:
         )
     ]
     entities: list[str] = []
+    categories: list[str] = []
     rows_of = groupby(zip(mentions["document_id"].tolist(), located, strict=True), itemgetter(0))
     for _, rows in rows_of:
-        entities += link_document([mention for _, mention in rows])
-    linked = mentions.assign(entity=entities)
+        document = [mention for _, mention in rows]
+        settled = people_by_parts(document)
+        categories += [m.category for m in settled]
+        entities += link_document(
+            [replace(where, mention=m) for where, m in zip(document, settled, strict=True)]
+        )
+    linked = mentions.assign(category=categories, entity=entities)
     order = ["document_id", "chunk_id", "start"]
     return linked.sort_values(order, kind="stable")[MENTIONS.names]
 

@@ -34,7 +34,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from nes_spark.entities.distinctive import is_fragment
+from nes_spark.entities.distinctive import INSTITUTIONS, is_fragment
 from nes_spark.entities.linking import (
     SMALL_WORDS,
     Located,
@@ -44,7 +44,7 @@ from nes_spark.entities.linking import (
 )
 from nes_spark.entities.lists import GENERAL, read_lists
 from nes_spark.entities.mentions import NAME, Mention, placeholder_spans
-from nes_spark.entities.names import US_UNIT, WORDS, Words
+from nes_spark.entities.names import PERSON_TITLES, US_UNIT, WORDS, Words, is_heading_word
 from nes_spark.entities.terms import is_people
 from nes_spark.text.vocabulary import ACRONYMS, DESCRIPTORS, FUNCTION_WORDS, SENTENCE_WORDS
 
@@ -137,7 +137,9 @@ class GeneralEnglish:
         self._function = (
             frozenset(w.lower() for w in words["FUNCTION"]) | FUNCTION_WORDS | SENTENCE_WORDS
         )
-        self._custom = frozenset(words["TITLES"]) | frozenset(_LISTS["CUSTOM CAPITALS"])
+        self._custom = (
+            frozenset(words["TITLES"]) | PERSON_TITLES | frozenset(_LISTS["CUSTOM CAPITALS"])
+        )
         self._abbreviations = frozenset(_LISTS["ABBREVIATIONS"])
         self.names = frozenset(_LISTS["NAMES"])
         self.jargon = (frozenset(jargon) | self._abbreviations | ACRONYMS) - self.names
@@ -191,7 +193,8 @@ class GeneralEnglish:
         # "seafreight"; the same word twice is how names are made
         return any(
             word[:i] != word[i:] and self._has(word[:i]) and self._has(word[i:])
-            for i in range(3, len(word) - 3)
+            for i in range(3, len(word) - 2)
+            if max(i, len(word) - i) > 3
         )
 
     def abbreviation(self, word: str) -> bool:
@@ -227,7 +230,7 @@ class GeneralEnglish:
 
     def custom(self, word: str) -> bool:
         """Whether a word is capitalised by custom: titles, roles, parts of documents."""
-        return word in self._custom or word.lower() in DESCRIPTORS
+        return word in self._custom or word.lower() in DESCRIPTORS | INSTITUTIONS
 
     def quantity(self, word: str) -> bool:
         """Whether letters with digits are an amount, a period, an ordinal or a count."""
@@ -629,12 +632,13 @@ def _tokens(text: str, blocked: Sequence[tuple[int, int]], named: Collection[int
     tokens: list[_Token] = []
     blocked = sorted(blocked)
     at = 0
-    for word, start, end, initial in zip(
-        words.words, words.starts, words.ends, words.initial, strict=True
-    ):
+    bounds = zip(words.words, words.starts, words.ends, words.initial, strict=True)
+    for place, (word, start, end, initial) in enumerate(bounds):
         while at < len(blocked) and blocked[at][1] <= start:
             at += 1
         free = not any(s < end for s, _ in blocked[at : at + 1])
+        # the words of a heading are no names for being in capitals
+        free = free and not is_heading_word(words, place)
         pieces = _RUN_TOGETHER.split(word)
         for number, piece in enumerate(pieces):
             if piece:
@@ -764,6 +768,28 @@ def entities_by_form(mentions: Iterable[Mention]) -> dict[str, str]:
     }
 
 
+def categories_by_form(mentions: Iterable[Mention]) -> dict[str, str]:
+    """Return form -> category of what the recogniser found in one document.
+
+    A name that it found elsewhere in the document is of the same kind where it passed it over, and
+    a surname or given name of somebody it found in full is a person's. Of several categories the
+    most frequent one counts, then the smallest.
+    """
+    counts: dict[str, Counter[str]] = {}
+    people: set[str] = set()
+    for mention in mentions:
+        if mention.category in _NO_NAMES:
+            continue
+        counts.setdefault(form_key(mention.surface, NAME), Counter())[mention.category] += 1
+        words = plain_form(mention.surface).split()
+        if mention.category == "Person" and len(words) > 1:
+            people.update(form_key(w, NAME) for w in (words[0], words[-1]) if len(w) > 2)
+    found = dict.fromkeys(people, "Person")
+    return found | {
+        form: min(of, key=lambda category: (-of[category], category)) for form, of in counts.items()
+    }
+
+
 def name_entities(found: Sequence[Located], known: Sequence[str]) -> list[str]:
     """Return the canonical name of each swept name of one document.
 
@@ -789,6 +815,7 @@ __all__ = [
     "Candidate",
     "GeneralEnglish",
     "candidates_of",
+    "categories_by_form",
     "entities_by_form",
     "general_english",
     "name_entities",

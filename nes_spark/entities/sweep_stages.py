@@ -18,6 +18,7 @@ from nes_spark.entities.sweep import (
     NAME,
     REASONS,
     candidates_of,
+    categories_by_form,
     entities_by_form,
     name_entities,
     settle,
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 
 _RAW = (
     "`document_id` string, `metadata` string, `chunk_id` string, `start` int, `end` int, "
-    "`surface` string, `form` string, `rank` int, `acronym` string, `known` string"
+    "`surface` string, `form` string, `rank` int, `acronym` string, `known` string, "
+    "`category` string"
 )
 _RAW_COLUMNS = [part.split("`")[1] for part in _RAW.split(", ")]
 
@@ -41,7 +43,8 @@ class Sweep(NamedTuple):
     Attributes
     ----------
     mentions : DataFrame
-        Rows of table ``MENTIONS``, category ``Name``; they overlap no mention of the recogniser.
+        Rows of table ``MENTIONS``, category ``Name``, or that of the same name where the recogniser
+        found it in the document; they overlap no mention of the recogniser.
     swept : DataFrame
         Table ``SWEPT``, with the forms that were left alone too.
     """
@@ -161,6 +164,7 @@ def _find(documents: pd.DataFrame, always: tuple[str, ...], peoples: bool) -> pd
             for found in chunks["found"]
         ]
         known = entities_by_form(m for chunk in mentions for m in chunk)
+        kinds = categories_by_form(m for chunk in mentions for m in chunk)
         for metadata, chunk_id, text, found in zip(
             chunks["metadata"],
             chunks["chunk_id"],
@@ -180,6 +184,7 @@ def _find(documents: pd.DataFrame, always: tuple[str, ...], peoples: bool) -> pd
                     REASONS.index(c.reason),
                     bracketed_acronym(text, c.end),
                     known.get(c.form, ""),
+                    kinds.get(c.form, NAME),
                 )
                 for c in found
             )
@@ -201,9 +206,12 @@ def _decide(batch: pd.DataFrame, share: float, never: tuple[str, ...]) -> pd.Dat
 
 def _link(found: pd.DataFrame) -> pd.DataFrame:
     located = [
-        Located(chunk_id, Mention(int(start), int(end), NAME, surface), acronym)
-        for chunk_id, start, end, surface, acronym in zip(
-            *(found[name].tolist() for name in ("chunk_id", "start", "end", "surface", "acronym")),
+        Located(chunk_id, Mention(int(start), int(end), category, surface), acronym)
+        for chunk_id, start, end, surface, acronym, category in zip(
+            *(
+                found[name].tolist()
+                for name in ("chunk_id", "start", "end", "surface", "acronym", "category")
+            ),
             strict=True,
         )
     ]
@@ -213,7 +221,7 @@ def _link(found: pd.DataFrame) -> pd.DataFrame:
     for _, group in groupby(rows, itemgetter(0)):
         names = list(group)
         entities += name_entities([row[1] for row in names], [row[2] for row in names])
-    return found.assign(entity=entities, category=NAME)[MENTIONS.names]
+    return found.assign(entity=entities)[MENTIONS.names]
 
 
 __all__ = ["Sweep", "find_candidates", "settle_candidates", "sweep"]

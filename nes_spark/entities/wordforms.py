@@ -239,6 +239,27 @@ def kinds_of(form: str) -> frozenset[Kind]:
     return frozenset({"adjective", "noun"})
 
 
+@lru_cache(maxsize=65_536)
+def is_word(form: str) -> bool:
+    """Return whether the dictionary has a form, as it stands, inflected or behind a prefix.
+
+    Examples
+    --------
+    >>> is_word("taverns"), is_word("resent"), is_word("reattached"), is_word("prestbury")
+    (True, True, True, False)
+    """
+    words, prefixes, _ = _dictionary()
+    if form in words or form in _PAST or form in _IRREGULAR or _by_dictionary(form, ""):
+        return True
+    return any(
+        form.startswith(prefix)
+        and (
+            flag in words.get(form[len(prefix) :], "") or _by_dictionary(form[len(prefix) :], flag)
+        )
+        for flag, prefix in prefixes
+    )
+
+
 def _compound(form: str) -> frozenset[Kind]:
     """Words with hyphens: what the last one is; before nouns they are as good as adjectives."""
     last = kinds_of(form.rpartition("-")[2])

@@ -9,6 +9,7 @@ from nes_spark.entities.linking import (
     form_key,
     initials,
     link_document,
+    people_by_parts,
 )
 from nes_spark.entities.mentions import Mention
 
@@ -164,3 +165,26 @@ def test_the_beginning_of_an_organisation(forms, linked):
 @pytest.mark.parametrize("category", ["Product", "Location", "Event"])
 def test_beginnings_are_linked_for_organisations_only(category):
     assert names((category, "Zimmer Biomet"), (category, "Zimmer"))[1] == "Zimmer"
+
+
+def test_single_names_of_people_are_people_whatever_they_were_taken_for():
+    def located(surface, category, start):
+        return Located("c", Mention(start, start + len(surface), category, surface))
+
+    mentions = [
+        located("Ada Quillfeather", "Person", 0),
+        located("Quillfeather", "Organization", 30),
+        located("Ada", "Location", 50),
+        located("Ada Quillfeather", "Organization", 60),
+        # somebody's name that a company has as well is left to where it stands
+        located("Jon Marrable", "Person", 90),
+        located("Marrable Ltd", "Organization", 110),
+        located("Marrable", "Organization", 130),
+        located("Norvik", "Organization", 150),
+        located("Ada", "Event", 170),
+    ]
+    assert [m.category for m in people_by_parts(mentions)] == [
+        "Person", "Person", "Person", "Person",
+        "Person", "Organization", "Organization", "Organization", "Event",
+    ]  # fmt: skip
+    assert [m.surface for m in people_by_parts(mentions)] == [m.mention.surface for m in mentions]

@@ -89,7 +89,8 @@ def strings(value):
 def test_decisions_are_those_recorded():
     """Every mention in made texts of three kinds; recorded before the rules became a table.
 
-    Since then two mentions went: "U.S." before "dollars".
+    Since then two mentions went: "U.S." before "dollars"; later words that begin a sentence or line
+    ("Inventors:", "Depicted in"), and storms and a lane changed their kind.
     """
     texts = [
         text
@@ -103,8 +104,8 @@ def test_decisions_are_those_recorded():
         for m in mentions:
             digest.update(json.dumps([m.start, m.end, m.category, m.surface]).encode())
             count += 1
-    assert (len(texts), count) == (259, 2484)
-    assert digest.hexdigest().startswith("71b445ec59a9bf8eb8c928122ec3626a")
+    assert (len(texts), count) == (259, 2477)
+    assert digest.hexdigest().startswith("b35e97a3175d8a7da643ae3385c78893")
 
 
 def test_rules_and_evidence_have_names_of_their_own():
@@ -125,3 +126,86 @@ def test_rules_and_evidence_have_names_of_their_own():
 )
 def test_the_first_rule_that_holds_decides(rules, text, expected):
     assert expected <= found(rules, text)
+
+
+def kinds(text):
+    return {(m.surface, m.category) for m in load_recognizer("bundled")([text])[0]}
+
+
+def test_a_heading_in_capitals_is_no_name_but_for_the_name_in_it():
+    assert kinds("NOTICE OF HEARING\nMINUTES OF THE MEETING\n\nWe met at noon.") == set()
+    assert {surface for surface, _ in kinds("REGISTRY OF THE COURT AT PELDONBY\n\nOrder.")} == {
+        "PELDONBY"
+    }
+    assert ("GRANITE PEAK BANK", "Organization") in kinds("LOAN FROM GRANITE PEAK BANK\n\nTerms.")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("It was heard by Judge Orla Brackenridge herself.", "Orla Brackenridge"),
+        ("We asked Deputy Attorney General Rosa Quint about it.", "Rosa Quint"),
+        ("The nurse was Sister Pemble.", "Pemble"),
+        ("A letter came from H. J. Tolliver on the day.", "H. J. Tolliver"),
+        ("Present were Mrs K. Vandermeer and others.", "K. Vandermeer"),
+        ("She thanked Mr Abbot for it.", "Abbot"),
+        ("Counsel was Ms Edwina Starkey QC, who agreed.", "Edwina Starkey"),
+    ],
+)
+def test_titles_stand_before_a_name_and_initials_are_part_of_it(text, name):
+    assert kinds(text) == {(name, "Person")}
+
+
+def test_a_title_and_an_institution_named_before_are_no_names():
+    text = "We wrote to the Commissioner, and the Council said that this Court has no jurisdiction."
+    assert kinds(text) == set()
+    # what goes on is a name of its own
+    assert ("League", "Organization") in {
+        (s.split()[0], c) for s, c in kinds("He joined the League of Norland Bakers in May.")
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Repainted twice, the door still sticks.",
+        "Weevils are a pest. Barley grows here.",
+        "The list:\nScrewdriver, two sizes.",
+        "[3] Parcels go by rail.",
+        'He read it out. "Locked again," he said.',
+    ],
+)
+def test_a_word_that_begins_a_sentence_a_line_or_a_speech_is_no_name(text):
+    assert kinds(text) == set()
+
+
+def test_a_verb_in_the_past_is_not_glued_to_the_name_behind_it():
+    assert "Microsoft" in {s for s, _ in kinds("Reinstalled Microsoft on Monday.")}
+    assert "Engineered Products" in {s for s, _ in kinds("Engineered Products led the way.")}
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("He has a farm near Tollesbrook and keeps geese.", "Tollesbrook"),
+        ("She moved to Wexlingham in May.", "Wexlingham"),
+        ("The church at Nether Pridley is old.", "Nether Pridley"),
+        ("They live off Foxglove Lane.", "Foxglove Lane"),
+    ],
+)
+def test_places_are_known_by_where_they_stand(text, place):
+    assert (place, "Location") in kinds(text)
+
+
+def test_who_signs_a_letter_or_speaks_in_a_chat_is_a_person():
+    letter = "Dear Ottoline,\n\nIt works again.\n\nMany regards,\nIngmar Vesslund"
+    assert {("Ottoline", "Person"), ("Ingmar Vesslund", "Person")} <= kinds(letter)
+    assert ("Brunhild", "Person") in kinds("Brunhild: Is it on?\nAgent: Yes.")
+    assert ("Xaverina", "Person") in kinds("My niece Xaverina swears that it rang.")
+
+
+def test_storms_are_events():
+    assert kinds("Sales fell after Winter Storm Petra and Hurricane Odell.") == {
+        ("Winter Storm Petra", "Event"),
+        ("Hurricane Odell", "Event"),
+    }

@@ -13,6 +13,7 @@ from nes_spark.entities.sweep import (
     NAME,
     REASONS,
     candidates_of,
+    categories_by_form,
     entities_by_form,
     general_english,
     name_entities,
@@ -333,7 +334,9 @@ def test_stage_gives_mentions_and_the_list(chunks, mentions):
     assert forms["flatbush"].documents == 2 and forms["flatbush"].reason == "capital"
     texts = {row.chunk_id: row.text for row in chunks.collect()}
     found = result.mentions.collect()
-    assert {row.category for row in found} == {NAME}
+    # of the same kind where the recogniser found the name elsewhere in the document
+    assert {row.surface: row.category for row in found}["Flatbush"] == "Location"
+    assert {row.category for row in found if row.surface != "Flatbush"} == {NAME}
     assert all(texts[row.chunk_id][row.start : row.end] == row.surface for row in found)
     entities = {(row.chunk_id, row.surface): row.entity for row in found}
     assert entities["c#00000", "Flatbush"] == "Flatbush, NY"
@@ -368,3 +371,27 @@ def test_currencies_and_standards_are_left_alone():
     texts = ["All in U.S. dollars and US GAAP, at US dollar rates.", "We sell in the US now."]
     found = candidates_of(texts, [[], []])
     assert [[c.surface for c in chunk] for chunk in found] == [[], ["US"]]
+
+
+def test_a_swept_name_has_the_kind_that_it_has_elsewhere_in_the_document():
+    mentions = [
+        Mention(0, 12, "Person", "Ada Thrussell"),
+        Mention(20, 26, "Location", "Norvik"),
+        Mention(30, 36, "Location", "Norvik"),
+        Mention(40, 46, "Organization", "Norvik"),
+        Mention(50, 54, "Date", "June"),
+    ]
+    assert categories_by_form(mentions) == {
+        "ada thrussell": "Person", "ada": "Person", "thrussell": "Person", "norvik": "Location",
+    }  # fmt: skip
+
+
+def test_words_put_together_and_british_ones_are_general():
+    english = general_english()
+    assert all(map(english.derived, ["shoebox", "fishmen", "cheques", "kerb", "sawn"]))
+    assert not any(map(english.derived, ["reproxalap", "zyxwvut"]))
+
+
+def test_words_of_a_heading_are_not_swept():
+    text = "SCHEDULE OF REPAIRS\n\nThe works at Zuthwick began."
+    assert [c.surface for c in candidates_of([text], [[]])[0]] == ["Zuthwick"]
