@@ -72,6 +72,16 @@ WHOLE = {
     "tracking.enabled": False,
 }
 
+#: Changes for runs of which nobody asks who can be named: attacks and tracking are left out.
+UNATTACKED = {
+    "audit.linkage": False,
+    "audit.recognition": False,
+    "audit.text": False,
+    "audit.swap_aware": False,
+    "audit.documents": False,
+    "tracking.enabled": False,
+}
+
 
 def release_bytes(directory: str | Path) -> dict[str, bytes]:
     """Content of every file of a release by name."""

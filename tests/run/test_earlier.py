@@ -21,7 +21,7 @@ from nes_spark.run.earlier_stages import cut_documents, treat_texts
 from nes_spark.schemas import CHUNKS, DOCUMENTS, EMBEDDINGS, RECOGNISED
 from nes_spark.store import Store
 from tests.jobs import SEED, folder_bytes
-from tests.run.small import records, release_bytes, settings
+from tests.run.small import UNATTACKED, records, release_bytes, settings
 
 PERIODS = ("2031Q2", "2031Q3")
 STEPS = ("documents", "embedder", "chunks", "recognised", "mentions", "embeddings")
@@ -263,11 +263,10 @@ def test_the_release_is_that_of_a_run_from_nothing(spark, tmp_path, monkeypatch)
     monkeypatch.setenv("NES_SPARK_SEED", SEED)
     documents = records(15)
     corpus = tmp_path / "calls.jsonl"
-    more = {"audit.linkage": False, "audit.recognition": False, "tracking.enabled": False}
 
     def run(folder, listed, **changes):
         corpus.write_text("".join(json.dumps(d) + "\n" for d in listed))
-        return nes.run(settings(corpus, tmp_path / folder, **more, **changes), spark)
+        return nes.run(settings(corpus, tmp_path / folder, **UNATTACKED, **changes), spark)
 
     run("out", documents[:14])
     now = [corrected(documents[0]), *documents[2:]]
@@ -280,7 +279,7 @@ def test_the_release_is_that_of_a_run_from_nothing(spark, tmp_path, monkeypatch)
     for name in ("choice", "candidates", "chunk_status", "files", "seed_fingerprint"):
         assert made[0][name] == made[1][name], name
     # who wants all of it done again gets that
-    again = nes.run(settings(corpus, tmp_path / "out", **more), spark, force=True)
+    again = nes.run(settings(corpus, tmp_path / "out", **UNATTACKED), spark, force=True)
     assert Store(again.directory).manifest("chunks").details["taken"]["units"] == 0
     assert not Store(again.directory).exists("stages", "earlier")
     assert release_bytes(again.directory)["chunks.jsonl"] == second["chunks.jsonl"]

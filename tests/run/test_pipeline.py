@@ -28,6 +28,7 @@ from tests.run.small import (
     BAD_LINES,
     DOCUMENTS,
     SEED,
+    UNATTACKED,
     records,
     release_bytes,
     settings,
@@ -113,9 +114,8 @@ def test_the_second_run_does_nothing(finished, spark):
 @pytest.mark.usefixtures("plain_report")
 def test_same_seed_same_release_whatever_order_and_partitions(finished, spark, tmp_path):
     _, result = finished
-    lighter = {"audit.linkage": False, "audit.recognition": False, "tracking.enabled": False}
     corpus = write_corpus(tmp_path / "calls.jsonl", shuffle=5)
-    config = settings(corpus, tmp_path / "out", **lighter)
+    config = settings(corpus, tmp_path / "out", **UNATTACKED)
     # as in a session of a user: adaptive, and several partitions a shuffle
     with (
         setting_of(spark, "spark.sql.shuffle.partitions", 3),
@@ -138,8 +138,8 @@ def test_only_affected_stages_run_again_and_a_refused_gate_publishes_a_report_on
     shutil.copytree(result.directory, run)
     for folder in ("release", "sealed", "report"):
         shutil.rmtree(run / folder)
-    more = {"risk.population": 1e10, "gates.min_swaps": 1000, "tracking.enabled": False}
-    changed = settings(Path(config.input.path), tmp_path / "out", **more)
+    more = {"risk.population": 1e10, "gates.min_swaps": 1000}
+    changed = settings(Path(config.input.path), tmp_path / "out", **more, **UNATTACKED)
     log = io.StringIO()
     logs.configure(stream=log)
     with pytest.raises(GateRefused, match="at least 1000"):
@@ -494,10 +494,8 @@ def test_chunks_can_be_released_by_themselves(finished, spark, tmp_path):
     config, result = finished
     folder = tmp_path / "out" / Path(result.directory).name
     shutil.copytree(result.directory, folder)  # its stages are up to date
-    quick = {"audit.linkage": False, "audit.recognition": False, "tracking.enabled": False}
-    alone = settings(
-        Path(config.input.path), tmp_path / "out", **quick, **{"output.publish": "chunks"}
-    )
+    chunks = {"output.publish": "chunks"}
+    alone = settings(Path(config.input.path), tmp_path / "out", **UNATTACKED, **chunks)
     swaps = (folder / "stages" / "swaps").stat().st_mtime_ns
     again = nes.run(alone, spark)
     assert again.status == "published"
