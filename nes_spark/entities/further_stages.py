@@ -137,7 +137,8 @@ def find_terms(
             int(frame["total"].iloc[0]),
             most,
         )
-        return pd.DataFrame({"document_id": frame["document_id"].iloc[0], "stem": chosen})
+        rows = [(frame["document_id"].iloc[0], stem) for stem in chosen]
+        return pd.DataFrame(rows, columns=["document_id", "stem"])  # no row: still columns of text
 
     terms = counts.groupBy("document_id").applyInPandas(choose, "document_id string, stem string")
     return found.join(terms, ["document_id", "stem"]).select(*MENTIONS.names)

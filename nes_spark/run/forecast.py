@@ -436,6 +436,7 @@ def _forecast(
     meter: Meter,
     began: float,
 ) -> Forecast:
+    from nes_spark.failures import translated
     from nes_spark.run.context import input_digest
     from nes_spark.session import run_session
     from nes_spark.store import find_inputs, is_small
@@ -444,7 +445,10 @@ def _forecast(
     find_inputs(paths)
     work = scratch.private_folder(folder / "work")
     small_session = bool(paths) and is_small(paths)
-    with run_session(config.spark, work, folder / "spark.log", spark, small_session) as session:
+    with (
+        run_session(config.spark, work, folder / "spark.log", spark, small_session) as session,
+        translated("forecast"),  # inside: what Spark raised cannot be read after its end
+    ):
         digest = input_digest(session, config, paths)
         start = (time.perf_counter() - began, meter.processor() or 0.0)
         progress.start(READ, "read all documents")
