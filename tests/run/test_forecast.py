@@ -173,7 +173,8 @@ def test_the_steps_of_a_run_are_forecast_and_nothing_stays(spark, tmp_path, monk
     assert names[:2] == ["start", "documents"]
     assert names[2 : 1 + len(STAGES)] == [stage.name for stage in STAGES[1:]]
     assert any(name.startswith("release: ") for name in names)
-    assert found.seconds == pytest.approx(sum(s.seconds for s in found.steps)) > 1
+    assert found.seconds > 1
+    assert found.seconds == pytest.approx(sum(s.seconds for s in found.steps))
     assert found.space.keys() == COUNTS.keys()
     assert 0 < found.space["changeable"] <= found.space["chunks"]
     assert found.space["candidates"] > 1
