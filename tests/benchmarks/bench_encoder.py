@@ -47,13 +47,13 @@ def prepared(
     At most about ``limit`` chunks, evenly spread over the corpus, and as large a share of the
     documents.
     """
-    from nes_spark.text.stages import read_documents
     from pyspark.sql import functions as F
 
     from nes_spark.config import load_config
     from nes_spark.embedding import spec_for
     from nes_spark.session import get_session
     from nes_spark.text.chunking_stages import chunk_documents
+    from nes_spark.text.reading_stages import read_documents
     from nes_spark.text.sentences import split_sentences
 
     conf = Path(__file__).parents[2] / "conf" / "earnings21.yaml"
