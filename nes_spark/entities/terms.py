@@ -55,14 +55,23 @@ from nes_spark.text.sentences import word_set
 TERM = "Term"
 #: Names of peoples that are not names of places as well.
 PEOPLES = DEMONYMS - {"caribbean"}
+#: What goes on behind a word: it is part of a longer one, or was broken off ("incre- increase").
+_GOES_ON = r"\w|[-’'][^\W\d_]|-(?=[\s,.;:?!]|$)"
 #: A word that may be a term: letters, and hyphens inside (e-vapor too).
 _WORD = re.compile(
-    r"(?<![\w'’<-])(?:[^\W\d_]{3,}(?:-[^\W\d_]{2,})*|[^\W\d_]-[^\W\d_]{3,})(?![\w]|[-’'][^\W\d_])"
+    rf"(?<![\w'’<-])(?:[^\W\d_]{{3,}}(?:-[^\W\d_]{{2,}})*|[^\W\d_]-[^\W\d_]{{3,}})(?!{_GOES_ON})"
 )
 _CURRENCIES = frozenset(read_lists(GENERAL)["CURRENCIES"])
 #: Letters and digits in capitals, the plural's s aside: RFID, MOBs, 5G, CD30; no amounts (26M).
 _CAPITALS = re.compile(
-    r"(?<![\w'’.$€£-])(?:[A-Z][A-Z0-9]+|[2-9]G)(?:-[A-Z0-9]+)*s?(?!\w|[-’'][^\W\d_]|[.,]\d)"
+    rf"(?<![\w'’.$€£-])(?:[A-Z][A-Z0-9]+|[2-9]G)(?:-[A-Z0-9]+)*s?(?!{_GOES_ON}|[.,]\d)"
+)
+#: Hours and their time zones: in another word's place they read broken, and they tell nothing.
+_HOURS = re.compile(
+    r"\b(?:atlantic|central|eastern|european|greenwich|mountain|pacific)"
+    r"(?: (?:daylight|mean|savings?|standard|summer|winter)){0,2} time\b"
+    r"|(?<=\d)\s?[ap]\.?m\b(?:\.?,? (?:[ACEMP][DS]?T|BST|CES?T|GMT|UTC)\b)?",
+    re.IGNORECASE,
 )
 #: Words of grammar and of talk that tell nothing about a subject.
 _NEVER = FUNCTION_WORDS | word_set(
@@ -76,14 +85,15 @@ _NEVER = FUNCTION_WORDS | word_set(
     "gonna wanna gotta nonetheless regardless abroad accordance ago ahead albeit alike almost "
     "alongside alrighty altogether amid amidst anyway apart aside behalf com del elsewhere forth "
     "lieu likewise maybe meantime multi nationwide nearby newly overseas pre pro pursuant rata "
-    "sake somewhat spite versus vice vs worldwide"
+    "sake somewhat spite versus vice vs worldwide congratulations congrats fact keypad"
 )
 #: Words of accounts, and of meetings about them, in whatever trade: nobody looks for them, and they
 #: rarely read well in each other's place.
 _REPORTING = word_set(
     "accretive amortization annualized annualised baseline broad-based buyback cagr capex cashflow "
     "comp comps conference conjunction consensus constant contraction covenant currency deferral "
-    "depreciation diluted dilution discretionary divestiture dso ebit ebitda elevated eps euro "
+    "depreciation diluted dilution discretionary divestiture dollar dollars dso ebit ebitda "
+    "elevated eps euro euros "
     "ffo fiscal forward-looking fx gaap gentlemen gross guidance headwind headwinds impairment "
     "incredible inorganic ladies lady late like-for-like long-term ltm minus moment near-term noi "
     "non non-gaap onset one-time organic outlook page percent playbook pre-tax pretax "
@@ -133,7 +143,8 @@ def term_places(text: str, mentions: Iterable[Mention] = ()) -> list[tuple[int, 
     >>> [word for *_, word in term_places("Cement and RFID tags of [Company Name] sold well.")]
     ['cement', 'RFID', 'tags', 'sold']
     """
-    blocked = sorted([*((m.start, m.end) for m in mentions), *placeholder_spans(text)])
+    hours = (hour.span() for hour in _HOURS.finditer(text))
+    blocked = sorted([*((m.start, m.end) for m in mentions), *placeholder_spans(text), *hours])
     out = []
     for match in _WORD.finditer(text):
         word = match.group()

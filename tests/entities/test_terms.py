@@ -241,3 +241,20 @@ def test_scraps_of_transcripts_are_no_terms():
 def test_titles_of_office_are_no_terms():
     places = [word for _, _, word in term_places("Our Vice President, pursuant to the rules.")]
     assert not {"vice", "pursuant"} & set(places)
+
+
+def test_what_was_broken_off_is_no_term():
+    text = "We shipped incre- incremental cement- kiln-fired cement, RF- RFID, pre-, mRNA-1273 -"
+    found = [word for *_, word in term_places(text)]
+    assert found == ["shipped", "incremental", "kiln-fired", "cement", "RFID"]
+
+
+def test_hours_keep_their_time_zone():
+    text = "At 4:05 PM Eastern Time and 5 PM EST, or 9 a.m. CET, eastern PM plants closed in time."
+    found = [word for *_, word in term_places(text)]
+    assert found == ["eastern", "PM", "plants", "closed"]
+
+
+def test_money_and_what_is_said_in_passing_are_no_terms():
+    text = "Congratulations: the fact is that 273 million euros beat 9 dollars and cement."
+    assert [word for *_, word in term_places(text)] == ["beat", "cement"]
