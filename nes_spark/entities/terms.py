@@ -66,11 +66,17 @@ _CURRENCIES = frozenset(read_lists(GENERAL)["CURRENCIES"])
 _CAPITALS = re.compile(
     rf"(?<![\w'’.$€£-])(?:[A-Z][A-Z0-9]+|[2-9]G)(?:-[A-Z0-9]+)*s?(?!{_GOES_ON}|[.,]\d)"
 )
-#: Hours and their time zones: in another word's place they read broken, and they tell nothing.
-_HOURS = re.compile(
+#: Hours and their time zones, areas, fractions: with another word they read broken, and they tell
+#: nothing.
+_FRAMES = re.compile(
     r"\b(?:atlantic|central|eastern|european|greenwich|mountain|pacific)"
     r"(?: (?:daylight|mean|savings?|standard|summer|winter)){0,2} time\b"
-    r"|(?<=\d)\s?[ap]\.?m\b(?:\.?,? (?:[ACEMP][DS]?T|BST|CES?T|GMT|UTC)\b)?",
+    r"|(?<=\d)\s?[ap]\.?m\b(?:\.?,? (?:[ACEMP][DS]?T|BST|CES?T|GMT|UTC)\b)?"
+    r"|\b(?:square|cubic)[ -](?:foot|feet|footage|inch(?:es)?|yards?|miles?"
+    r"|(?:kilo|centi)?met(?:er|re)s?)\b"
+    r"|\b(?:(?:twent|thirt|fort|fift|sixt|sevent|eight|ninet)y|one|two|three|four|five|six|seven"
+    r"|eight|nine|ten)-(?:one|two|three|four|five|six|seven|eight|nine"
+    r"|(?:half|third|quarter|fourth|fifth|sixth|seventh|eighth|ninth|tenth|sixteenth)s?)\b",
     re.IGNORECASE,
 )
 #: Words of grammar and of talk that tell nothing about a subject.
@@ -143,8 +149,8 @@ def term_places(text: str, mentions: Iterable[Mention] = ()) -> list[tuple[int, 
     >>> [word for *_, word in term_places("Cement and RFID tags of [Company Name] sold well.")]
     ['cement', 'RFID', 'tags', 'sold']
     """
-    hours = (hour.span() for hour in _HOURS.finditer(text))
-    blocked = sorted([*((m.start, m.end) for m in mentions), *placeholder_spans(text), *hours])
+    frames = (frame.span() for frame in _FRAMES.finditer(text))
+    blocked = sorted([*((m.start, m.end) for m in mentions), *placeholder_spans(text), *frames])
     out = []
     for match in _WORD.finditer(text):
         word = match.group()

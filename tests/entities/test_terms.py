@@ -258,3 +258,8 @@ def test_hours_keep_their_time_zone():
 def test_money_and_what_is_said_in_passing_are_no_terms():
     text = "Congratulations: the fact is that 273 million euros beat 9 dollars and cement."
     assert [word for *_, word in term_places(text)] == ["beat", "cement"]
+
+
+def test_areas_and_fractions_keep_their_words():
+    text = "At $9 per square foot, five-eighths notes and twenty-five square feet of squares."
+    assert [w for *_, w in term_places(text)] == ["notes", "squares"]
