@@ -34,6 +34,7 @@ from nes_spark.entities.names import (
     product_features,
 )
 from nes_spark.entities.wordforms import is_word, kinds_of
+from nes_spark.text.normalizing import fold_letters
 from nes_spark.text.vocabulary import DESCRIPTORS
 
 Span = tuple[int, int, str]
@@ -334,8 +335,12 @@ class Judged:
         self.length = last - first
         self.one = self.length == 1
         self.is_place = self.surface in lexicon.places
-        #: Whether its first word is a given name.
-        self.is_given_name = self.head in lexicon.given
+        #: Whether its first word is a given name, with or without its accents.
+        self.is_given_name = self.head in lexicon.given or (
+            not self.head.isascii()
+            and self.head[0].isupper()
+            and fold_letters(self.head).capitalize() in lexicon.given
+        )
 
     @property
     def is_jargon(self) -> bool:

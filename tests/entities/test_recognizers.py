@@ -30,6 +30,11 @@ def test_bundled_finds_the_six_categories():
     assert mentions["COVID-19"] == "Event"
 
 
+@pytest.mark.parametrize("name", ["Inês Prata", "Łukasz Nowak", "Søren Høst", "Zoë Hart"])
+def test_given_names_are_known_with_their_accents(name):
+    assert found(f"{name} will lead the new pier.")[name] == "Person"
+
+
 def test_jargon_titles_demonyms_and_sentence_starts_are_nothing():
     mentions = found(CALL)
     assert not {"GAAP", "EBITDA", "CEO", "Chinese", "As I", "As", "On"} & set(mentions)
