@@ -16,6 +16,8 @@ its steps grow until that is reached only (:func:`judged_size`).
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import gc
 import hashlib
 import logging
 import math
@@ -293,8 +295,9 @@ class Meter:
             self.look()
 
     def restart(self) -> None:
-        """Forget the peaks."""
+        """Forget the peaks; what is in use now is the first one."""
         self.peaks = {}
+        self.look()
 
     def look(self) -> None:
         """Note what memory is in use now."""
@@ -513,16 +516,20 @@ def steps_of(runs: Sequence[Sampled], total: float, processor: bool = True) -> l
 
 
 def _memory(runs: Sequence[Sampled], total: float, config: Config) -> dict[str, float]:
-    """Extrapolate the peaks; Java takes no more than its heap and what lies beside it."""
+    """Extrapolate the peaks; Java takes no more than its heap and what lies beside it.
+
+    The peak of the first run, and what the larger sample took more than the smaller one did again:
+    runs in one session leave something behind that a single one does not meet.
+    """
     first, again, larger = runs
-    found = {}
-    for kind, peak in larger.peaks.items():
-        before = max(first.peaks.get(kind, 0.0), again.peaks.get(kind, 0.0))
-        sizes = (first.size, larger.size, total)
-        found[kind] = max(peak, extrapolated(before, before, max(peak, before), sizes))
+    sizes = (first.size, larger.size, total)
+    found = {
+        kind: extrapolated(first.peaks[kind], again.peaks[kind], peak, sizes)
+        for kind, peak in larger.peaks.items()
+    }
     heap = _bytes(config.spark.driver_memory)
     if "java" in found and heap:
-        found["java"] = min(found["java"], max(larger.peaks["java"], heap + 0.5 * _GIB))
+        found["java"] = min(found["java"], max(first.peaks["java"], heap + 0.5 * _GIB))
     return found
 
 
@@ -566,6 +573,7 @@ def _run(
         table = whole.table(name)
         kept = table.where(F.col("document_id").isin(list(ids))) if name == READ else table.limit(0)
         store.write_table(name, kept, "sample")
+    _let_go(context.spark)
     meter.restart()
     try:
         for stage in STAGES[1:]:
@@ -595,6 +603,16 @@ def _run(
     judged = finished(store, "judged").details.get("texts", 0)
     most = max(1, math.floor(CANDIDATES_SHARE * context.config.utility.judge_texts))
     return Sampled(size, steps, dict(meter.peaks), space, judged / most)
+
+
+def _let_go(session: SparkSession) -> None:
+    """Give back what the driver and Java hold of runs that are over, as far as they can."""
+    gc.collect()
+    with contextlib.suppress(OSError, AttributeError):  # another C library has no such call
+        ctypes.CDLL(None).malloc_trim(0)
+    with contextlib.suppress(AttributeError):  # the other end of Spark Connect keeps its own
+        jvm: Any = session.sparkContext._jvm
+        jvm.System.gc()
 
 
 def _parts(

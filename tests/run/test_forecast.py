@@ -121,7 +121,16 @@ def test_memory_of_java_ends_with_its_heap():
     found = forecasts._memory(runs, 100.0, config)
     assert found["java"] == 2.5 * gib
     assert found["driver"] == 0.5 * gib
-    assert forecasts._memory(runs, 30.0, config)["java"] == pytest.approx(1.7 * gib)
+    assert forecasts._memory(runs, 30.0, config)["java"] == pytest.approx(1.6 * gib)
+
+
+def test_what_runs_before_left_in_memory_does_not_grow():
+    config = nes.load_config(config_path(), {"spark.driver_memory": "8g"})
+    runs = samples()
+    for run, peak in zip(runs, (1.0, 1.5, 1.6), strict=True):
+        run.peaks.update(driver=peak)
+    # 1.0 for size 10, and each 10 more take 1.6 - 1.5
+    assert forecasts._memory(runs, 100.0, config)["driver"] == pytest.approx(1.9)
 
 
 @pytest.mark.skipif(not Meter().works, reason="this system has no /proc")
