@@ -256,7 +256,12 @@ _LEGAL_FORM = re.compile(
 #: Names are cut at small words; these are whole with them.
 _JOINT = re.compile(r" (?:of|and|the|for|de|do|der|with|by|on|to) ")
 _OFFICE = re.compile(
-    r"\b(?:(?:[A-Z][\w.]+ )?(?:Bank|Department|Dept\.|Ministry|University|College|Institute|Bureau|"
+    r"\b(?:(?:(?!(?:The|Our|Your|This|That|In|At|On|By|For|From|With|Under|And|But|So|As|If|When|"
+    r"Since|"
+    r"While|After|Before|Last|Thank|\w+day|January|February|March|April|May|June|July|August|"
+    r"September|October|November|December) )[A-Z][\w.]+ ){0,3}"
+    r"(?:Bank|Department|Dept\.|Ministry|University|College|Institute|Bureau|"
+    r"Board(?! of (?:the )?(?:Directors|Trustees|Managers|Governors))|"
     r"Chamber|Academy|Council|Federation|Association|Society) of (?:the )?[A-Z]\w+"
     r"(?: (?:(?:and|&) )?[A-Z]\w+){0,3}"
     r"|[A-Z]\w+(?:, [A-Z]\w+)? and [A-Z]\w+ (?:Administration|Commission|Authority|Agency|Council|"

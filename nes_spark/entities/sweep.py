@@ -45,7 +45,7 @@ from nes_spark.entities.linking import (
 from nes_spark.entities.lists import GENERAL, read_lists
 from nes_spark.entities.mentions import NAME, Mention, placeholder_spans
 from nes_spark.entities.names import PERSON_TITLES, US_UNIT, WORDS, Words, is_heading_word
-from nes_spark.entities.terms import is_people
+from nes_spark.entities.terms import HOURS, is_people
 from nes_spark.text.vocabulary import ACRONYMS, DESCRIPTORS, FUNCTION_WORDS, SENTENCE_WORDS
 
 #: Strongest first: a form that several reasons speak for has the first of them.
@@ -654,7 +654,7 @@ def _tokens(text: str, blocked: Sequence[tuple[int, int]], named: Collection[int
 
 def _blocked(text: str) -> list[tuple[int, int]]:
     spans = placeholder_spans(text)
-    for pattern in (_MARKS, _ADDRESS, US_UNIT):
+    for pattern in (_MARKS, _ADDRESS, US_UNIT, HOURS):
         spans += [match.span() for match in pattern.finditer(text)]
     return spans
 

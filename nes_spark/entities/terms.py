@@ -66,15 +66,18 @@ _CURRENCIES = frozenset(read_lists(GENERAL)["CURRENCIES"])
 _CAPITALS = re.compile(
     rf"(?<![\w'’.$€£-])(?:[A-Z][A-Z0-9]+|[2-9]G)(?:-[A-Z0-9]+)*s?(?!{_GOES_ON}|[.,]\d)"
 )
-#: Hours and their time zones, areas, fractions: with another word they read broken, and they tell
-#: nothing.
-_FRAMES = re.compile(
+#: Hours and their time zones: with another word they read broken, and they tell nothing.
+HOURS = re.compile(
     r"\b(?:atlantic|central|eastern|european|greenwich|mountain|pacific)"
     r"(?: (?:daylight|mean|savings?|standard|summer|winter)){0,2} time\b"
-    r"|(?<=\d)\s?[ap]\.?m\b(?:\.?,? (?:[ACEMP][DS]?T|BST|CES?T|GMT|UTC)\b)?"
-    r"|\b(?:square|cubic)[ -](?:foot|feet|footage|inch(?:es)?|yards?|miles?"
-    r"|(?:kilo|centi)?met(?:er|re)s?)\b"
-    r"|\b(?:(?:twent|thirt|fort|fift|sixt|sevent|eight|ninet)y|one|two|three|four|five|six|seven"
+    r"|(?<=\d)\s?[ap]\.?m\b"
+    r"(?:\.?,? (?:[ACEMP][DS]?T|[CEW]ES?T|EEST|BST|GMT|UTC|IST|JST|HKT|SGT|AE[DS]?T)\b)?",
+    re.IGNORECASE,
+)
+#: Fractions and numbers in words, for the same reason. Areas ("square feet") read broken too, but
+#: tell of real estate.
+_FRACTIONS = re.compile(
+    r"\b(?:(?:twent|thirt|fort|fift|sixt|sevent|eight|ninet)y|one|two|three|four|five|six|seven"
     r"|eight|nine|ten)-(?:one|two|three|four|five|six|seven|eight|nine"
     r"|(?:half|third|quarter|fourth|fifth|sixth|seventh|eighth|ninth|tenth|sixteenth)s?)\b",
     re.IGNORECASE,
@@ -149,7 +152,7 @@ def term_places(text: str, mentions: Iterable[Mention] = ()) -> list[tuple[int, 
     >>> [word for *_, word in term_places("Cement and RFID tags of [Company Name] sold well.")]
     ['cement', 'RFID', 'tags', 'sold']
     """
-    frames = (frame.span() for frame in _FRAMES.finditer(text))
+    frames = [m.span() for pattern in (HOURS, _FRACTIONS) for m in pattern.finditer(text)]
     blocked = sorted([*((m.start, m.end) for m in mentions), *placeholder_spans(text), *frames])
     out = []
     for match in _WORD.finditer(text):

@@ -35,6 +35,24 @@ def test_given_names_are_known_with_their_accents(name):
     assert found(f"{name} will lead the new pier.")[name] == "Person"
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "New York Department of Public Service",
+        "New Jersey Board of Public Utilities",
+    ],
+)
+def test_an_authority_is_named_with_its_whole_state(name):
+    assert found(f"At the end we filed a proposal with the {name} to settle.")[name] == (
+        "Organization"
+    )
+    assert name in found(f"In September {name} agreed.")
+
+
+def test_a_board_of_directors_is_no_name():
+    assert not any("Board" in name for name in found("The Board of Directors met in Boston."))
+
+
 def test_jargon_titles_demonyms_and_sentence_starts_are_nothing():
     mentions = found(CALL)
     assert not {"GAAP", "EBITDA", "CEO", "Chinese", "As I", "As", "On"} & set(mentions)

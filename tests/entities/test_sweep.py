@@ -91,6 +91,12 @@ def test_what_is_no_name(text):
     assert found(text) == []
 
 
+def test_time_zones_are_no_names():
+    assert found(
+        "It airs from 8:00 PM to 11:00 PM EET and at 9 a.m. CET, and the XET plant opens."
+    ) == [("XET", "capitals")]
+
+
 def test_what_the_recogniser_found_is_never_found_again():
     text = "Flatbush and reproxalap met Zagg."
     mentions = [mention(text, "Flatbush"), mention(text, "Zagg")]
