@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import accumulate
@@ -204,8 +204,12 @@ def is_name_word(word: str) -> bool:
     )
 
 
-def is_heading_word(words: Words, i: int) -> bool:
-    """Return whether a word in capitals is a general one of a heading ("NOTICE OF APPEAL")."""
+def is_heading_word(words: Words, i: int, common: Collection[str]) -> bool:
+    """Return whether a word in capitals is a general one of a heading ("NOTICE OF APPEAL").
+
+    Alone it is one by its emphasis ("this is URGENT"): a word of `common`, those that are usual in
+    lower case, that owns nothing. Others are names ("excluding GRAIL", "SHELL's").
+    """
     word = words.words[i]
     if not word.isupper() or not word.isalpha() or len(word) < 2:
         return False
@@ -223,7 +227,10 @@ def is_heading_word(words: Words, i: int) -> bool:
             last += 1
         if words.words[last].lower() in DESCRIPTORS:
             return False
-    return (words.shouted[i] or len(word) >= _LEAST_SHOUTED) and is_word(word.lower())
+    if words.shouted[i]:
+        return is_word(word.lower())
+    owns = words.text[words.ends[i] : words.ends[i] + 2] in ("'s", "’s")
+    return len(word) >= _LEAST_SHOUTED and word.lower() in common and not owns
 
 
 def leading_titles(words: Words, first: int, last: int) -> int:
@@ -281,14 +288,14 @@ def candidate_spans(words: Words, lexicon: Lexicon) -> list[tuple[int, int]]:
         word = words.words[i]
         if not is_name_word(word) or word in TITLES or word in FUNCTION_WORDS or word in _MONTHS:
             continue
-        if is_heading_word(words, i):
+        if is_heading_word(words, i, lexicon.common):
             continue
         j = i + 1
         while j < n and (
             text[words.ends[j - 1] : words.starts[j]] == " " or _continues(words, j, lexicon)
         ):
             nxt = words.words[j]
-            if is_heading_word(words, j) and nxt.lower() not in GEOGRAPHY:
+            if is_heading_word(words, j, lexicon.common) and nxt.lower() not in GEOGRAPHY:
                 break
             if nxt in TITLES or nxt in _MONTHS or nxt in FUNCTION_WORDS:
                 break

@@ -129,7 +129,9 @@ class GeneralEnglish:
         path = Path(hunspell.__file__).parent / "data" / "en" / "en_US"
         self._lookup = hunspell.Dictionary.from_files(str(path)).lookup
         words = read_lists(WORDS)
-        jargon = json.loads(_LEXICON.read_text(encoding="utf-8"))["jargon"]
+        lexicon = json.loads(_LEXICON.read_text(encoding="utf-8"))
+        jargon = lexicon["jargon"]
+        self.common = frozenset(lexicon["common"])
         self._words = frozenset(_LISTS["WORDS"])
         self._units = frozenset(_LISTS["UNITS"])
         self._currencies = frozenset(_LISTS["CURRENCIES"])
@@ -638,7 +640,7 @@ def _tokens(text: str, blocked: Sequence[tuple[int, int]], named: Collection[int
             at += 1
         free = not any(s < end for s, _ in blocked[at : at + 1])
         # the words of a heading are no names for being in capitals
-        free = free and not is_heading_word(words, place)
+        free = free and not is_heading_word(words, place, general_english().common)
         pieces = _RUN_TOGETHER.split(word)
         for number, piece in enumerate(pieces):
             if piece:

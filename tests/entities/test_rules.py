@@ -140,6 +140,17 @@ def test_a_heading_in_capitals_is_no_name_but_for_the_name_in_it():
     assert ("GRANITE PEAK BANK", "Organization") in kinds("LOAN FROM GRANITE PEAK BANK\n\nTerms.")
 
 
+def test_a_lone_word_in_capitals_is_emphasis_only_where_it_is_usual():
+    assert kinds("This is URGENT, and we NEVER got it.") == set()
+    for text in (
+        "Excluding GRAIL for a moment, we remain confident.",
+        "We own 12% of GRAIL's equity.",
+        "GRAIL is not replacing anything.",
+        "We met the team of SHELL in spring.",
+    ):
+        assert {surface for surface, _ in kinds(text)} & {"GRAIL", "SHELL"}, text
+
+
 @pytest.mark.parametrize(
     ("text", "name"),
     [

@@ -91,6 +91,10 @@ def test_what_is_no_name(text):
     assert found(text) == []
 
 
+def test_a_word_in_capitals_is_swept_unless_it_is_emphasis():
+    assert found("We NEVER got GRAIL's figures, and this is URGENT.") == [("GRAIL", "word")]
+
+
 def test_time_zones_are_no_names():
     assert found(
         "It airs from 8:00 PM to 11:00 PM EET and at 9 a.m. CET, and the XET plant opens."
