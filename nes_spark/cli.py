@@ -399,6 +399,7 @@ def audit(
 @click.option("--rule", help="A rule of choice, e.g. lowest_risk.")
 @click.option("--combination", help="Categories of a candidate, e.g. Person+Product.")
 @click.option("--swaps", type=int, help="Number of swaps of that candidate.")
+@click.option("--unit", help="chunk or document: of a run with both units.")
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="E.g. choice.slope=2.")
 def choose(
     run_dir: str,
@@ -406,6 +407,7 @@ def choose(
     rule: str | None,
     combination: str | None,
     swaps: int | None,
+    unit: str | None,
     settings: tuple[str, ...],
 ) -> None:
     """Publish another candidate of RUN_DIR in place of its release; no stage runs again.
@@ -417,7 +419,7 @@ def choose(
 
     logs.configure()
     named = parse_settings(settings)
-    click.echo(choose_again(run_dir, choices_of(coverage, rule, combination, swaps, named)))
+    click.echo(choose_again(run_dir, choices_of(coverage, rule, combination, swaps, named, unit)))
 
 
 @main.command()

@@ -420,9 +420,9 @@ PLAN = Table(
     ("setting", "unit", "draw", "order"),
 )
 
-LEFTOVERS = Table(
-    "leftovers",
-    "A name that found no partner in plan 'whole', and what becomes of it. Sealed.",
+PLAN_LEFTOVERS = Table(
+    "plan_leftovers",
+    "A name that found no partner in one plan, and what becomes of it. Sealed.",
     (
         Column("setting", "string", "mixture setting"),
         Column("unit", "string", "chunk or document"),
@@ -442,6 +442,18 @@ LEFTOVERS = Table(
         ),
     ),
     ("setting", "unit", "draw", "chunk_id", "category", "entity"),
+)
+
+LEFTOVERS = Table(
+    "leftovers",
+    "A name that found no partner in a sequence of plan 'whole', and what becomes of it. Sealed.",
+    tuple(
+        c
+        if c.name != "unit"
+        else Column("combination", "string", "its sequence, as in table swaps")
+        for c in PLAN_LEFTOVERS.columns
+    ),
+    ("setting", "combination", "draw", "chunk_id", "category", "entity"),
 )
 
 FATES = Table(
@@ -828,6 +840,7 @@ TABLES: dict[str, Table] = {
         ASSIGNMENTS,
         SWAPS,
         PLAN,
+        PLAN_LEFTOVERS,
         LEFTOVERS,
         FATES,
         COVERAGE,

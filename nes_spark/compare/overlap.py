@@ -107,8 +107,10 @@ def overlap_of(earlier: str | Path, later: str | Path) -> Overlap:
             repeated += 1
         elif pair in pairs[1]:
             reasons["other entities"] += 1
-        elif first.choice.combination != second.choice.combination:
+        elif set(first.choice.combination) != set(second.choice.combination):
             reasons["other categories"] += 1
+        elif first.unit != second.unit:
+            reasons["another unit"] += 1
         elif components.get(a) != components.get(b):
             reasons["other components"] += 1
         elif a in partners or b in partners:

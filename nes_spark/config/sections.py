@@ -20,8 +20,10 @@ from pydantic import (
     ConfigDict,
     Field,
     PrivateAttr,
+    SerializerFunctionWrapHandler,
     ValidationError,
     field_validator,
+    model_serializer,
     model_validator,
 )
 
@@ -619,11 +621,11 @@ class ReleasesConfig(Section):
         description="pairs: the paper's space, two categories and at most max_swaps swaps; whole: "
         "layers of exchanges until nothing that can be exchanged stays, what is left over treated",
     )
-    unit: Literal["chunk", "document"] = Field(
+    unit: Literal["chunk", "document", "both"] = Field(
         "chunk",
         description="plan whole: what is exchanged as a whole. chunk: the same name becomes "
         "different names in two chunks; document: the same other name throughout, components do "
-        "not bind it",
+        "not bind it; both: candidates of either in one frontier, in twice the time",
     )
     neighbours: int = Field(
         1,
@@ -711,8 +713,11 @@ class ReleasesConfig(Section):
 
     @model_validator(mode="after")
     def _units(self) -> ReleasesConfig:
-        if self.unit == "document" and "summary" in self.leftover:
-            raise ValueError("treatment 'summary' is for unit 'chunk', not for documents")
+        if self.unit != "chunk" and "summary" in self.leftover:
+            raise ValueError(
+                "treatment 'summary' is for unit 'chunk', not for documents: take it out of "
+                "'leftover' or set unit: chunk"
+            )
         return self
 
     @field_validator("shift_days")
@@ -876,6 +881,11 @@ class ChoiceConfig(Section):
     combination: list[str] | None = Field(
         None, description="J, rules max_rate and candidate; an empty list for no swaps"
     )
+    unit: Literal["chunk", "document"] | None = Field(
+        None,
+        description="releases.unit both: only candidates of this unit, and the release without "
+        "swaps; default: all",
+    )
     setting: str | None = Field(None, description="mixture setting; default: the first of the grid")
     population: float | Literal["comparable"] | None = Field(
         None, description="N; default: the first of the list"
@@ -902,6 +912,12 @@ class ChoiceConfig(Section):
         if self.rule == "coverage" and self.coverage is None:
             raise ValueError("rule 'coverage' needs 'coverage', a share above 0 and at most 1")
         return self
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_not_asked(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave the unit out where none is asked for: digests stay those of before it was there."""
+        found: dict[str, Any] = write(self)
+        return {k: v for k, v in found.items() if k != "unit" or v is not None}
 
 
 class GatesConfig(Section):

@@ -185,16 +185,18 @@ def _describe_whole(
 ) -> str:
     """Say the same of plan ``whole``: layers, and the tenths of one sequence."""
     layers = 2 ** len(releases.swap) - 1 + len(releases.further)
-    each = 10 * (releases.draws if per_draw else 1)
+    units = len(combinations_of(releases))
+    each = 10 * units * (releases.draws if per_draw else 1)
     grid = settings * populations
     return "\n".join(
         [
             f"release space: {layers} layers of exchanges until nothing that can be exchanged "
-            f"stays; {each} candidate releases (10 % to 100 % of the exchanges) and the one "
+            f"stays; {each} candidate releases (10 % to 100 % of the exchanges"
+            f"{', of chunks and of documents' if units > 1 else ''}) and the one "
             f"without swaps, in each of {grid} setting(s) ({settings} mixture(s) x {populations} "
             f"population size(s)): {grid * (each + 1):,} in all",
-            f"work: {settings * releases.draws:,} sequence(s) of swaps, each to exhaustion; what "
-            f"is left over: {', then '.join(releases.leftover)}",
+            f"work: {settings * units * releases.draws:,} sequence(s) of swaps, each to exhaustion;"
+            f" what is left over: {', then '.join(releases.leftover)}",
             _statuses_told(releases, [*releases.swap, *releases.further]),
         ]
     )

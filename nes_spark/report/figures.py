@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from nes_spark.entities.combination import Combination
+
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
@@ -149,8 +151,8 @@ def series_of(combinations: Sequence[str]) -> dict[str, tuple[str, str]]:
 
 
 def pretty(combination: str) -> str:
-    """Return a combination for a reader: ``Organization + Product``."""
-    return combination.replace("+", " + ") if combination else "no swaps"
+    """Return a combination for a reader: ``Organization + Product``, and its unit if it has one."""
+    return Combination.parse(combination).told
 
 
 def _legend(figure: Figure, axes: Axes, narrow: bool) -> None:

@@ -333,6 +333,13 @@ def _goodness_rows(data: ReportData) -> list[dict[str, Any]]:
     ]
 
 
+#: What a release of a unit is, where a run had both.
+WHOLES = {
+    "chunk": "Each chunk was exchanged on its own: the same name becomes different names in two "
+    "chunks",
+    "document": "Whole documents were exchanged: a name becomes the same other name throughout its "
+    "document",
+}
 #: Units of table ``measured``: who is asked about what, in words.
 ATTACKED_UNITS = {
     "documents": "Documents: the attacker holds half of every original document and is asked about "
@@ -526,6 +533,7 @@ def _render(data: ReportData, drawings: dict[str, Drawing]) -> str:
         chunks_named=data.chunks_named,
         public_words=data.public_words_named,
         attacked_units=ATTACKED_UNITS,
+        wholes=WHOLES,
         measured=_measured_rows(data),
         utility=_utility_of(data),
         coverage=[] if data.coverage is None else data.coverage.to_dict("records"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING
 
+from nes_spark.entities.combination import BOTH
 from nes_spark.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ LEAK_RULES = (
 )  # fmt: skip
 #: Those by which the value that must stay secret may be found.
 SECRET_RULES = ("name", "part", "literal")
+#: Rules of choice that name a combination.
+_NAMING = ("max_rate", "candidate")
 #: Finds faults of a configuration: one line each, with what is allowed.
 Check = Callable[["Config"], Iterator[str]]
 
@@ -150,6 +153,16 @@ def _leftover(config: Config) -> Iterator[str]:
     from nes_spark.swapping.treatments import check_order
 
     releases = config.releases
+    if releases.plan == "pairs" and releases.unit != "chunk":
+        yield (
+            f"releases.unit: {releases.unit} is for releases.plan whole; plan pairs exchanges "
+            "chunks: set releases.unit chunk or releases.plan whole"
+        )
+    if releases.unit == BOTH and config.report.options:
+        yield (
+            "report.options: compares samplers of pairs of chunks on the chosen combination, which "
+            "releases.unit both has for two units: take the options out or name one unit"
+        )
     if releases.plan == "whole":
         try:
             check_order(releases.leftover, "the configuration")
@@ -171,6 +184,17 @@ def _choice(config: Config) -> Iterator[str]:
         named = population if isinstance(population, str) else f"{population:g}"
         yield unknown("choice.population", "population", named, shown)
     choice, audit = config.choice, config.audit
+    if choice.unit is not None and config.releases.unit != BOTH:
+        yield (
+            f"choice.unit: {choice.unit} chooses among the units of releases.unit both; it is "
+            f"{config.releases.unit}: leave choice.unit out"
+        )
+    ambiguous = choice.rule in _NAMING and choice.combination and choice.unit is None
+    if ambiguous and config.releases.unit == BOTH:
+        yield (
+            f"choice.unit: rule {choice.rule} names a candidate, and releases.unit both has it for "
+            "two units: set choice.unit to chunk or document"
+        )
     whole = config.releases.plan == "whole"
     if choice.rule == "coverage" and not whole:
         yield "choice.rule: coverage is a share of the exchanges of releases.plan whole, not pairs"

@@ -222,6 +222,9 @@ def choose_release(
     mine = candidates[
         (candidates["setting"] == setting) & (candidates["population"] == population)
     ].reset_index(drop=True)
+    if rule.unit is not None:
+        units = np.array([Combination.parse(str(c)).unit for c in mine["combination"]])
+        mine = mine[(units == rule.unit) | (mine["n_swaps"] == 0)].reset_index(drop=True)
     if rule.per_draw:
         mine = mine[mine["draw"].notna() | (mine["n_swaps"] == 0)].reset_index(drop=True)
     if mine.empty:
@@ -321,7 +324,7 @@ def _choose(
     if rule.rule == "candidate":
         return _Chosen(_named(mine, rule), risk, utility)
     if rule.rule == "coverage":
-        return _Chosen(_covering(mine, float(rule.coverage or 1.0)), risk, utility)
+        return _Chosen(_covering(mine, float(rule.coverage or 1.0), risk), risk, utility)
     several = scores is not None and not rule.per_draw and int(mine["draws"].max()) > 1
     # in plan whole an encoder reads one draw
     paired = utility == "DU" or config.releases.plan == "pairs"
@@ -439,13 +442,22 @@ def _named(mine: pd.DataFrame, rule: ChoiceConfig) -> int:
     return int(found[0])
 
 
-def _covering(mine: pd.DataFrame, share: float) -> int:
-    """Return the shortest candidate with a share of the exchanges of the longest."""
+def _covering(mine: pd.DataFrame, share: float, risk: str) -> int:
+    """Return the shortest candidate with a share of the exchanges of its own sequence.
+
+    Of two units, of which each has one, the one of lower risk; of equal risks the first in order.
+    """
     swaps = mine["n_swaps"].to_numpy()
-    enough = np.flatnonzero((swaps > 0) & (swaps >= share * swaps.max()))
-    if not len(enough):
+    found = []
+    for name in sorted(set(mine["combination"]) - {""}):
+        own = (mine["combination"] == name).to_numpy()
+        enough = np.flatnonzero(own & (swaps > 0) & (swaps >= share * swaps[own].max()))
+        if len(enough):
+            found.append(int(enough[np.argmin(swaps[enough])]))
+    if not found:
         raise EstimationError("nothing can be exchanged, so no share of it", "no_valid_swap")
-    return int(enough[np.argmin(swaps[enough])])
+    risks = mine[risk].to_numpy(dtype=float, na_value=math.inf)
+    return min(found, key=lambda position: risks[position])
 
 
 def _number(value: Any) -> float | None:

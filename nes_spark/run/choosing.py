@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nes_spark.config import Config, build_config
+from nes_spark.entities.combination import Combination
 from nes_spark.errors import ConfigError, InputError
 from nes_spark.failures import translated
 from nes_spark.logs import Progress
@@ -30,12 +31,13 @@ def choices_of(
     combination: str | None,
     swaps: int | None,
     settings: Mapping[str, Any],
+    unit: str | None = None,
 ) -> dict[str, Any]:
     """Return the section ``choice`` that options of the command line stand for.
 
     Parameters
     ----------
-    coverage, rule, combination, swaps
+    coverage, rule, combination, swaps, unit
         As the options of ``nes-spark choose``.
     settings : mapping
         Dotted keys below ``choice``.
@@ -50,9 +52,14 @@ def choices_of(
         found |= {"rule": "coverage", "coverage": coverage}
     if combination is not None or swaps is not None:
         found |= {"rule": "candidate" if swaps is not None else "max_rate"}
-        found["combination"] = [c for c in (combination or "").split("+") if c]
+        named = Combination.parse(combination or "")
+        found["combination"] = list(named)
+        if named.unit:
+            found["unit"] = named.unit
     if swaps is not None:
         found["n_swaps"] = swaps
+    if unit is not None:
+        found["unit"] = unit
     if rule is not None:
         found["rule"] = rule
     for key, value in settings.items():

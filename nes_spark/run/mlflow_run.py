@@ -134,6 +134,7 @@ def track(context: Context, outcome: Outcome, report: Path, record: bytes | None
         "seed": seed_fingerprint(context.secret),
         "code": code_version(),
         "combination": choice.combination.name or "none",
+        "unit": choice.combination.unit or config.releases.unit,
         "setting": choice.setting,
         "gates": verdict,
         "changed": ", ".join(config.changed) or "nothing",

@@ -12,7 +12,7 @@ import posixpath
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
+from functools import partial, reduce
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -461,6 +461,8 @@ def draw_whole(
 ) -> tuple[DataFrame, DataFrame]:
     """Draw plan ``whole``: swaps in layers until nothing that can be exchanged stays.
 
+    With both units there are two sequences, each drawn as if it were alone.
+
     Parameters
     ----------
     context : Context
@@ -483,14 +485,13 @@ def draw_whole(
     from nes_spark.swapping.whole import options_of_whole
     from nes_spark.swapping.whole_stages import (
         appended,
+        as_leftovers,
         as_swaps,
         leftovers_by_chunk,
         swaps_by_chunk,
     )
 
     config = context.config
-    (combination,) = combinations_of(releases)
-    wanted = options_of_whole(releases, config.entities)
     summaries = None
     if "summary" in releases.leftover:
         summaries = partial(
@@ -505,28 +506,35 @@ def draw_whole(
         tables["own_names"] = tables["own_names"].unionByName(
             terms_as_own_names(context.table("cells"))
         )
-    plan, leftovers = None, None
-    for one in wanted:
-        plans = sample_plans(
-            context.table("cells"),
-            assignments,
-            one,
-            releases,
-            config.swapping,
-            context.secret,
-            **tables,
-            means={name: model.means for name, model in context.models().items()},
-            summarise=summaries,
-        )
-        context.kept.extend(plans.kept)
-        drawn, rest = plans.plan, plans.leftovers
-        if one.unit == "document":
-            drawn = swaps_by_chunk(drawn, context.table("cells"))
-            rest = leftovers_by_chunk(rest, context.table("cells"))
-        plan = drawn if plan is None else appended(plan, drawn)
-        leftovers = rest if leftovers is None else leftovers.unionByName(rest)
-    assert plan is not None and leftovers is not None
-    return as_swaps(plan, combination.name), leftovers
+    swaps, leftovers = [], []
+    for combination in combinations_of(releases):
+        plan, left = None, None
+        for one in options_of_whole(releases, config.entities, combination.unit):
+            plans = sample_plans(
+                context.table("cells"),
+                assignments,
+                one,
+                releases,
+                config.swapping,
+                context.secret,
+                **tables,
+                means={name: model.means for name, model in context.models().items()},
+                summarise=summaries,
+            )
+            context.kept.extend(plans.kept)
+            drawn, rest = plans.plan, plans.leftovers
+            if one.unit == "document":
+                drawn = swaps_by_chunk(drawn, context.table("cells"))
+                rest = leftovers_by_chunk(rest, context.table("cells"))
+            plan = drawn if plan is None else appended(plan, drawn)
+            left = rest if left is None else left.unionByName(rest)
+        assert plan is not None and left is not None
+        swaps.append(as_swaps(plan, combination.name))
+        leftovers.append(as_leftovers(left, combination.name))
+    return (
+        reduce(lambda a, b: a.unionByName(b), swaps),
+        reduce(lambda a, b: a.unionByName(b), leftovers),
+    )
 
 
 def _rewrites(context: Context) -> Outputs:

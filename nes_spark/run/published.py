@@ -75,6 +75,11 @@ class PublishedRun:
         """The configuration that the run was made with."""
         return build_config(saved_configuration(self.store), self.store.root)
 
+    @property
+    def unit(self) -> str:
+        """What was exchanged as a whole: chunk or document (both: nothing was, of either)."""
+        return self.choice.combination.unit or self.config.releases.unit
+
     @cached_property
     def record(self) -> dict[str, Any]:
         """What release.json says.

@@ -459,7 +459,11 @@ def _coverage(publication: Publication) -> pd.DataFrame:
     from nes_spark.swapping.whole_stages import KEPT, coverage, leftover_orders
 
     context, choice = publication.context, publication.choice
-    drawn = (F.col("setting") == choice.setting) & (F.col("draw") == choice.draw)
+    drawn = (
+        (F.col("setting") == choice.setting)
+        & (F.col("combination") == choice.combination.name)
+        & (F.col("draw") == choice.draw)
+    )
     left = leftover_orders(
         context.table("leftovers").where(drawn), context.table("swaps").where(drawn), context.secret
     )
@@ -680,6 +684,8 @@ def _record(publication: Publication, language_models: list[dict[str, Any]]) -> 
         found["given_spans"] = figures["given_spans"]
     if publication.coverage is not None:
         found["coverage"] = plain(publication.coverage.to_dict("records"))
+    if choice.combination.unit:  # a run with one unit says nothing of it
+        found["unit"] = choice.combination.unit
     if publication.utility is not None:
         found["utility"] = utility_record(publication.utility)
     return {

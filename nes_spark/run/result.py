@@ -124,6 +124,13 @@ class RunResult:
         return table(head, rows, note=f"Report: {self.report}")
 
 
+#: What a release of a unit is, where a run had both.
+WHOLES = {
+    "chunk": "unit chunk: the same name becomes different names in two chunks",
+    "document": "unit document: a name becomes the same other name throughout its document",
+}
+
+
 def _rows(result: RunResult) -> tuple[str, list[tuple[str, str]]]:
     """What is said of a run: the verdict, and names with their values."""
     figures, choice = result.figures, result.choice
@@ -150,6 +157,7 @@ def _rows(result: RunResult) -> tuple[str, list[tuple[str, str]]]:
             "chosen release",
             f"{choice.combination.name or 'no swaps'}, {choice.n_swaps} swaps, r = {choice.r:.4f}",
         ),
+        *([("", WHOLES[choice.combination.unit])] if choice.combination.unit else []),
         ("", f"DR = {choice.DR:.4f}, DU = {choice.DU:.4f}, N = {choice.population:.0e}"),
     ]
     rows += _account(result)

@@ -11,7 +11,7 @@ import numpy as np
 
 from nes_spark.config import ReleasesConfig, SwappingConfig
 from nes_spark.errors import parameter_error
-from nes_spark.schemas import LEFTOVERS, PLAN
+from nes_spark.schemas import PLAN, PLAN_LEFTOVERS
 from nes_spark.swapping.constraints import columns_needed, constraints_of
 from nes_spark.swapping.plan import sample_plan
 from nes_spark.swapping.whole import PlanOptions
@@ -54,7 +54,7 @@ def collected_plans(
     Returns
     -------
     tuple of pyspark.sql.DataFrame
-        Tables PLAN and LEFTOVERS.
+        Tables PLAN and PLAN_LEFTOVERS.
 
     Raises
     ------
@@ -148,5 +148,7 @@ def collected_plans(
                 swaps.append(tuple(values[name] for name in PLAN.names))
             for left in plan.leftovers:
                 values = run | left.__dict__
-                leftovers.append(tuple(values[name] for name in LEFTOVERS.names))
-    return spark.createDataFrame(swaps, PLAN.ddl), spark.createDataFrame(leftovers, LEFTOVERS.ddl)
+                leftovers.append(tuple(values[name] for name in PLAN_LEFTOVERS.names))
+    return spark.createDataFrame(swaps, PLAN.ddl), spark.createDataFrame(
+        leftovers, PLAN_LEFTOVERS.ddl
+    )

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from nes_spark.entities.combination import Combination
-from nes_spark.schemas import LEFTOVERS, PLAN, arrow_schema
+from nes_spark.schemas import PLAN, PLAN_LEFTOVERS, arrow_schema
 from nes_spark.swapping.batches import Group, groups_of, to_batch
 from nes_spark.swapping.constraints import NearComponents
 from nes_spark.swapping.exchange import Matching, Policy
@@ -52,7 +52,7 @@ WANTED_DDL = (
 DRAWN = arrow_schema(DRAWN_DDL)
 WANTED = arrow_schema(WANTED_DDL)
 _PLAN = arrow_schema(PLAN.ddl)
-_LEFTOVERS = arrow_schema(LEFTOVERS.ddl)
+_LEFTOVERS = arrow_schema(PLAN_LEFTOVERS.ddl)
 
 
 class PlanGroup(Group):
@@ -214,7 +214,7 @@ def exchange_batches(
 def treat_batches(
     batches: Iterable[pa.RecordBatch], drawing: Drawing, order: tuple[str, ...], means: Means
 ) -> Iterator[pa.RecordBatch]:
-    """Treat what is left over; columns of table LEFTOVERS come out.
+    """Treat what is left over; columns of table PLAN_LEFTOVERS come out.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from nes_spark.config import ReleasesConfig, SwappingConfig
 from nes_spark.entities.quantities import LIKENESS
 from nes_spark.errors import parameter_error
-from nes_spark.schemas import FATES, LEFTOVERS, PLAN
+from nes_spark.schemas import FATES, PLAN, PLAN_LEFTOVERS
 from nes_spark.swapping.collected_stages import collected_plans
 from nes_spark.swapping.constraints import constraints_of
 from nes_spark.swapping.exchange import Policy
@@ -64,7 +64,7 @@ class Plans:
     plan : pyspark.sql.DataFrame
         Table PLAN: the swaps.
     leftovers : pyspark.sql.DataFrame
-        Table LEFTOVERS.
+        Table PLAN_LEFTOVERS.
     kept : tuple of pyspark.sql.DataFrame
         Intermediate tables that are persisted.
     """
@@ -228,7 +228,7 @@ def sample_plans(
             plan = plan.withColumn(name, F.substring_index(name, PART, 1))
         for name in ("chunk_id", "donor"):
             left = left.withColumn(name, F.substring_index(name, PART, 1))
-    return Plans(plan.select(*PLAN.names), left.select(*LEFTOVERS.names), tuple(kept))
+    return Plans(plan.select(*PLAN.names), left.select(*PLAN_LEFTOVERS.names), tuple(kept))
 
 
 def name_fates(
@@ -244,7 +244,7 @@ def name_fates(
     Parameters
     ----------
     plan, leftovers : pyspark.sql.DataFrame
-        Tables PLAN and LEFTOVERS of one unit, as :func:`sample_plans` gives them.
+        Tables PLAN and PLAN_LEFTOVERS of one unit, as :func:`sample_plans` gives them.
     cells : pyspark.sql.DataFrame
         Table CELLS.
     options : PlanOptions
@@ -728,7 +728,7 @@ def _left_over(
         told = summaries.withColumnRenamed("chunk_id", "_chunk")
         of = F.substring_index("chunk_id", PART, 1) == F.col("_chunk")
         treated = treated.join(told, of, "left").drop("_chunk")
-    return treated.mapInArrow(finish, LEFTOVERS.ddl)
+    return treated.mapInArrow(finish, PLAN_LEFTOVERS.ddl)
 
 
 def _with_partners(rows: DataFrame, sides: DataFrame, drawing: Drawing, surplus: bool) -> DataFrame:

@@ -12,10 +12,11 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from nes_spark.entities.combination import combinations_of
+from nes_spark.entities.combination import UNITS, Combination
 from nes_spark.entities.mentions import Mention
 from nes_spark.entities.quantities import QUANTITY
 from nes_spark.entities.terms import TERM, kin_of
+from nes_spark.errors import parameter_error
 from nes_spark.swapping.forms import Key, forms_of
 from nes_spark.swapping.layers import layers_of
 from nes_spark.swapping.parts import as_written
@@ -64,7 +65,9 @@ class PlanOptions:
     recoding: Recoding = field(default_factory=dict)
 
 
-def options_of_whole(releases: ReleasesConfig, entities: EntitiesConfig) -> list[PlanOptions]:
+def options_of_whole(
+    releases: ReleasesConfig, entities: EntitiesConfig, unit: str = ""
+) -> list[PlanOptions]:
     """Return the plans of a release, in the order in which they are drawn.
 
     Parameters
@@ -73,6 +76,14 @@ def options_of_whole(releases: ReleasesConfig, entities: EntitiesConfig) -> list
         Of plan ``whole``: what is exchanged, the unit, neighbours, treatments.
     entities : EntitiesConfig
         Categories and recoding.
+    unit : {'', 'chunk', 'document'}, optional
+        By default ``releases.unit``; needed where that is ``both``. The plans of a unit are the
+        same, and drawn alike, whether the configuration names it alone or both.
+
+    Raises
+    ------
+    ValueError
+        When it is not said which of both units.
 
     Examples
     --------
@@ -84,10 +95,14 @@ def options_of_whole(releases: ReleasesConfig, entities: EntitiesConfig) -> list
     >>> [(one.swap, one.unit) for one in found]
     [(('Person',), 'document'), (('Term',), 'chunk'), (('Quantity',), 'likeness')]
     """
-    (combination,) = combinations_of(releases)
+    wanted = unit or releases.unit
+    if wanted not in UNITS:
+        raise parameter_error("options_of_whole", "unit", f"one of {UNITS}", wanted)
+    combination = Combination(releases.swap)
+    named: Unit = "document" if wanted == "document" else "chunk"
     seen = [c for c in entities.categories if c not in releases.must_change]
     terms = tuple(c for c in releases.further if c == TERM)
-    documents = releases.unit == "document"
+    documents = named == "document"
     # terms are exchanged chunk by chunk: throughout a document one vocabulary would show another
     names = tuple(combination) if documents else (*combination, *terms)
     # near words of several donors read better than those of whoever the partner is
@@ -95,7 +110,7 @@ def options_of_whole(releases: ReleasesConfig, entities: EntitiesConfig) -> list
     options = PlanOptions(
         names,
         tuple(c for c in seen if c not in names),
-        releases.unit,
+        named,
         (*layers_of(combination), *((c,) for c in names if c in terms and not given)),
         0 if documents else releases.neighbours,
         leftover=tuple(releases.leftover),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from nes_spark.errors import parameter_error
-from nes_spark.schemas import COVERAGE, LEFTOVERS, PLAN, SWAPS
+from nes_spark.schemas import COVERAGE, LEFTOVERS, PLAN, PLAN_LEFTOVERS, SWAPS
 from nes_spark.swapping.rewriting import DROP, SUMMARY, WHOLE_TEXT
 from nes_spark.swapping.seeds import Secret
 
@@ -31,7 +31,7 @@ def as_swaps(plan: DataFrame, combination: str) -> DataFrame:
     plan : pyspark.sql.DataFrame
         Table PLAN.
     combination : str
-        All categories of the plan: what the candidate is called. The round is the layer, from 1.
+        What the candidates of the plan are called. The round is the layer, from 1.
     """
     from pyspark.sql import functions as F
 
@@ -48,6 +48,21 @@ def as_swaps(plan: DataFrame, combination: str) -> DataFrame:
         "chunk_b",
         "exchanged",
     ).select(*SWAPS.names)
+
+
+def as_leftovers(leftovers: DataFrame, combination: str) -> DataFrame:
+    """Return what plans left over as rows of table LEFTOVERS.
+
+    Parameters
+    ----------
+    leftovers : pyspark.sql.DataFrame
+        Table PLAN_LEFTOVERS of all plans of one sequence.
+    combination : str
+        What the candidates of the sequence are called, as for :func:`as_swaps`.
+    """
+    from pyspark.sql import functions as F
+
+    return leftovers.withColumn("combination", F.lit(combination)).select(*LEFTOVERS.names)
 
 
 def appended(first: DataFrame, second: DataFrame) -> DataFrame:
@@ -172,15 +187,15 @@ def leftovers_by_chunk(leftovers: DataFrame, cells: DataFrame) -> DataFrame:
     Parameters
     ----------
     leftovers : pyspark.sql.DataFrame
-        Table LEFTOVERS of unit ``document``.
+        Table PLAN_LEFTOVERS of unit ``document``.
     cells : pyspark.sql.DataFrame
         Table CELLS.
 
     Returns
     -------
     pyspark.sql.DataFrame
-        Table LEFTOVERS, one row a chunk that holds the name. The donor is the first chunk of its
-        document that holds the new name.
+        Table PLAN_LEFTOVERS, one row a chunk that holds the name. The donor is the first chunk of
+        its document that holds the new name.
     """
     from pyspark.sql import functions as F
 
@@ -198,7 +213,7 @@ def leftovers_by_chunk(leftovers: DataFrame, cells: DataFrame) -> DataFrame:
         .join(givers, ["donor", "category", "replacement"], "left")
         .withColumn("chunk_id", F.col("_chunk"))
         .withColumn("donor", F.col("_giver"))
-        .select(*LEFTOVERS.names)
+        .select(*PLAN_LEFTOVERS.names)
     )
 
 
@@ -212,13 +227,13 @@ def leftover_orders(leftovers: DataFrame, swaps: DataFrame, secret: bytes) -> Da
     Parameters
     ----------
     leftovers, swaps : pyspark.sql.DataFrame
-        Tables LEFTOVERS and SWAPS (of one plan).
+        Tables LEFTOVERS and SWAPS.
     secret : bytes
 
     Returns
     -------
     pyspark.sql.DataFrame
-        `leftovers` with ``combination`` and ``order``.
+        `leftovers` with ``order``.
     """
     from pyspark.sql import functions as F
     from pyspark.sql.window import Window
@@ -231,21 +246,18 @@ def leftover_orders(leftovers: DataFrame, swaps: DataFrame, secret: bytes) -> Da
 
     make: Any = F.pandas_udf  # its overloads cannot tell a function of Series from the others
     share = make(shares, "double")(F.col("chunk_id"))
-    ends = swaps.groupBy("setting", "combination", "draw").agg(F.max("order").alias("_last"))
+    key = ["setting", "combination", "draw"]
+    ends = swaps.groupBy(*key).agg(F.max("order").alias("_last"))
     own = (
-        swaps.select(
-            "setting", "draw", "order", F.explode(F.array("chunk_a", "chunk_b")).alias("chunk_id")
-        )
-        .groupBy("setting", "draw", "chunk_id")
+        swaps.select(*key, "order", F.explode(F.array("chunk_a", "chunk_b")).alias("chunk_id"))
+        .groupBy(*key, "chunk_id")
         .agg(F.max("order").alias("_own"))
     )
-    whole = F.max(F.col("treatment").isin([*WHOLE_TEXT])).over(
-        Window.partitionBy("setting", "draw", "chunk_id")
-    )
+    whole = F.max(F.col("treatment").isin([*WHOLE_TEXT])).over(Window.partitionBy(*key, "chunk_id"))
     drawn = (F.floor(share * F.col("_last")) + 1).cast("int")
     return (
-        leftovers.join(F.broadcast(ends), ["setting", "draw"])
-        .join(own, ["setting", "draw", "chunk_id"], "left")
+        leftovers.join(F.broadcast(ends), key)
+        .join(own, [*key, "chunk_id"], "left")
         .withColumn(
             "order",
             F.when(whole, F.greatest(drawn, F.coalesce("_own", F.lit(1)))).otherwise(drawn),

@@ -3,7 +3,7 @@ import pickle
 import pytest
 
 from nes_spark.config import ReleasesConfig
-from nes_spark.entities.combination import Combination, combinations_of
+from nes_spark.entities.combination import UNITS, Combination, combinations_of
 
 
 def test_a_name_is_read_back():
@@ -33,3 +33,33 @@ def test_subsets_come_in_the_order_of_the_categories():
         ReleasesConfig(plan="pairs", swap=["B", "A"], combinations=[["A", "B"], ["B", "A"]])
     )
     assert named == [Combination(["B", "A"])]
+
+
+def test_a_unit_is_part_of_the_name_and_of_what_is_equal():
+    chunks, documents = (Combination(["Person", "Product"], unit) for unit in UNITS)
+    assert [j.name for j in (chunks, documents)] == [
+        "Person+Product@chunk", "Person+Product@document",
+    ]  # fmt: skip
+    assert chunks != documents and len({chunks, documents}) == 2
+    for j in (chunks, documents):
+        assert j == ("Person", "Product") and j != Combination(["Person", "Product"])
+        again = [Combination.parse(j.name), pickle.loads(pickle.dumps(j)), Combination(j)]
+        assert all(one == j and one.unit == j.unit for one in again)
+    assert documents.told == "Person + Product, unit document"
+    assert Combination().told == "no swaps"
+
+
+@pytest.mark.parametrize(
+    ("categories", "unit"),
+    [(["Person"], "page"), ([], "chunk"), (["Person@document"], ""), (["Person@chunk"], "chunk")],
+)
+def test_a_unit_that_could_not_be_read_back_is_refused(categories, unit):
+    with pytest.raises(ValueError, match="parameter of Combination"):
+        Combination(categories, unit)
+
+
+def test_both_units_are_two_combinations():
+    found = combinations_of(ReleasesConfig(swap=["B", "A"], unit="both"))
+    assert [j.name for j in found] == ["B+A@chunk", "B+A@document"]
+    for unit in UNITS:
+        assert [j.name for j in combinations_of(ReleasesConfig(swap=["B"], unit=unit))] == ["B"]

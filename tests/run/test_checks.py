@@ -43,6 +43,29 @@ def merged(content, changes):
         ),
         ({"gates": {"accept_identifiers": ["other_documents"]}}, "unknown kind or rule"),
         (
+            {"releases": {"plan": "pairs", "unit": "both"}},
+            "releases.unit: both is for rel",
+        ),
+        (
+            {"releases": {"plan": "pairs", "unit": "document"}},
+            "set releases.unit chunk or",
+        ),
+        (
+            {"releases": {"unit": "both"}, "report": {"options": {"o": {"swapping.rounds": 2}}}},
+            "report.options: compares samplers of pairs of chunks",
+        ),
+        (
+            {"choice": {"unit": "chunk"}},
+            "choice.unit: chunk chooses among",
+        ),
+        (
+            {
+                "releases": {"unit": "both"},
+                "choice": {"rule": "candidate", "combination": ["Person"], "n_swaps": 3},
+            },
+            "choice.unit: rule candidate names a candidate",
+        ),
+        (
             {
                 "input": {"columns": {"metadata": "co", "identifiers": {"company": ["co"]}}},
                 "gates": {"accept_identifiers": ["company"]},
@@ -117,3 +140,23 @@ def test_an_order_of_treatments_that_lets_something_fall_through_is_refused():
         config = build_config(merged(GOOD, {"releases": {"leftover": order}}))
         with pytest.raises(ConfigError, match=f"releases.leftover: .*{fault}"):
             check_config(config)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"releases": {"unit": "page"}}, "'chunk', 'document' or 'both'"),
+        ({"choice": {"unit": "both"}}, "'chunk' or 'document'"),
+        ({"releases": {"unit": "both", "leftover": ["summary"]}}, "is for unit 'chunk'"),
+    ],
+)
+def test_units_that_there_are_not_are_refused(changes, said):
+    with pytest.raises(ConfigError, match=said):
+        build_config(merged(GOOD, changes))
+
+
+def test_a_configuration_without_a_unit_of_choice_is_written_as_it_was():
+    """Releases of before the key was there keep the digest of their configuration."""
+    assert "unit" not in build_config(GOOD).model_dump()["choice"]
+    both = merged(GOOD, {"releases": {"unit": "both"}, "choice": {"unit": "chunk"}})
+    assert build_config(both).model_dump()["choice"]["unit"] == "chunk"

@@ -203,3 +203,48 @@ def test_measures_stand_beside_scores_and_are_missing_where_nothing_was_measured
     assert (both["measured"], both["measured_high"], both["fidelity"]) == (0.2, 0.3, 0.9)
     with pytest.raises(pd.errors.MergeError):
         with_measures(candidates, pd.concat([fidelity, fidelity]))
+
+
+UNITS = [("A@chunk", 0, 0.002, 0.001, 10), ("A@document", 0, 0.001, 0.001, 4)]
+
+
+@pytest.mark.parametrize(
+    ("share", "risks", "wanted"),
+    [
+        (0.5, (0.2, 0.3), ("A@chunk", 5)),
+        (0.5, (0.3, 0.2), ("A@document", 2)),
+        (1.0, (0.3, 0.2), ("A@document", 4)),
+        (1.0, (0.2, 0.2), ("A@chunk", 10)),
+    ],
+)
+def test_of_both_units_a_share_is_of_the_units_own_exchanges(share, risks, wanted):
+    """The one with fewer exchanges is no shorter prefix of the other."""
+    frame = scores(UNITS)
+    measured = [0.9, *[risks[0]] * 10, *[risks[1]] * 4]
+    both = {"plan": "whole", "unit": "both"}
+    named = {"measured": measured, "measured_low": measured, "measured_high": measured}
+    rule = {"rule": "coverage", "coverage": share}
+    found, _ = chosen(frame, config(releases=both, **rule), 1, **named)
+    assert (found.combination.name, found.n_swaps) == wanted
+    for unit, swaps in (("chunk", 10), ("document", 4)):
+        found, _ = chosen(frame, config(releases=both, **rule, unit=unit), 1, **named)
+        assert (found.combination.unit, found.n_swaps) == (unit, math.ceil(share * swaps))
+        assert found.candidates == swaps + 1
+
+
+def test_the_lowest_risk_of_both_units_is_chosen():
+    frame = scores(UNITS)
+    both = {"plan": "whole", "unit": "both"}
+    for lowest, wanted in (((0.1, 0.3), "A@chunk"), ((0.3, 0.1), "A@document")):
+        measured = [0.9, *[lowest[0]] * 10, *[lowest[1]] * 4]
+        named = {"measured": measured, "measured_low": measured, "measured_high": measured}
+        found, _ = chosen(frame, config(releases=both), 1, **named)
+        assert found.combination.name == wanted
+        assert found.to_dict()["combination"] == wanted
+        assert type(found).from_dict(found.to_dict()) == found
+
+
+def test_a_unit_can_be_named_with_a_combination():
+    named = choices_of(None, None, "Person+Product@document", 12, {})
+    assert named["combination"] == ["Person", "Product"] and named["unit"] == "document"
+    assert choices_of(0.5, None, None, None, {}, "chunk")["unit"] == "chunk"

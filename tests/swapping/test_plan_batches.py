@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from nes_spark.schemas import LEFTOVERS, PLAN
+from nes_spark.schemas import PLAN, PLAN_LEFTOVERS
 from nes_spark.swapping.layers import Drawing, layers_of
 from nes_spark.swapping.plan_batches import donor_batches, exchange_batches, treat_batches
 from nes_spark.swapping.seeds import Secret
@@ -78,7 +78,7 @@ def treated(order, donors, summary=None):
     words = dict.fromkeys(("chunk_id", "category", "status", "summary"), pa.string())
     given = batch([row], **words, **lists, donors=pa.list_(one))
     (found,) = treat_batches(given, PLACES, order, Means())
-    assert found.schema.names == LEFTOVERS.names
+    assert found.schema.names == PLAN_LEFTOVERS.names
     return {r["entity"]: (r["treatment"], r["replacement"], r["reason"]) for r in found.to_pylist()}
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nes_spark.config import ConstraintsConfig, ReleasesConfig, SwappingConfig
-from nes_spark.schemas import FATES, LEFTOVERS, OWN_NAMES, PLAN
+from nes_spark.schemas import FATES, OWN_NAMES, PLAN, PLAN_LEFTOVERS
 from nes_spark.swapping import sample_plan
 from nes_spark.swapping.plan_stages import PlanOptions, name_fates, sample_plans
 
@@ -100,7 +100,7 @@ def drawn(spark, partitions, options, releases, swapping, in_memory_rows=0):
         own_names=own.repartition(partitions),
         means=MEANS,
     )
-    assert plans.plan.columns == PLAN.names and plans.leftovers.columns == LEFTOVERS.names
+    assert plans.plan.columns == PLAN.names and plans.leftovers.columns == PLAN_LEFTOVERS.names
     swaps = [r.asDict(recursive=True) for r in plans.plan.collect()]
     left = [r.asDict(recursive=True) for r in plans.leftovers.collect()]
     plans.unpersist()
@@ -240,7 +240,7 @@ def test_every_name_has_its_fate(spark, unit):
     expected = in_memory("vmf-K1", 0, options, releases, swapping)
     assert len(expected.swaps) > 0 and (unit == "document" or expected.dropped())
     plan = spark.createDataFrame(plans.plan.collect(), PLAN.ddl)
-    leftovers = spark.createDataFrame(plans.leftovers.collect(), LEFTOVERS.ddl)
+    leftovers = spark.createDataFrame(plans.leftovers.collect(), PLAN_LEFTOVERS.ddl)
     plans.unpersist()
     for share in (None, 0.3):
         found = name_fates(plan, leftovers, data["cells"], options, releases.must_change, share)

@@ -127,3 +127,13 @@ def test_texts_that_are_dropped_are_empty_and_other_replacements_stand_beside(co
     for i in dated:
         assert "June 7" in done[i].text
         assert invert_edits(done[i].text, done[i].edits) == texts[i]
+
+
+@pytest.mark.parametrize("unit", ["chunk", "document"])
+def test_a_unit_has_the_plans_that_it_has_alone(unit):
+    alone, entities = settings(unit=unit, further=["Quantity", "Term"])
+    both, _ = settings(unit="both", further=["Quantity", "Term"])
+    assert options_of_whole(both, entities, unit) == options_of_whole(alone, entities)
+    for wrong in ("", "both", "page"):
+        with pytest.raises(ValueError, match="'unit' parameter of options_of_whole"):
+            options_of_whole(both, entities, wrong)

@@ -4,7 +4,7 @@ import pytest
 
 from nes_spark.audit.linkage import swap_entities
 from nes_spark.config import EntitiesConfig, ReleasesConfig, SwappingConfig
-from nes_spark.schemas import CELLS, CHUNKS, EDITS, LEFTOVERS, MENTIONS, PLAN, SWAPS
+from nes_spark.schemas import CELLS, CHUNKS, EDITS, LEFTOVERS, MENTIONS, PLAN, PLAN_LEFTOVERS, SWAPS
 from nes_spark.swapping.rewriting import invert_edits
 from nes_spark.swapping.seeds import Secret
 from nes_spark.swapping.stages import rewrite
@@ -51,7 +51,7 @@ LATE = next(
     secret for secret in map(Secret, range(1, 99)) if secret.digest("left over", "c#0")[0] >= 128
 )
 LEFT_ROWS = [
-    ("s", "chunk", 0, "c#0", "Person", "Ada Quill", "donor", "Maria Lindqvist", "a#0", "no_partner")
+    ("s", J, 0, "c#0", "Person", "Ada Quill", "donor", "Maria Lindqvist", "a#0", "no_partner")
 ]
 
 
@@ -166,7 +166,7 @@ def test_every_mention_has_its_fate(tables):
 
 
 def left(chunk, category, entity, treatment, replacement=None):
-    return ("s", "chunk", 0, chunk, category, entity, treatment, replacement, None, "no_partner")
+    return ("s", J, 0, chunk, category, entity, treatment, replacement, None, "no_partner")
 
 
 def test_a_chunk_is_dropped_or_summarised_as_a_whole_and_comes_back(spark, tables):
@@ -265,7 +265,7 @@ def test_documents_are_exchanged_chunk_by_chunk(spark, partitions):
         for side in ("a", "b"):
             mine = {e["old"]: e["new"] for e in row["exchanged"] if e["side"] == side}
             assert mine == {n: other[n] for n in names[row[f"chunk_{side}"]]}
-    rest = leftovers_by_chunk(spark.createDataFrame(left, LEFTOVERS.ddl), held).collect()
+    rest = leftovers_by_chunk(spark.createDataFrame(left, PLAN_LEFTOVERS.ddl), held).collect()
     assert [(r["chunk_id"], r["replacement"], r["donor"]) for r in rest] == [("z#0", "Odd", "w#1")]
 
 
@@ -279,3 +279,39 @@ def test_candidates_are_tenths_of_the_sequence(spark):
         4, 8, 12, 15, 19, 23, 26, 30, 34, 37,
     ]  # fmt: skip
     assert sorted(r["n_swaps"] for r in found if r["setting"] == "t") == [1, 2, 3]
+
+
+@pytest.mark.parametrize("parts", [1, 2, 7])
+def test_what_is_left_over_follows_its_own_sequence(spark, parts):
+    """Sequences of both units stand in the same tables; neither looks at the other's."""
+    names = [f"{J}@{unit}" for unit in ("chunk", "document")]
+    n, lasts = 60, dict(zip(names, (40, 8), strict=True))
+    swaps = [
+        ("s", j, 0, k, f"{k}#0", f"{k}#1") for j, last in lasts.items() for k in range(1, last + 1)
+    ]
+    schema = "setting string, combination string, draw int, `order` int, chunk_a string, "
+    schema += "chunk_b string"
+    rows = [
+        ("s", j, *left(f"{i}#{s}", "Person", "Ada", "drop" if i % 5 == 0 else "donor", "Una")[2:])
+        for j in names
+        for i in range(n)
+        for s in (0, 1)
+    ]
+
+    def orders(only):
+        found = leftover_orders(
+            spark.createDataFrame([r for r in rows if r[1] in only], LEFTOVERS.ddl).repartition(
+                parts
+            ),
+            spark.createDataFrame([r for r in swaps if r[1] in only], schema).repartition(parts),
+            LATE,
+        )
+        steps = leftover_steps(found).collect()
+        assert len(steps) == 2 * n * len(only)
+        return {(r["combination"], r["chunk_id"]): r["order"] for r in steps}
+
+    both = orders(names)
+    assert both == orders(names[:1]) | orders(names[1:])
+    for j, last in lasts.items():
+        mine = [order for (name, _), order in both.items() if name == j]
+        assert max(mine) <= last and len(set(mine)) > 1
