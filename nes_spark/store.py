@@ -471,18 +471,22 @@ class Store:
     def write_table(
         self,
         name: str,
-        frame: DataFrame,
+        frame: DataFrame | pd.DataFrame | Sequence[tuple[Any, ...]],
         key: str,
         inputs: Mapping[str, str] | None = None,
     ) -> Manifest:
         """Write a table and commit it.
 
+        Rows that are in this process already are written by it: Spark would take them over, plan
+        two queries and give the same file.
+
         Parameters
         ----------
         name : str
             A name in :data:`nes_spark.schemas.TABLES`.
-        frame : pyspark.sql.DataFrame
-            Its rows; must have exactly the declared columns (in any order).
+        frame : pyspark.sql.DataFrame, pandas.DataFrame or sequence of tuple
+            Its rows; a frame must have exactly the declared columns (in any order), a tuple holds
+            their values in the declared order. In a pandas frame NaN is null.
         key : str
             Digest of all that the content depends on.
         inputs : mapping, optional
@@ -499,19 +503,22 @@ class Store:
             When the columns differ from the declared ones or the disk refuses.
         """
         table = TABLES[name]
-        missing = set(table.names) ^ set(frame.columns)
+        columns = getattr(frame, "columns", table.names)
+        missing = set(table.names) ^ set(columns)
         if missing:
             raise InfrastructureError(
                 f"table {name}: columns {sorted(missing)} are missing or not declared"
             )
         inside(f"table {name}")
         self._discard(name)
-        columns = [f"CAST(`{c.name}` AS {c.type}) AS `{c.name}`" for c in table.columns]
-        target = self.path("stages", name)
-        frame.selectExpr(*columns).write.mode("overwrite").parquet(target)
-        rows, content = self._small_digest(name) or _digest(
-            frame.sparkSession.read.schema(table.ddl).parquet(target)
-        )
+        session: SparkSession | None = getattr(frame, "sparkSession", None)
+        if session is None:
+            self._write_rows(name, frame)
+        else:
+            theirs: Any = frame
+            cast = [f"CAST(`{c.name}` AS {c.type}) AS `{c.name}`" for c in table.columns]
+            theirs.selectExpr(*cast).write.mode("overwrite").parquet(self.path("stages", name))
+        rows, content = self._content(name, session)
         return self._commit(
             Manifest(
                 name,
@@ -523,6 +530,42 @@ class Store:
                 files=self._facts(name),
             )
         )
+
+    def _write_rows(self, name: str, rows: Any) -> None:
+        """Write rows of this process as the one file of a table."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        schema = arrow_schema(TABLES[name].ddl)
+        if hasattr(rows, "columns"):
+            found = pa.Table.from_pandas(rows[schema.names], schema, preserve_index=False)
+        else:
+            values = zip(*rows, strict=True) if rows else ([] for _ in schema)
+            columns = [pa.array(v, f.type) for v, f in zip(values, schema, strict=True)]
+            found = pa.Table.from_arrays(columns, schema=schema)
+        folder = posixpath.join(self._path, "stages", name)
+        try:
+            self._fs.create_dir(folder, recursive=True)
+            with self._fs.open_output_stream(posixpath.join(folder, "part-0.parquet")) as sink:
+                pq.write_table(found.replace_schema_metadata(None), sink, compression="snappy")
+        except OSError as error:
+            raise InfrastructureError(_disk_message(folder, error)) from None
+
+    def _content(self, name: str, session: SparkSession | None) -> tuple[int, str]:
+        """Rows and digest of a table's files, with Spark where they are large and Spark is there.
+
+        A string that is too long to be hashed here is a document's: such tables come from Spark.
+        """
+        from pyspark.sql import SparkSession
+
+        found = self._small_digest(name)
+        if found is None:
+            session = session or SparkSession.getActiveSession()
+            assert session is not None
+            found = _digest(
+                session.read.schema(TABLES[name].ddl).parquet(self.path("stages", name))
+            )
+        return found
 
     def _small_digest(self, name: str) -> tuple[int, str] | None:
         """As :func:`_digest`, without Spark; None for a table that is not small."""
