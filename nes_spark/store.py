@@ -20,6 +20,7 @@ import posixpath
 import re
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -633,6 +634,30 @@ class Store:
         """Yield rows of a finished table, batch by batch and without Spark, in any order."""
         for batch in self._dataset(name).to_batches(columns=columns):
             yield from zip(*(batch.column(c).to_pylist() for c in columns), strict=True)
+
+    def counts(self, name: str, columns: list[str], weight: str | None = None) -> dict[Any, int]:
+        """Count the rows of a finished table by some of its columns, batch by batch, without Spark.
+
+        For columns with few values: memory grows with these, not with rows.
+
+        Parameters
+        ----------
+        name : str
+            Table.
+        columns : list of str
+        weight : str, optional
+            A column of integers to add up in place of rows.
+
+        Returns
+        -------
+        dict
+            Values of the columns (a tuple; one column's by itself) -> count, in ascending order.
+        """
+        found: Counter[Any] = Counter()
+        for row in self.rows(name, columns if weight is None else [*columns, weight]):
+            values = row[: len(columns)]
+            found[values if len(columns) > 1 else values[0]] += 1 if weight is None else row[-1]
+        return dict(sorted(found.items()))
 
     def _dataset(self, name: str) -> Any:
         """Open the files of a finished table with pyarrow, in the order of their names."""

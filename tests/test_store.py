@@ -74,6 +74,18 @@ def test_rows_of_this_process_are_the_table_that_spark_writes(spark, store, tabl
     assert store.is_current(table.name, "k")
 
 
+def test_rows_are_counted_by_some_columns(spark, store):
+    frame = status_frame(spark, ROWS, 3)
+    store.write_table("status", frame, "k")
+    counted = store.counts("status", ["status"])
+    assert counted == {r["status"]: r["count"] for r in frame.groupBy("status").count().collect()}
+    assert [*counted] == sorted(counted)
+    assert store.counts("status", ["status", "chunk_id"]) == {(s, c): 1 for c, s in ROWS}
+    leaks = [("c1", "d", "e", "name", "exact", 2), ("c2", "d", "e", "name", "exact", 3)]
+    store.write_table("leaks", leaks, "k")
+    assert store.counts("leaks", ["kind", "rule"], weight="n") == {("name", "exact"): 5}
+
+
 def test_no_rows_are_a_table_too(spark, store):
     theirs = store.write_table("swept", spark.createDataFrame([], SWEPT.ddl), "k")
     mine = store.write_table("swept", [], "k")

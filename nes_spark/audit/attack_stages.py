@@ -44,7 +44,9 @@ def attack(view: View, config: AuditConfig, table: str) -> DataFrame | Rows:
     InputError
         When there is nothing to learn from.
     """
-    found = [function(view, config) for function in attacks_of(config, table)]
+    found: list[DataFrame | Rows] = [
+        function(view, config) for function in attacks_of(config, table)
+    ]
     if not found:
         raise parameter_error("attack", "table", "one that an adversary fills", table)
     rows = [part for part in found if isinstance(part, list)]
