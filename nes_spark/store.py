@@ -20,6 +20,7 @@ import posixpath
 import re
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -30,7 +31,7 @@ from pyarrow import fs as pafs
 from nes_spark import scratch
 from nes_spark.errors import InfrastructureError, InputError
 from nes_spark.logs import LOGGER, inside
-from nes_spark.schemas import TABLES
+from nes_spark.schemas import TABLES, arrow_schema
 from nes_spark.versions import code_version
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 
 MANIFEST = "_manifest.json"
 FORMAT = 2
+#: Rows and bytes (not compressed) of tables that are hashed without a query.
+SMALL_ROWS, SMALL_BYTES = 20_000, 4 << 20
 _NO_PACKAGE = "ClassNotFoundException: Class org.apache.hadoop.fs"
 #: More bytes than this are not read again to see whether they changed: names, sizes and rows only.
 READ_AGAIN = 4 << 30
@@ -469,18 +472,22 @@ class Store:
     def write_table(
         self,
         name: str,
-        frame: DataFrame,
+        frame: DataFrame | pd.DataFrame | Sequence[tuple[Any, ...]],
         key: str,
         inputs: Mapping[str, str] | None = None,
     ) -> Manifest:
         """Write a table and commit it.
 
+        Rows that are in this process already are written by it: Spark would take them over, plan
+        two queries and give the same file.
+
         Parameters
         ----------
         name : str
             A name in :data:`nes_spark.schemas.TABLES`.
-        frame : pyspark.sql.DataFrame
-            Its rows; must have exactly the declared columns (in any order).
+        frame : pyspark.sql.DataFrame, pandas.DataFrame or sequence of tuple
+            Its rows; a frame must have exactly the declared columns (in any order), a tuple holds
+            their values in the declared order. In a pandas frame NaN is null.
         key : str
             Digest of all that the content depends on.
         inputs : mapping, optional
@@ -497,17 +504,22 @@ class Store:
             When the columns differ from the declared ones or the disk refuses.
         """
         table = TABLES[name]
-        missing = set(table.names) ^ set(frame.columns)
+        columns = getattr(frame, "columns", table.names)
+        missing = set(table.names) ^ set(columns)
         if missing:
             raise InfrastructureError(
                 f"table {name}: columns {sorted(missing)} are missing or not declared"
             )
         inside(f"table {name}")
         self._discard(name)
-        columns = [f"CAST(`{c.name}` AS {c.type}) AS `{c.name}`" for c in table.columns]
-        target = self.path("stages", name)
-        frame.selectExpr(*columns).write.mode("overwrite").parquet(target)
-        rows, content = _digest(frame.sparkSession.read.schema(table.ddl).parquet(target))
+        session: SparkSession | None = getattr(frame, "sparkSession", None)
+        if session is None:
+            self._write_rows(name, frame)
+        else:
+            theirs: Any = frame
+            cast = [f"CAST(`{c.name}` AS {c.type}) AS `{c.name}`" for c in table.columns]
+            theirs.selectExpr(*cast).write.mode("overwrite").parquet(self.path("stages", name))
+        rows, content = self._content(name, session)
         return self._commit(
             Manifest(
                 name,
@@ -519,6 +531,57 @@ class Store:
                 files=self._facts(name),
             )
         )
+
+    def _write_rows(self, name: str, rows: Any) -> None:
+        """Write rows of this process as the one file of a table."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        schema = arrow_schema(TABLES[name].ddl)
+        if hasattr(rows, "columns"):
+            found = pa.Table.from_pandas(rows[schema.names], schema, preserve_index=False)
+        else:
+            values = zip(*rows, strict=True) if rows else ([] for _ in schema)
+            columns = [pa.array(v, f.type) for v, f in zip(values, schema, strict=True)]
+            found = pa.Table.from_arrays(columns, schema=schema)
+        folder = posixpath.join(self._path, "stages", name)
+        try:
+            self._fs.create_dir(folder, recursive=True)
+            with self._fs.open_output_stream(posixpath.join(folder, "part-0.parquet")) as sink:
+                pq.write_table(found.replace_schema_metadata(None), sink, compression="snappy")
+        except OSError as error:
+            raise InfrastructureError(_disk_message(folder, error)) from None
+
+    def _content(self, name: str, session: SparkSession | None) -> tuple[int, str]:
+        """Rows and digest of a table's files, with Spark where they are large and Spark is there.
+
+        A string that is too long to be hashed here is a document's: such tables come from Spark.
+        """
+        from pyspark.sql import SparkSession
+
+        found = self._small_digest(name)
+        if found is None:
+            session = session or SparkSession.getActiveSession()
+            assert session is not None
+            found = _digest(
+                session.read.schema(TABLES[name].ddl).parquet(self.path("stages", name))
+            )
+        return found
+
+    def _small_digest(self, name: str) -> tuple[int, str] | None:
+        """As :func:`_digest`, without Spark; None for a table that is not small."""
+        from nes_spark.rowhash import row_hashes
+
+        files = self._parts(name)
+        groups = [group for part in files.get_fragments() for group in part.row_groups]
+        if (
+            sum(g.num_rows for g in groups) > SMALL_ROWS
+            or sum(g.total_byte_size for g in groups) > SMALL_BYTES
+        ):
+            return None
+        schema = arrow_schema(TABLES[name].ddl)
+        found = row_hashes(files.replace_schema(schema).to_table())
+        return None if found is None else _told(len(found), sum(found.view("int64").tolist()))
 
     def finish(self, name: str, **changes: Any) -> Manifest:
         """Add wall time or details to a committed manifest."""
@@ -571,6 +634,30 @@ class Store:
         """Yield rows of a finished table, batch by batch and without Spark, in any order."""
         for batch in self._dataset(name).to_batches(columns=columns):
             yield from zip(*(batch.column(c).to_pylist() for c in columns), strict=True)
+
+    def counts(self, name: str, columns: list[str], weight: str | None = None) -> dict[Any, int]:
+        """Count the rows of a finished table by some of its columns, batch by batch, without Spark.
+
+        For columns with few values: memory grows with these, not with rows.
+
+        Parameters
+        ----------
+        name : str
+            Table.
+        columns : list of str
+        weight : str, optional
+            A column of integers to add up in place of rows.
+
+        Returns
+        -------
+        dict
+            Values of the columns (a tuple; one column's by itself) -> count, in ascending order.
+        """
+        found: Counter[Any] = Counter()
+        for row in self.rows(name, columns if weight is None else [*columns, weight]):
+            values = row[: len(columns)]
+            found[values if len(columns) > 1 else values[0]] += 1 if weight is None else row[-1]
+        return dict(sorted(found.items()))
 
     def _dataset(self, name: str) -> Any:
         """Open the files of a finished table with pyarrow, in the order of their names."""
@@ -707,7 +794,11 @@ def _digest(frame: DataFrame) -> tuple[int, str]:
         F.count(F.lit(1)).alias("rows"), F.sum("h").alias("total")
     )
     (found,) = row.collect()
-    return int(found["rows"]), combine(str(found["rows"]), str(found["total"] or 0))
+    return _told(int(found["rows"]), int(found["total"] or 0))
+
+
+def _told(rows: int, total: int) -> tuple[int, str]:
+    return rows, combine(str(rows), str(total))
 
 
 def find_inputs(paths: Iterable[str]) -> None:

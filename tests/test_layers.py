@@ -10,8 +10,8 @@ from tests.layering import by_room, circles, graph, imports, module_name
 ROOT = Path(nes_spark.__file__).parent
 #: Rooms from the ground up; a room imports from rooms of earlier lines, or of its own line's left.
 ORDER = (
-    "errors", "lazy", "plain", "showing", "versions", "logs", "scratch", "schemas", "tracking",
-    "session", "failures",
+    "errors", "lazy", "plain", "showing", "versions", "logs", "scratch", "schemas", "rowhash",
+    "tracking", "session", "failures",
     "store", "patterns", "config",
     "embedding", "text", "entities", "mixture", "swapping", "risk", "utility", "releases", "audit",
     "demo", "report", "building", "run", "compare",
@@ -21,7 +21,7 @@ ORDER = (
 #: Doors and ground: what may lie at the top of the package.
 TOP = {
     "__init__", "cli", "doctor", "errors", "failures", "lazy", "logs", "patterns", "plain",
-    "schemas", "scratch", "session", "showing", "store", "tracking", "versions",
+    "rowhash", "schemas", "scratch", "session", "showing", "store", "tracking", "versions",
 }  # fmt: skip
 #: Modules that may import Spark although they are no stages: how a session and a run are opened.
 SPARK = {"session.py", "store.py", "doctor.py"}

@@ -2,11 +2,13 @@ import os
 import stat
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 
 from nes_spark.errors import InfrastructureError
-from nes_spark.schemas import CELLS, STATUS, TABLES
+from nes_spark.schemas import CELLS, JUDGED, MEASURED, STATUS, SWEPT, TABLES
 from nes_spark.store import MANIFEST, Store, combine, input_fingerprint
+from tests.test_rowhash import values_of
 
 
 @pytest.fixture
@@ -46,6 +48,59 @@ def test_maps_enter_the_digest(spark, store):
     first = store.write_table("cells", frame("Ada"), "k").content
     assert store.write_table("cells", frame("Ada"), "k").content == first
     assert store.write_table("cells", frame("Bo"), "k").content != first
+
+
+def told(frame):
+    """Rows in an order of their own, maps in that of their keys."""
+    return sorted(
+        str([sorted(v.items()) if isinstance(v, dict) else v for v in row])
+        for row in frame.collect()
+    )
+
+
+@pytest.mark.parametrize("table", [CELLS, MEASURED, JUDGED], ids=lambda t: t.name)
+def test_rows_of_this_process_are_the_table_that_spark_writes(spark, store, table):
+    rows = [
+        tuple(values_of(c.type, i + k, True) for k, c in enumerate(table.columns)) for i in range(9)
+    ]
+    frame = spark.createDataFrame(rows, table.ddl)
+    theirs = store.write_table(table.name, frame, "k")
+    assert store.read_table(spark, table.name).schema == frame.schema
+    expected = told(store.read_table(spark, table.name))
+    mine = store.write_table(table.name, rows, "k")
+    assert (mine.content, mine.rows) == (theirs.content, 9)
+    assert told(store.read_table(spark, table.name)) == expected
+    assert [*mine.files] == ["part-0.parquet"]
+    assert store.is_current(table.name, "k")
+
+
+def test_rows_are_counted_by_some_columns(spark, store):
+    frame = status_frame(spark, ROWS, 3)
+    store.write_table("status", frame, "k")
+    counted = store.counts("status", ["status"])
+    assert counted == {r["status"]: r["count"] for r in frame.groupBy("status").count().collect()}
+    assert [*counted] == sorted(counted)
+    assert store.counts("status", ["status", "chunk_id"]) == {(s, c): 1 for c, s in ROWS}
+    leaks = [("c1", "d", "e", "name", "exact", 2), ("c2", "d", "e", "name", "exact", 3)]
+    store.write_table("leaks", leaks, "k")
+    assert store.counts("leaks", ["kind", "rule"], weight="n") == {("name", "exact"): 5}
+
+
+def test_no_rows_are_a_table_too(spark, store):
+    theirs = store.write_table("swept", spark.createDataFrame([], SWEPT.ddl), "k")
+    mine = store.write_table("swept", [], "k")
+    assert (mine.content, mine.rows) == (theirs.content, 0)
+    assert store.read_table(spark, "swept").count() == 0
+
+
+def test_no_number_in_a_pandas_frame_is_null_as_with_spark(spark, store):
+    row = {c.name: values_of(c.type, 1, False) for c in MEASURED.columns}
+    number = next(c.name for c in MEASURED.columns if c.type == "double")
+    frame = pd.DataFrame([row, row | {number: float("nan")}])
+    theirs = store.write_table("measured", spark.createDataFrame(frame), "k")
+    assert store.write_table("measured", frame[frame.columns[::-1]], "k").content == theirs.content
+    with pytest.raises(InfrastructureError, match=f"columns .*{number}.* are missing"):
+        store.write_table("measured", frame.drop(columns=number), "k")
 
 
 def test_only_a_finished_table_counts(spark, store):

@@ -12,7 +12,7 @@ import importlib
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nes_spark.errors import ConfigError, parameter_error
 
@@ -80,7 +80,7 @@ class View:
     small: bool = False
 
 
-Attack = Callable[[View, "AuditConfig"], "DataFrame"]
+Attack = Callable[[View, "AuditConfig"], "DataFrame | list[tuple[Any, ...]]"]
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,8 @@ class Adversary:
         Words for the report, without a subject: "knows the names in ..".
     attack : str or callable
         ``module:function``, or the function: takes a :class:`View` and the configuration, returns
-        rows of `table`. Adversaries that one pass serves name the same function.
+        rows of `table`: a frame, or tuples where it works in memory. Adversaries that one pass
+        serves name the same function.
     table : str
         :data:`PREDICTIONS_TABLE` or :data:`PARTNERS_TABLE`.
     gate : bool

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +12,15 @@ from nes_spark.audit.text_stages import text_attack
 from nes_spark.audit.unswap_stages import swap_aware_attack
 from nes_spark.config import AuditConfig
 from nes_spark.errors import parameter_error
-from nes_spark.schemas import PREDICTIONS
+from nes_spark.schemas import TABLES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+Rows = list[tuple[Any, ...]]
 
-def attack(view: View, config: AuditConfig, table: str) -> DataFrame:
+
+def attack(view: View, config: AuditConfig, table: str) -> DataFrame | Rows:
     """Let every registered adversary that is switched on try.
 
     Parameters
@@ -33,8 +34,8 @@ def attack(view: View, config: AuditConfig, table: str) -> DataFrame:
 
     Returns
     -------
-    pyspark.sql.DataFrame
-        Rows of that table, of all of them.
+    pyspark.sql.DataFrame or list of tuple
+        Rows of that table, of all of them; a list where all worked in memory.
 
     Raises
     ------
@@ -43,10 +44,17 @@ def attack(view: View, config: AuditConfig, table: str) -> DataFrame:
     InputError
         When there is nothing to learn from.
     """
-    found = [function(view, config) for function in attacks_of(config, table)]
+    found: list[DataFrame | Rows] = [
+        function(view, config) for function in attacks_of(config, table)
+    ]
     if not found:
         raise parameter_error("attack", "table", "one that an adversary fills", table)
-    return reduce(lambda a, b: a.unionByName(b), found)
+    rows = [part for part in found if isinstance(part, list)]
+    if len(rows) == len(found):
+        return [row for part in rows for row in part]
+    session, ddl = view.cells.sparkSession, TABLES[table].ddl
+    frames = [session.createDataFrame(p, ddl) if isinstance(p, list) else p for p in found]
+    return reduce(lambda a, b: a.unionByName(b), frames)
 
 
 def _rows(frame: DataFrame) -> list[dict[str, Any]]:
@@ -57,29 +65,23 @@ def _targets(view: View) -> list[dict[str, Any]]:
     return _rows(view.rewrites.select("draw", "chunk_id", "text", "edits"))
 
 
-def _in_memory(found: Iterable[tuple[Any, ...]], view: View) -> DataFrame:
-    return view.cells.sparkSession.createDataFrame(list(found), PREDICTIONS.ddl)
-
-
-def linkage(view: View, config: AuditConfig) -> DataFrame:
+def linkage(view: View, config: AuditConfig) -> DataFrame | Rows:
     """Run :func:`nes_spark.audit.stages.linkage_attack`, in memory where the tables are small."""
     if view.small and not view.knowledge:
-        return _in_memory(
-            linkage_predictions(_rows(view.cells), _targets(view), config, view.hidden), view
-        )
+        return [*linkage_predictions(_rows(view.cells), _targets(view), config, view.hidden)]
     return linkage_attack(
         view.cells, view.rewrites, config, view.hidden, view.knowledge.get("cells")
     )
 
 
-def text(view: View, config: AuditConfig) -> DataFrame:
+def text(view: View, config: AuditConfig) -> DataFrame | Rows:
     """Run :func:`nes_spark.audit.text_stages.text_attack`, in memory where the tables are small."""
     if view.small and not view.knowledge:
         spans: dict[str, list[tuple[int, int]]] = {}
         for row in view.mentions.select("chunk_id", "start", "end").collect():
             spans.setdefault(row["chunk_id"], []).append((row["start"], row["end"]))
         chunks = _rows(view.chunks.select("chunk_id", "document_id", "metadata", "text"))
-        return _in_memory(text_predictions(chunks, spans, _targets(view), config), view)
+        return [*text_predictions(chunks, spans, _targets(view), config)]
     known = view.knowledge
     return text_attack(
         view.chunks,

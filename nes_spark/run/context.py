@@ -72,10 +72,9 @@ class Context:
     def words(self) -> int:
         """Count the words of all chunks, about; once for as long as the run is open."""
         if self._words is None:
-            from pyspark.sql import functions as F
-
-            found = self.table("chunks").agg(F.sum(F.size(F.split("text", " ")))).first()
-            self._words = int(found[0] or 0) if found else 0
+            self._words = sum(
+                text.count(" ") + 1 for (text,) in self.store.rows("chunks", ["text"])
+            )
         return self._words
 
     def cache_path(self) -> str | None:

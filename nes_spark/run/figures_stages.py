@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -10,9 +11,16 @@ if TYPE_CHECKING:
 
 
 def corpus_figures(
-    documents: DataFrame, quarantine: DataFrame, chunks: DataFrame, mentions: DataFrame
+    documents: DataFrame, reasons: Mapping[str, int], chunks: DataFrame, mentions: DataFrame
 ) -> dict[str, Any]:
     """Count what came in and what was found.
+
+    Parameters
+    ----------
+    documents, chunks, mentions : pyspark.sql.DataFrame
+        Finished tables.
+    reasons : mapping of str to int
+        Reason -> documents that were quarantined for it.
 
     Returns
     -------
@@ -26,9 +34,6 @@ def corpus_figures(
     (docs,) = documents.agg(
         F.count(F.lit(1)).alias("n"), F.countDistinct("metadata").alias("m")
     ).collect()
-    reasons = {
-        row["reason"]: int(row["count"]) for row in quarantine.groupBy("reason").count().collect()
-    }
     (parts,) = chunks.agg(
         F.count(F.lit(1)).alias("n"),
         F.sum("n_words").alias("words"),

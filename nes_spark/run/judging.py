@@ -98,7 +98,7 @@ def fidelity_of_candidates(context: Context) -> pd.DataFrame:
     return context.store.read_pandas("fidelity")
 
 
-def judge_stage(context: Context) -> dict[str, DataFrame]:
+def judge_stage(context: Context) -> dict[str, list[tuple[Any, ...]]]:
     """Give tables ``judged`` and ``fidelity``."""
     from nes_spark.run.measuring import tenths
     from nes_spark.swapping.stages import apply_must_change
@@ -106,7 +106,7 @@ def judge_stage(context: Context) -> dict[str, DataFrame]:
     from nes_spark.utility.judge_stages import collect_histories
     from nes_spark.utility.sampling import sampling_key
 
-    config, spark = context.config, context.spark
+    config = context.config
     texts: list[dict[str, Any]] = []
     fidelity: list[dict[str, Any]] = []
     if config.utility.judge != OFF:
@@ -144,14 +144,10 @@ def judge_stage(context: Context) -> dict[str, DataFrame]:
         texts = [{"setting": setting, **row} for row in found.texts]
         fidelity = [{"setting": setting, **row} for row in found.fidelity]
 
-    def table(rows: list[dict[str, Any]], names: Sequence[str], ddl: str) -> DataFrame:
-        values = [tuple(_null(row[name]) for name in names) for row in rows]
-        return spark.createDataFrame(values, ddl).coalesce(1)
+    def table(rows: list[dict[str, Any]], names: Sequence[str]) -> list[tuple[Any, ...]]:
+        return [tuple(_null(row[name]) for name in names) for row in rows]
 
-    return {
-        "judged": table(texts, JUDGED.names, JUDGED.ddl),
-        "fidelity": table(fidelity, FIDELITY.names, FIDELITY.ddl),
-    }
+    return {"judged": table(texts, JUDGED.names), "fidelity": table(fidelity, FIDELITY.names)}
 
 
 def judge_details(context: Context) -> dict[str, Any]:
@@ -217,9 +213,7 @@ def judge_chosen(
             row |= {"value": exact, "corpus": exact, "standard_error": math.nan}
             row["chunks"] = row["changed"]
     values = [tuple(_null(row[name]) for name in UTILITY.names) for row in rows]
-    store.write_table(
-        "utility", context.spark.createDataFrame(values, UTILITY.ddl).coalesce(1), key
-    )
+    store.write_table("utility", values, key)
     return store.read_pandas("utility")
 
 

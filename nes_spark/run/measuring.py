@@ -244,7 +244,7 @@ def measure_release(
         return None
     if not fits_in_memory(context):
         found = _measure_sample(context, choice, assembled, key)
-        context.store.write_table("measured", context.spark.createDataFrame(found), key)
+        context.store.write_table("measured", found, key)
         return found
     measurement, entities = _measurement(context, read_public_words(context))
     changed = assembled.where(F.size("edits") > 0).select("chunk_id", "text", "edits").toPandas()
@@ -259,7 +259,7 @@ def measure_release(
         ],
         ignore_index=True,
     )
-    context.store.write_table("measured", context.spark.createDataFrame(found), key)
+    context.store.write_table("measured", found, key)
     _write_review(context, after, key, set(changed["chunk_id"][changed["text"] == ""]))
     return found
 
@@ -272,7 +272,6 @@ def _write_review(
 
     from nes_spark.audit.measured import CHUNKS_KNOWN, CHUNKS_LEFT_OUT
     from nes_spark.audit.review import to_review
-    from nes_spark.schemas import REVIEW
 
     none = pd.DataFrame({"id": [], "rank": [], "attacker": []})
     left_out, known = (guesses.get(unit, none) for unit in (CHUNKS_LEFT_OUT, CHUNKS_KNOWN))
@@ -281,7 +280,7 @@ def _write_review(
         (place, row[0], *map(list, row[1:]))
         for place, row in enumerate(found.itertuples(index=False), start=1)
     ]
-    context.store.write_table("review", context.spark.createDataFrame(rows, REVIEW.ddl), key)
+    context.store.write_table("review", rows, key)
 
 
 def _measure_sample(

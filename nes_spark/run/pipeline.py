@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import posixpath
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial, reduce
 from importlib import metadata
@@ -42,7 +42,8 @@ if TYPE_CHECKING:
 INPUT = "input"
 
 
-Outputs = Mapping[str, "DataFrame"]
+#: What a stage gives: a table of Spark, or its rows where they are in this process already.
+Outputs = Mapping[str, "DataFrame | Sequence[tuple[Any, ...]]"]
 Make = Callable[["DataFrame"], "DataFrame"]
 Take = Callable[..., tuple["DataFrame", int]]
 
@@ -246,11 +247,10 @@ def _recognised(context: Context) -> Outputs:
     from nes_spark.entities.recognizers import GIVEN
     from nes_spark.entities.stages import find_mentions
     from nes_spark.run.earlier_stages import treat_texts
-    from nes_spark.schemas import RECOGNISED
 
     config = context.config.entities
     if config.recognizer == GIVEN:  # they come with the documents
-        return {"recognised": context.spark.createDataFrame([], RECOGNISED.ddl)}
+        return {"recognised": []}
 
     def recognise(chunks: DataFrame) -> DataFrame:
         return find_mentions(spread(chunks, "chunk_id"), config)
@@ -265,18 +265,17 @@ def _mentions(context: Context) -> Outputs:
     from nes_spark.entities.recognizers import GIVEN
     from nes_spark.entities.stages import settle_mentions
     from nes_spark.entities.sweep_stages import find_candidates, settle_candidates
-    from nes_spark.schemas import GIVEN_SPANS, SWEPT
 
     config = context.config.entities
     chunks = spread(context.table("chunks"), "chunk_id")
-    spans = context.spark.createDataFrame([], GIVEN_SPANS.ddl)
+    swept: DataFrame | Sequence[tuple[Any, ...]] = []
+    spans: DataFrame | Sequence[tuple[Any, ...]] = []
     if config.recognizer == GIVEN:
         documents = spread(context.table("documents"), "document_id")
         given = context.keep(given_mentions(documents, chunks, config, context.config.identifiers))
         mentions, spans = settle_mentions(mentions_of(given), config), given_spans(given)
     else:
         mentions = settle_mentions(context.table("recognised"), config)
-    swept = context.spark.createDataFrame([], SWEPT.ddl)
     if config.sweep != "off":
         mentions = context.keep(mentions)
         raw = context.keep(find_candidates(chunks, mentions, config))
@@ -438,7 +437,6 @@ def sampling_tables(context: Context) -> dict[str, Any]:
 
 
 def _swaps(context: Context) -> Outputs:
-    from nes_spark.schemas import LEFTOVERS
     from nes_spark.swapping.stages import sample_candidates
 
     config = context.config
@@ -453,7 +451,7 @@ def _swaps(context: Context) -> Outputs:
         context.secret,
         **sampling_tables(context),
     )
-    return {"swaps": swaps, "leftovers": context.spark.createDataFrame([], LEFTOVERS.ddl)}
+    return {"swaps": swaps, "leftovers": []}
 
 
 def draw_whole(
@@ -649,7 +647,7 @@ def _measured_risk(context: Context) -> Outputs:
         for part in measure_candidates(context)
         for row in part[MEASURED_RISK.names].itertuples(index=False)
     ]
-    return {"measured_risk": context.spark.createDataFrame(found, MEASURED_RISK.ddl)}
+    return {"measured_risk": found}
 
 
 def _measuring_digest(context: Context) -> str:

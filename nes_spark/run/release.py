@@ -361,7 +361,7 @@ def assemble_texts(context: Context, choice: Choice, rewritten: DataFrame) -> Da
 def assemble_release(publication: Publication) -> None:
     """Choose, put every chunk's released text together, and account for every chunk."""
     from nes_spark.releases.publish_stages import chosen_rewrites
-    from nes_spark.run.figures_stages import corpus_figures, given_figures, status_figures
+    from nes_spark.run.figures_stages import corpus_figures, given_figures
 
     context, progress = publication.context, publication.progress
     config, store = context.config, context.store
@@ -390,11 +390,11 @@ def assemble_release(publication: Publication) -> None:
             if "drop" in config.releases.leftover:
                 status = _with_dropped(status, publication.assembled)
             store.write_table("status", status, publication.key)
-            publication.statuses = status_figures(context.table("status"))
+            publication.statuses = store.counts("status", ["status"])
         else:
             publication.statuses = {"unpaired": finished(store, "chunks").rows}
         figures = corpus_figures(
-            documents, context.table("quarantine"), chunks, context.table("mentions")
+            documents, store.counts("quarantine", ["reason"]), chunks, context.table("mentions")
         )
     if config.entities.recognizer == GIVEN:
         figures["given_spans"] = given_figures(context.table("given_spans"))
@@ -563,8 +563,6 @@ def _given_away(publication: Publication) -> dict[str, int]:
 
 def _leaks(context: Context, assembled: DataFrame, key: str) -> list[dict[str, Any]]:
     """List the identifiers that are left in table ``leaks``; return their kinds, rules, counts."""
-    from pyspark.sql import functions as F
-
     from nes_spark.releases.publish_stages import identifiers_left
     from nes_spark.text.leak_stages import index_identifiers
 
@@ -575,8 +573,8 @@ def _leaks(context: Context, assembled: DataFrame, key: str) -> list[dict[str, A
         context.store.write_table("leaks", left, key)
     finally:
         index.drop()
-    counted = context.table("leaks").groupBy("kind", "rule").agg(F.sum("n").alias("n"))
-    return [row.asDict() for row in counted.orderBy("kind", "rule").collect()]
+    counted = context.store.counts("leaks", ["kind", "rule"], weight="n")
+    return [{"kind": kind, "rule": rule, "n": n} for (kind, rule), n in counted.items()]
 
 
 def record_release(publication: Publication) -> None:

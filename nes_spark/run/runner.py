@@ -308,7 +308,9 @@ def _examine(context: Context, stage: Stage) -> None:
             reasons = store.read_pandas("quarantine", ["reason"])["reason"].value_counts()
             listed = ", ".join(f"{n} {reason}" for reason, n in reasons.items())
             raise InputError(f"no document was accepted: {listed or 'the input holds none'}")
-        if context.table("documents").select("metadata").distinct().limit(2).count() < 2:
+        metadata = store.rows("documents", ["metadata"])
+        first = next(metadata)
+        if all(value == first for value in metadata):  # looks no further than the first other one
             raise InputError(
                 f"{accepted.rows} document(s) with one and the same metadata; swapping needs at "
                 "least two documents with different metadata (columns.metadata)"

@@ -28,7 +28,7 @@ from nes_spark.config import (
 from nes_spark.config.sections import SOURCE
 from nes_spark.errors import InputError
 from nes_spark.schemas import DOCUMENTS, QUARANTINE
-from nes_spark.store import local_path, spark_paths
+from nes_spark.store import local_files, local_path, spark_paths
 from nes_spark.text.kinds import check_kinds
 from nes_spark.text.reading import (
     Document,
@@ -92,13 +92,24 @@ def _input_error(path: str, error: AnalysisException) -> InputError:
     return InputError(f"{path}: cannot be read: {first[:200]}")
 
 
+_EXTENSION = r"\.([A-Za-z]+)(?:\.(?:gz|bz2|zst|snappy|lz4))?$"
+
+
 def _listing(spark: SparkSession, path: str) -> list[str]:
     """Distinct file extensions under a path; only names are read."""
+    local = local_path(path)
+    if local is not None:
+        there = local_files(local)
+        if not there and not os.path.isdir(os.path.expanduser(local)):
+            raise InputError(f"{path}: no such file or folder; give an existing path with --input")
+        names = [file.name for file in there if not file.name.startswith((".", "_"))]
+        endings = (re.search(_EXTENSION, name) for name in names)
+        return sorted({"" if found is None else found.group(1).lower() for found in endings})
     files = (
         spark.read.format("binaryFile")
         .option("recursiveFileLookup", "true")
         .load(spark_paths(path))
-    ).select(F.regexp_extract("path", r"\.([A-Za-z]+)(?:\.(?:gz|bz2|zst|snappy|lz4))?$", 1))
+    ).select(F.regexp_extract("path", _EXTENSION, 1))
     try:
         return sorted({row[0].lower() for row in files.distinct().limit(50).collect()})
     except AnalysisException as error:
