@@ -34,23 +34,27 @@ setup: check-java $(STAMP) ## Create .venv and install the project
 demo: setup ## Run the main job on the bundled demo corpus (report in out/demo)
 	@$(BIN)/nes-spark demo
 
-# Three processes side by side, of about equal work: the kernels' tests, and two with a Spark session
+# Four processes side by side, of about equal work: the kernels' tests, and three with a Spark session
 # each (a session waits for Java and for its tasks in turn). What ran in the background is shown last.
 FAST := not slow and not cluster and not browser
-STAGES := $(addprefix tests/,audit swapping mixture releases risk entities embedding utility)
+STAGES := $(addprefix tests/,audit mixture utility risk)
+SWAPS := $(addprefix tests/,swapping releases entities embedding text demo starting)
 test: setup ## Run the fast tests
 	@logs=$$(mktemp -d) || exit 1; running=; \
 	trap 'kill $$running 2>/dev/null; rm -rf "$$logs"; exit 130' INT TERM; \
 	$(BIN)/python -m pytest -m "not spark and $(FAST)" > "$$logs/kernels" 2>&1 & kernels=$$!; \
 	$(BIN)/python -m pytest -m "spark and $(FAST)" $(STAGES) > "$$logs/stages" 2>&1 & stages=$$!; \
-	running="$$kernels $$stages"; \
-	echo "tests of whole runs, reading and the store:"; \
-	$(BIN)/python -m pytest -m "spark and $(FAST)" $(addprefix --ignore=,$(STAGES)); runs=$$?; \
+	$(BIN)/python -m pytest -m "spark and $(FAST)" $(SWAPS) > "$$logs/swaps" 2>&1 & swaps=$$!; \
+	running="$$kernels $$stages $$swaps"; \
+	echo "tests of whole runs, reports and the store:"; \
+	$(BIN)/python -m pytest -m "spark and $(FAST)" $(addprefix --ignore=,$(STAGES) $(SWAPS)); runs=$$?; \
 	wait $$stages; stages=$$?; \
-	echo "tests of stages:"; cat "$$logs/stages"; \
+	echo "tests of attacks, mixtures and measures:"; cat "$$logs/stages"; \
+	wait $$swaps; swaps=$$?; \
+	echo "tests of texts, entities and swaps:"; cat "$$logs/swaps"; \
 	wait $$kernels; kernels=$$?; \
 	echo "tests of kernels:"; cat "$$logs/kernels"; rm -rf "$$logs"; \
-	exit $$((runs || stages || kernels))
+	exit $$((runs || stages || swaps || kernels))
 
 test-slow: setup ## Run all tests, also those that take minutes or start a cluster
 	$(BIN)/python -m pytest

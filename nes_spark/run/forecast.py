@@ -607,12 +607,13 @@ def _run(
 
 def _let_go(session: SparkSession) -> None:
     """Give back what the driver and Java hold of runs that are over, as far as they can."""
+    from pyspark.sql import functions as F
+
     gc.collect()
     with contextlib.suppress(OSError, AttributeError):  # another C library has no such call
         ctypes.CDLL(None).malloc_trim(0)
-    with contextlib.suppress(AttributeError):  # the other end of Spark Connect keeps its own
-        jvm: Any = session.sparkContext._jvm
-        jvm.System.gc()
+    collect = F.java_method(F.lit("java.lang.System"), F.lit("gc"))
+    session.range(1).select(collect).collect()
 
 
 def _parts(
