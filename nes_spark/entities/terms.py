@@ -94,7 +94,8 @@ _NEVER = FUNCTION_WORDS | word_set(
     "gonna wanna gotta nonetheless regardless abroad accordance ago ahead albeit alike almost "
     "alongside alrighty altogether amid amidst anyway apart aside behalf com del elsewhere forth "
     "lieu likewise maybe meantime multi nationwide nearby newly overseas pre pro pursuant rata "
-    "sake somewhat spite versus vice vs worldwide congratulations congrats fact keypad"
+    "sake somewhat spite versus vice vs worldwide congratulations congrats fact keypad difference "
+    "differences upper lower"
 )
 #: Words of accounts, and of meetings about them, in whatever trade: nobody looks for them, and they
 #: rarely read well in each other's place.
