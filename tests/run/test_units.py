@@ -20,8 +20,8 @@ NAMES = "Organization+Person+Product+Location"
 CHUNKS, DOCUMENTS = f"{NAMES}@chunk", f"{NAMES}@document"
 BOTH = WHOLE | {"releases.unit": "both", "utility.judge_texts": 100, "audit.text": False}
 
-# The draws are covered by swapping/test_whole_stages, the choice by run/test_choice, what is refused
-# by run/test_checks; a run with both takes a minute.
+# The draws are covered by swapping/test_whole_stages, the choice by run/test_choice, what is
+# refused by run/test_checks; a run with both takes a minute.
 pytestmark = [pytest.mark.usefixtures("seeded"), pytest.mark.slow]
 
 
