@@ -170,7 +170,8 @@ def main(
             "spark.master=local[2]", f"spark.driver_memory={heap}",
             f"spark.shuffle_partitions={partitions}", f"spark.settings={json.dumps(events)}",
             "report.examples=false", "audit.swap_aware_draws=1", "audit.bootstrap=100",
-            "tracking.enabled=false", *settings,
+            # invented names are drawn by no law that a risk model would know
+            "gates.on_poor_fit=warn", "tracking.enabled=false", *settings,
         ]  # fmt: skip
         env = os.environ | {"NES_SPARK_SEED": SEED, "OMP_NUM_THREADS": "1"}
         began = time.monotonic()
