@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 SEPARATOR = "+"
 #: What may be exchanged as a whole.
 UNITS = ("chunk", "document")
+#: What a release of each is, in words.
+UNIT_WORDS = {
+    "chunk": "the same name becomes different names in two chunks",
+    "document": "a name becomes the same other name throughout its document",
+}
 #: Value of ``releases.unit`` for candidates of both units in one frontier.
 BOTH = "both"
 #: Stands before the unit in the name of a combination, where a run has both.

@@ -630,7 +630,7 @@ def _no_word(text: str, tokens: Sequence[_Token], i: int) -> bool:
 
 def _tokens(text: str, blocked: Sequence[tuple[int, int]], named: Collection[int]) -> list[_Token]:
     """Words with what is known of each; ``named`` holds the starts of mentions that are names."""
-    words = Words.of(text)
+    words, common = Words.of(text), general_english().common
     tokens: list[_Token] = []
     blocked = sorted(blocked)
     at = 0
@@ -640,7 +640,7 @@ def _tokens(text: str, blocked: Sequence[tuple[int, int]], named: Collection[int
             at += 1
         free = not any(s < end for s, _ in blocked[at : at + 1])
         # the words of a heading are no names for being in capitals
-        free = free and not is_heading_word(words, place, general_english().common)
+        free = free and not is_heading_word(words, place, common)
         pieces = _RUN_TOGETHER.split(word)
         for number, piece in enumerate(pieces):
             if piece:

@@ -146,7 +146,7 @@ def term_places(text: str, mentions: Iterable[Mention] = ()) -> list[tuple[int, 
     ----------
     text : str
     mentions : iterable of Mention
-        Nothing is found inside them, nor inside placeholders.
+        Nothing is found inside them, nor inside placeholders, hours and fractions in words.
 
     Examples
     --------

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nes_spark.audit.adversaries import SWAP_AWARE, words_of_adversaries
+from nes_spark.entities.combination import UNIT_WORDS
 from nes_spark.releases.choice import RISKLESS_RULES
 from nes_spark.report.data import MAX_EXAMPLES, ReportData
 
@@ -335,10 +336,8 @@ def _goodness_rows(data: ReportData) -> list[dict[str, Any]]:
 
 #: What a release of a unit is, where a run had both.
 WHOLES = {
-    "chunk": "Each chunk was exchanged on its own: the same name becomes different names in two "
-    "chunks",
-    "document": "Whole documents were exchanged: a name becomes the same other name throughout its "
-    "document",
+    "chunk": f"Each chunk was exchanged on its own: {UNIT_WORDS['chunk']}",
+    "document": f"Whole documents were exchanged: {UNIT_WORDS['document']}",
 }
 #: Units of table ``measured``: who is asked about what, in words.
 ATTACKED_UNITS = {

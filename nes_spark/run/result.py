@@ -6,6 +6,7 @@ import io
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from nes_spark.entities.combination import UNIT_WORDS
 from nes_spark.errors import parameter_error
 from nes_spark.releases.choice import Choice
 from nes_spark.store import Store
@@ -124,16 +125,10 @@ class RunResult:
         return table(head, rows, note=f"Report: {self.report}")
 
 
-#: What a release of a unit is, where a run had both.
-WHOLES = {
-    "chunk": "unit chunk: the same name becomes different names in two chunks",
-    "document": "unit document: a name becomes the same other name throughout its document",
-}
-
-
 def _rows(result: RunResult) -> tuple[str, list[tuple[str, str]]]:
     """What is said of a run: the verdict, and names with their values."""
     figures, choice = result.figures, result.choice
+    unit = choice.combination.unit  # '' where the run has one unit
     quarantined = sum(figures["quarantined"].values())
     rows: list[tuple[str, str]] = [
         (
@@ -157,7 +152,7 @@ def _rows(result: RunResult) -> tuple[str, list[tuple[str, str]]]:
             "chosen release",
             f"{choice.combination.name or 'no swaps'}, {choice.n_swaps} swaps, r = {choice.r:.4f}",
         ),
-        *([("", WHOLES[choice.combination.unit])] if choice.combination.unit else []),
+        *([("", f"unit {unit}: {UNIT_WORDS[unit]}")] if unit else []),
         ("", f"DR = {choice.DR:.4f}, DU = {choice.DU:.4f}, N = {choice.population:.0e}"),
     ]
     rows += _account(result)

@@ -7,6 +7,7 @@ only then moved to its place. What cannot be recorded is not published.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -305,8 +306,8 @@ def _examine(context: Context, stage: Stage) -> None:
         assert accepted is not None
         assert refused is not None
         if accepted.rows == 0:
-            reasons = store.read_pandas("quarantine", ["reason"])["reason"].value_counts()
-            listed = ", ".join(f"{n} {reason}" for reason, n in reasons.items())
+            reasons = Counter(store.counts("quarantine", ["reason"]))
+            listed = ", ".join(f"{n} {reason}" for reason, n in reasons.most_common())
             raise InputError(f"no document was accepted: {listed or 'the input holds none'}")
         metadata = store.rows("documents", ["metadata"])
         first = next(metadata)
