@@ -19,6 +19,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
@@ -64,8 +65,6 @@ class OnnxTransformer:
     ----------
     path : pathlib.Path
         The graph; its weights lie beside it.
-    threads : int, default 1
-        Threads of one matrix product. One in a Spark worker, which has one core.
 
     Raises
     ------
@@ -75,11 +74,13 @@ class OnnxTransformer:
         When it cannot load the graph.
     """
 
-    def __init__(self, path: Path, threads: int = 1) -> None:
+    def __init__(self, path: Path) -> None:
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
+        # Windows run side by side instead (WindowPooling): threads that share the small products
+        # of one window wait for each other.
+        options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
         options.log_severity_level = 3
         # The runtime keeps its buffers: under the small MALLOC_TRIM_THRESHOLD_ of this package's
@@ -87,7 +88,6 @@ class OnnxTransformer:
         # arithmetic itself. Patterns would be kept for each shape, of which there are many here.
         options.enable_cpu_mem_arena = True
         options.enable_mem_pattern = False
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         try:
             self._session: Any = onnxruntime.InferenceSession(
                 str(path), options, providers=["CPUExecutionProvider"]
@@ -145,11 +145,17 @@ class WindowPooling:
     shape : Shape
     batch : int, default 4
         Windows in one forward pass; changes time and memory, no bit of a result.
+    threads : int, default 1
+        Forward passes at a time; as above.
     """
 
-    def __init__(self, tokenizer: Any, forward: Forward, shape: Shape, batch: int = 4) -> None:
+    def __init__(
+        self, tokenizer: Any, forward: Forward, shape: Shape, batch: int = 4, threads: int = 1
+    ) -> None:
         if batch < 1:
             raise parameter_error(type(self).__name__, "batch", "a whole number from 1", batch)
+        if threads < 1:
+            raise parameter_error(type(self).__name__, "threads", "a whole number from 1", threads)
         if shape.window <= OVERLAP + 2:
             raise parameter_error(
                 type(self).__name__, "shape", f"of a window above {OVERLAP + 2}", shape.window
@@ -157,6 +163,7 @@ class WindowPooling:
         self._forward = forward
         self._shape = shape
         self._batch = batch
+        self._threads = threads
         self._first, self._last, self._unknown = (
             tokenizer.token_to_id(t) for t in ("[CLS]", "[SEP]", "[UNK]")
         )
@@ -202,7 +209,8 @@ class WindowPooling:
                 for start, end in window_bounds(len(ids), self._shape.window - 2):
                     windows.append((owner, [self._first, *ids[start:end], self._last]))
         sums = np.zeros((len(windows), self.dimension))
-        for numbers, length in self._batches([len(ids) for _, ids in windows]):
+
+        def read(numbers: list[int], length: int) -> None:
             table = np.zeros((len(numbers), length), dtype=np.int64)
             lengths = np.array([len(windows[w][1]) for w in numbers])
             for row, w in enumerate(numbers):
@@ -210,6 +218,16 @@ class WindowPooling:
             states = self._forward.states(table, lengths)
             for row, w in enumerate(numbers):
                 sums[w] = states[row, : lengths[row]].sum(axis=0, dtype=np.float64)
+
+        batches = list(self._batches([len(ids) for _, ids in windows]))
+        if self._threads == 1:
+            for numbers, length in batches:
+                read(numbers, length)
+        else:
+            # The longest first, so that no thread is left alone with long ones at the end.
+            with ThreadPoolExecutor(self._threads) as pool:
+                for done in [pool.submit(read, *batch) for batch in reversed(batches)]:
+                    done.result()
         means = np.zeros((len(texts), self.dimension))
         total = np.zeros(len(texts))
         for w, (owner, ids) in enumerate(windows):  # windows of a text in their order
@@ -238,7 +256,7 @@ class ContextualEmbedder(WindowPooling):
         ``model.json`` (name, shape, digests of the other files), ``tokenizer.json``, ``graph.onnx``
         and ``weights.safetensors``; by default the model that comes with the package.
     threads : int, default 1
-        Threads of onnxruntime; no bit of a result depends on them.
+        Forward passes at a time; no bit of a result depends on it.
     batch : int, default 4
         Windows in one forward pass.
     runtime : {"auto", "onnxruntime", "numpy"}, default "auto"
@@ -264,8 +282,6 @@ class ContextualEmbedder(WindowPooling):
             raise parameter_error(
                 "ContextualEmbedder", "runtime", "'auto', 'onnxruntime' or 'numpy'", runtime
             )
-        if threads < 1:
-            raise parameter_error("ContextualEmbedder", "threads", "a whole number from 1", threads)
         folder = Path(folder)
         try:
             header = json.loads((folder / "model.json").read_text(encoding="utf-8"))
@@ -289,7 +305,7 @@ class ContextualEmbedder(WindowPooling):
         forward: Forward | None = None
         if runtime != "numpy":
             try:
-                forward = OnnxTransformer(folder / GRAPH, threads)
+                forward = OnnxTransformer(folder / GRAPH)
                 self.runtime = "onnxruntime"
             except ImportError as error:
                 if runtime == "onnxruntime":
@@ -302,7 +318,7 @@ class ContextualEmbedder(WindowPooling):
         if forward is None:
             self.runtime = "numpy"
             forward = NumpyTransformer(read_tensors(folder / WEIGHTS), shape)
-        super().__init__(tokenizer, forward, shape, batch)
+        super().__init__(tokenizer, forward, shape, batch, threads)
         self._name = str(header["name"])
         self.digest = hashlib.sha256("".join(found[n] for n in sorted(found)).encode()).hexdigest()
 
@@ -340,6 +356,6 @@ def load_contextual(threads: int = 1) -> ContextualEmbedder:
     Parameters
     ----------
     threads : int, default 1
-        Threads of onnxruntime: one in a Spark worker, the number of cores on an idle driver.
+        Forward passes at a time: one in a Spark worker, the number of cores on an idle driver.
     """
     return _load(threads)
