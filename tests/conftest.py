@@ -44,7 +44,7 @@ def spark():
 
 
 def _remember_names_of_java():
-    """Ask Java once what ``functions`` or ``org.apache`` is: it looks into all its jars each time."""
+    """Ask Java once what ``functions`` or ``org.apache`` is: it looks into all jars each time."""
     from py4j.java_gateway import JavaClass, JavaPackage, JVMView
 
     def remembering(ask):
