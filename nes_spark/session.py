@@ -243,6 +243,7 @@ def get_session(
             "spark.driver.bindAddress": "127.0.0.1",
         }
         if local:
+            settings["spark.python.daemon.module"] = "nes_spark.workers"
             settings["spark.sql.shuffle.partitions"] = str(2 * (os.cpu_count() or 1))
             # 64 MB of texts, Spark's default, are minutes in Python: too few tasks for even work.
             settings["spark.sql.adaptive.advisoryPartitionSizeInBytes"] = "16m"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 
 import pytest
@@ -35,8 +36,30 @@ def spark():
         master="local[2]", shuffle_partitions=1, driver_memory="2g", settings=FEWER_STEPS
     )
     session = get_session(config, "nes_spark tests", short=True)
+    _remember_names_of_java()
+    for form in ("short", "long"):  # else every plan node looks through the stack for its caller
+        session.sparkContext.setLocalProperty(f"callSite.{form}", "a test")
     yield session
     session.stop()
+
+
+def _remember_names_of_java():
+    """Ask Java once what ``functions`` or ``org.apache`` is: it looks into all jars each time."""
+    from py4j.java_gateway import JavaClass, JavaPackage, JVMView
+
+    def remembering(ask):
+        @functools.wraps(ask)
+        def look(self, name):
+            found = ask(self, name)
+            if isinstance(found, (JavaClass, JavaPackage)):
+                self.__dict__[name] = found
+            return found
+
+        return look
+
+    for kind in (JVMView, JavaPackage):
+        if not hasattr(kind.__getattr__, "__wrapped__"):
+            kind.__getattr__ = remembering(kind.__getattr__)
 
 
 #: A query over few rows costs what its plan and its tasks cost. Without adaptive execution it is

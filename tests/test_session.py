@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import stat
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from nes_spark import scratch, session
+from nes_spark import scratch, session, workers
 from nes_spark.config import SparkConfig
 from nes_spark.errors import InfrastructureError
 from nes_spark.session import warn_about_encryption
@@ -261,6 +262,26 @@ def test_a_session_for_short_jobs_compiles_little_where_it_is_local(monkeypatch,
     own = {"settings": {"spark.sql.codegen.wholeStage": "true"}}
     mine = settings_of(monkeypatch, tmp_path, short=True, config=own)
     assert mine["spark.sql.codegen.wholeStage"] == "true"
+
+
+def test_workers_share_their_libraries_where_the_session_is_of_this_machine(monkeypatch, tmp_path):
+    name = "spark.python.daemon.module"
+    assert settings_of(monkeypatch, tmp_path)[name] == workers.__name__
+    assert name not in settings_of(monkeypatch, tmp_path, config={"master": "spark://h:7077"})
+    own = {"settings": {name: "pyspark.daemon"}}
+    assert settings_of(monkeypatch, tmp_path, config=own)[name] == "pyspark.daemon"
+
+
+def test_a_worker_has_its_libraries_from_the_start(spark):
+    def look(batches):
+        # before this worker has loaded anything but what it needs to come here
+        told = [name for name in workers.LIBRARIES if name in sys.modules]
+        for batch in batches:
+            yield batch.assign(told=",".join(told), frozen=gc.get_freeze_count())
+
+    row = spark.range(1).mapInPandas(look, "id long, told string, frozen long").head()
+    assert row.told.split(",") == list(workers.LIBRARIES)
+    assert row.frozen > 100_000
 
 
 def test_an_event_log_goes_to_the_folder_that_is_asked_for(monkeypatch, tmp_path):
