@@ -302,6 +302,12 @@ _NO_MODEL = re.compile(
 )
 #: A code of a substance that the transcript has cut ("ABC- 1234").
 _CUT_CODE = re.compile(r"^- ?\d{3,5}\b")
+#: What every company has: its board, its owners, their meetings.
+_BODIES = re.compile(
+    r"(?:(?:Annual|Audit|Executive|Extraordinary|General|Independent|Management|Managing|Ordinary"
+    r"|Special|Supervisory) )*(?:Board|Committee|Directors?|Governors|Managers|Meeting|Members"
+    r"|Shareholders?|Stockholders?|Trustees)(?: Meeting)?"
+)
 _MARKS = re.compile(r"<[a-z_]+>")
 
 
@@ -525,6 +531,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule("jargon", lambda s: s.is_jargon, None),
     Rule("title without a name", lambda s: s.is_title, None),
+    Rule("body of any company", lambda s: bool(_BODIES.fullmatch(s.surface)), None),
     Rule("institution named before", lambda s: s.is_defined, None),
     Rule(
         "general word that begins a sentence",

@@ -30,6 +30,15 @@ def test_amounts_are_no_names(rules, amount):
     assert found(rules, f"We invested {amount} in the plant.") == set()
 
 
+@pytest.mark.parametrize(
+    "body", ["Board of Directors", "General Shareholders' Meeting", "Audit Committee"]
+)
+def test_bodies_of_any_company_are_no_names(body):
+    recognizer = load_recognizer("bundled")
+    (found_,) = recognizer([f"In September, the {body} declared a special dividend. Next slide."])
+    assert [m.surface for m in found_ if m.category != "Date"] == []
+
+
 def test_a_currency_or_standard_names_no_place():
     recognizer = load_recognizer("bundled")
     texts = [
