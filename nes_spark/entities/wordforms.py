@@ -573,8 +573,8 @@ def is_noun_too(form: str, nouns: int, others: int, plural: bool) -> bool:
     if "adjective" not in kinds_of(form):
         return True
     words = _dictionary()[0]
-    if form.endswith("ic") and f"{form}s" in words and "S" not in words.get(form, ""):
-        return False  # "economics" is a word of its own
+    if form.endswith("ic") and form in words and "M" not in words[form]:
+        return False  # nothing is an economic's; its plural is a science
     if _is_graded(form):
         return plural
     return nouns >= others / 5
