@@ -61,7 +61,7 @@ _ENDINGS = tuple((re.compile(rf"\w{{2,}}(?:{endings})"), kind) for endings, kind
 #: Plurals without an s, and past forms that are no regular ones.
 _IRREGULAR = word_set(
     "children people men women feet teeth mice geese cattle police bacteria criteria phenomena "
-    "alumni fungi stimuli"
+    "alumni fungi stimuli media"
 )
 _PAST = word_set(
     "arisen arose awoke awoken beat beaten became begun began bent bet bitten blew blown born "
@@ -136,6 +136,8 @@ _PARTICLES = word_set("off out up down away back")
 _NUMBERS = word_set(
     "two three four five six seven eight nine ten dozen hundred thousand million billion trillion"
 )
+#: What stands between a number and its unit.
+_BEFORE_UNITS = word_set("metric short long nautical imperial gross net additional new more")
 _YEAR = re.compile("(?:19|20)[0-9]{2}")
 _FILLERS = word_set("uh um er ah eh mm hmm uhm")
 
@@ -386,7 +388,8 @@ class Words:
         >>> [Words(text).is_counted(text.index(w)) for w in ("plants", "mega", "pesos", "sales")]
         [False, True, True, False]
         """
-        before = self._word(self._at(start) - 1).rstrip("-")
+        k = self._at(start) - 1
+        before = self._word(k - (self._word(k) in _BEFORE_UNITS)).rstrip("-")
         if before in _NUMBERS:
             return True
         return before[:1].isdigit() and not before.endswith("%") and not _YEAR.fullmatch(before)

@@ -39,6 +39,20 @@ def test_bodies_of_any_company_are_no_names(body):
     assert [m.surface for m in found_ if m.category != "Date"] == []
 
 
+def test_places_that_begin_a_sentence_are_whole():
+    recognizer = load_recognizer("bundled")
+    text = "We sold more. North America volumes grew. New York City reopened. New Ohio stores did."
+    (found_,) = recognizer([text])
+    places = [m.surface for m in found_ if m.category == "Location"]
+    assert places == ["North America", "New York City", "Ohio"]
+
+
+def test_regulations_are_no_offices():
+    recognizer = load_recognizer("bundled")
+    (found_,) = recognizer(["It is a measure under SEC Regulation G and Rule 10b-5, as you know."])
+    assert not [m.surface for m in found_ if "Regulation" in m.surface]
+
+
 def test_a_currency_or_standard_names_no_place():
     recognizer = load_recognizer("bundled")
     texts = [

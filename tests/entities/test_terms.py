@@ -242,6 +242,15 @@ def test_people_meet_people():
     assert table.tolist() == [[near(a, b) for b in theirs] for a in ours]
 
 
+def test_a_word_of_the_same_root_comes_last():
+    near = similarities_for(["Term"], "random")["Term"]
+    theirs = ["consumership", "patience", "shopper"]
+    assert near.table(["consumer"], theirs).argmax() == 2
+    assert near("clinical/adjective", "pre-clinical/adjective") < near(
+        "clinical/adjective", "rural/adjective"
+    )
+
+
 def test_a_term_comes_in_as_the_old_one_was_written():
     mentions = term_mentions(
         TEXT, ["cement", "plant"], [Mention(21, 32, "Location", "Cement City")]
