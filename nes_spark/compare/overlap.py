@@ -7,7 +7,7 @@ them may show the original. This counts such chunks, and says why swaps were not
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from nes_spark.run.published import PublishedRun
@@ -34,6 +34,10 @@ class Overlap:
         Why possible swaps were not repeated -> count.
     reused : int
         Chunk ids that stand for another text in the later run.
+    names : dict
+        Category -> (places of shared chunks where both releases show the same other name, places
+        where either shows another name than the original). Places where the category was replaced
+        by its placeholder, or shifted as a date, count too.
     """
 
     shared: int
@@ -45,6 +49,7 @@ class Overlap:
     repeated: int
     reasons: dict[str, int]
     reused: int = 0
+    names: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def __str__(self) -> str:
         def share(part: int, whole: int) -> str:
@@ -56,6 +61,10 @@ class Overlap:
             f"of those that a release swapped     {share(self.swapped_alike, self.swapped)}",
             f"earlier swaps with both chunks here {share(self.possible, self.earlier)}",
             f"repeated                            {share(self.repeated, self.possible)}",
+        ]
+        lines += [
+            f"{category + ', the same in both':<36}{share(*counts)}"
+            for category, counts in sorted(self.names.items())
         ]
         lines += [f"not repeated: {why:<22}{n:,}" for why, n in sorted(self.reasons.items())]
         if self.reused:
@@ -85,7 +94,7 @@ def overlap_of(earlier: str | Path, later: str | Path) -> Overlap:
 
     Notes
     -----
-    Needs memory for one digest a chunk, and no Spark.
+    Needs memory for one digest a chunk and one a replaced name, and no Spark.
     """
     first, second = PublishedRun(earlier), PublishedRun(later)
     texts = [published.digests() for published in (first, second)]
@@ -93,6 +102,14 @@ def overlap_of(earlier: str | Path, later: str | Path) -> Overlap:
     released = [published.changed() for published in (first, second)]
     same = [c for c in shared if released[0].get(c) == released[1].get(c)]
     swapped = {c for c in shared if c in released[0] or c in released[1]}
+    places = [published.replaced() for published in (first, second)]
+    seen: Counter[str] = Counter()
+    repeats: Counter[str] = Counter()
+    for c in swapped:
+        mine, theirs = (found.get(c, {}) for found in places)
+        for place in mine.keys() | theirs.keys():
+            seen[place[0]] += 1
+            repeats[place[0]] += mine.get(place) == theirs.get(place)
     components = second.components()
     pairs = [published.swaps() for published in (first, second)]
     partners = {c: pair for pair in pairs[1] for c in pair}
@@ -121,4 +138,5 @@ def overlap_of(earlier: str | Path, later: str | Path) -> Overlap:
         len(shared), len(same), len(swapped), len(swapped & set(same)),
         len(pairs[0]), possible, repeated, dict(reasons),
         len(texts[0].keys() & texts[1].keys()) - len(shared),
+        {category: (repeats[category], n) for category, n in seen.items()},
     )  # fmt: skip

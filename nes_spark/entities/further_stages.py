@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _PLACES = (
     "`document_id` string, `metadata` string, `chunk_id` string, `start` int, `end` int, "
     "`surface` string, `word` string, `stem` string, `use` string, `predicate` boolean, "
-    "`bare` boolean"
+    "`bare` boolean, `counted` boolean"
 )
 _PLACE_COLUMNS = [part.split("`")[1] for part in _PLACES.split(", ")]
 _USAGE = [field.name for field in fields(Usage)]
@@ -178,7 +178,7 @@ def _places(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
             rows += [
                 (
                     document_id, metadata, chunk_id, p.start, p.end, text[p.start : p.end],
-                    p.word, stem(p.word), p.use, p.predicate, p.bare,
+                    p.word, stem(p.word), p.use, p.predicate, p.bare, p.counted,
                 )
                 for p in term_uses(text, _spans(spans))
             ]  # fmt: skip
@@ -200,6 +200,7 @@ def _abilities(places: DataFrame) -> DataFrame:
         "predicates": times(F.col("predicate")),
         "heads": times(F.col("bare").isNotNull()),
         "bare": times(F.col("bare")),
+        "counted": times(F.col("counted")),
     }
     usage = places.groupBy("stem", "word").agg(*(counted[c].alias(c) for c in _USAGE))
     together = usage.groupBy("stem").agg(F.collect_list(F.struct("word", *_USAGE)).alias("words"))

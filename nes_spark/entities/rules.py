@@ -302,6 +302,18 @@ _NO_MODEL = re.compile(
 )
 #: A code of a substance that the transcript has cut ("ABC- 1234").
 _CUT_CODE = re.compile(r"^- ?\d{3,5}\b")
+#: What every company has: its board, its owners, their meetings.
+_BODIES = re.compile(
+    r"(?:(?:Annual|Audit|Executive|Extraordinary|General|Independent|Management|Managing|Ordinary"
+    r"|Special|Supervisory) )*(?:Board|Committee|Directors?|Governors|Managers|Meeting|Members"
+    r"|Shareholders?|Stockholders?|Trustees)(?: Meeting)?"
+)
+#: First words of places that are words like any other where a sentence begins.
+_QUARTERS = frozenset({"North", "South", "East", "West", "Latin", "Central", "New"})
+#: Rules of offices: no offices.
+_REGULATION = re.compile(
+    r"(?:[A-Z]+ )?(?:Regulation|Rule|Section|Form|Item) [A-Z0-9][A-Z0-9-]{0,6}"
+)
 _MARKS = re.compile(r"<[a-z_]+>")
 
 
@@ -525,6 +537,8 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule("jargon", lambda s: s.is_jargon, None),
     Rule("title without a name", lambda s: s.is_title, None),
+    Rule("regulation or form", lambda s: bool(_REGULATION.fullmatch(s.surface)), None),
+    Rule("body of any company", lambda s: bool(_BODIES.fullmatch(s.surface)), None),
     Rule("institution named before", lambda s: s.is_defined, None),
     Rule(
         "general word that begins a sentence",
@@ -763,6 +777,8 @@ class Rules:
             unit = Judged(text, words, first, last, said, self.lexicon)
             start, end = unit.start, unit.end
             label = self._decide(unit, units)
+            if label == "LOC":
+                start = self._beginning(text, words, first, taken)
             if label == "ORG":
                 legal = _LEGAL_FORM.match(text, end)
                 if legal and not _touches((end, legal.end()), taken):
@@ -770,6 +786,21 @@ class Rules:
             if label is not None:
                 final.append((start, end, label))
         return sorted(final)
+
+    def _beginning(
+        self, text: str, words: Words, first: int, taken: Sequence[tuple[int, int]]
+    ) -> int:
+        """Return where a place begins whose first word may begin a sentence too: North America."""
+        start = words.starts[first]
+        if not first or not words.initial[first - 1]:
+            return start
+        before, end = words.starts[first - 1], words.ends[first - 1]
+        word = text[before:end]
+        # "New Ohio stores opened"
+        known = word != "New" or f"New {words.words[first]}" in self.lexicon.places
+        if word not in _QUARTERS or not known or text[end:start] != " ":
+            return start
+        return start if _touches((before, end), taken) else before
 
     def _units(
         self,

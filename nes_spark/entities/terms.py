@@ -74,8 +74,13 @@ HOURS = re.compile(
     r"(?:\.?,? (?:[ACEMP][DS]?T|[CEW]ES?T|EEST|BST|GMT|UTC|IST|JST|HKT|SGT|AE[DS]?T)\b)?",
     re.IGNORECASE,
 )
-#: Fractions and numbers in words, for the same reason. Areas ("square feet") read broken too, but
-#: tell of real estate.
+#: Areas and volumes: "square" and "feet" read broken in any other company.
+_AREAS = re.compile(
+    r"\b(?:square|cubic)[- ]"
+    r"(?:centi|kilo)?(?:f(?:ee|oo)t|met(?:er|re)s?|miles?|yards?|inch(?:es)?)\b",
+    re.IGNORECASE,
+)
+#: Fractions and numbers in words, for the same reason.
 _FRACTIONS = re.compile(
     r"\b(?:(?:twent|thirt|fort|fift|sixt|sevent|eight|ninet)y|one|two|three|four|five|six|seven"
     r"|eight|nine|ten)-(?:one|two|three|four|five|six|seven|eight|nine"
@@ -113,6 +118,11 @@ _REPORTING = word_set(
     "tailwinds timing transcript underlying unfavorable unfavourable weighted year-over-year "
     "year-to-date ytd"
 )
+#: Offices, which every company has, and words that describe anything.
+_GENERAL = word_set(
+    "ceo cfo cio coo cto evp svp vp iro ceos cfos vps appropriate consecutive corresponding "
+    "extraordinary huge immediate necessary proper reasonable respective true various"
+)
 #: Plural -> singular, the first that fits; and words that only look like plurals.
 _PLURALS = (("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("s", ""))
 _SINGULAR = ("ss", "us", "is")
@@ -129,6 +139,11 @@ _NUMERAL = re.compile(r"[IVX]+")
 #: What marks the entity of a term that stands before a noun as adjectives do, and that of a noun
 #: that needs no article.
 _BEFORE_NOUN, _UNCOUNTABLE = "/adjective", "/mass"
+#: What marks the entity of a unit, which numbers are counted in ("megawatts").
+_UNIT = "/unit"
+_MARKS = (_BEFORE_NOUN, _UNCOUNTABLE, _UNIT)
+#: Behind a number so often, and in so many places, a word is a unit.
+_COUNTED, _LEAST_COUNTED = 0.6, 2
 #: Participles name nothing that is made or sold; what ends in -ing must be said so often to be a
 #: thing (drilling, packaging), and a word that is said once must be said nowhere else.
 _PARTICIPLE = re.compile(r"(?:\w+-)?\w{2,}[^e]ed")
@@ -153,7 +168,7 @@ def term_places(text: str, mentions: Iterable[Mention] = ()) -> list[tuple[int, 
     >>> [word for *_, word in term_places("Cement and RFID tags of [Company Name] sold well.")]
     ['cement', 'RFID', 'tags', 'sold']
     """
-    frames = [m.span() for pattern in (HOURS, _FRACTIONS) for m in pattern.finditer(text)]
+    frames = [m.span() for pattern in (HOURS, _FRACTIONS, _AREAS) for m in pattern.finditer(text)]
     blocked = sorted([*((m.start, m.end) for m in mentions), *placeholder_spans(text), *frames])
     out = []
     for match in _WORD.finditer(text):
@@ -163,6 +178,7 @@ def term_places(text: str, mentions: Iterable[Mention] = ()) -> list[tuple[int, 
         if (
             low in _NEVER
             or low in _REPORTING
+            or low in _GENERAL
             or _ADVERB.fullmatch(low)
             or len(low) != len(word)
             or word[1:] != low[1:]
@@ -173,7 +189,7 @@ def term_places(text: str, mentions: Iterable[Mention] = ()) -> list[tuple[int, 
         (*match.span(), match.group())
         for match in _CAPITALS.finditer(text)
         if (match.group().rstrip("0123456789") not in _CURRENCIES or match.group().isalpha())
-        and match.group().lower() not in _REPORTING
+        and match.group().lower() not in _REPORTING | _GENERAL
     ]
     free, at = [], 0
     for start, end, word in sorted(out):
@@ -202,6 +218,8 @@ class Place:
     bare : bool or None
         Whether a noun heads its phrase without an article
         (:func:`~nes_spark.entities.wordforms.Words.is_bare`).
+    counted : bool
+        Whether a number stands before it.
     """
 
     start: int
@@ -210,6 +228,7 @@ class Place:
     use: Use
     predicate: bool = False
     bare: bool | None = None
+    counted: bool = False
 
 
 def term_uses(text: str, mentions: Iterable[Mention] = ()) -> list[Place]:
@@ -223,12 +242,13 @@ def term_uses(text: str, mentions: Iterable[Mention] = ()) -> list[Place]:
     out, words = [], Words(text)
     for start, end, word in term_places(text, mentions):
         if in_capitals(word) or is_people(word):
-            out.append(Place(start, end, word, "noun"))
+            out.append(Place(start, end, word, "noun", counted=words.is_counted(start)))
             continue
         slot = words.slot(start)
         use = use_of(word, slot)
         bare = words.is_bare(start) if use == "noun" else None
-        out.append(Place(start, end, word, use, slot == "predicate", bare))
+        counted = words.is_counted(start)
+        out.append(Place(start, end, word, use, slot == "predicate", bare, counted))
     return out
 
 
@@ -240,7 +260,9 @@ def term_word(entity: str) -> str:
     >>> term_word("cement"), term_word("solar/adjective")
     ('cement', 'solar')
     """
-    return entity.removesuffix(_BEFORE_NOUN).removesuffix(_UNCOUNTABLE)
+    for mark in _MARKS:
+        entity = entity.removesuffix(mark)
+    return entity
 
 
 @dataclass
@@ -257,6 +279,8 @@ class Usage:
         Those after "is" or "very".
     heads, bare : int
         Those where it heads its phrase, and of them those without an article.
+    counted : int
+        Those behind a number.
     """
 
     places: int = 0
@@ -266,6 +290,7 @@ class Usage:
     predicates: int = 0
     heads: int = 0
     bare: int = 0
+    counted: int = 0
 
     def add(self, place: Place) -> None:
         """Count a place."""
@@ -276,6 +301,7 @@ class Usage:
         self.predicates += place.predicate
         self.heads += place.bare is not None
         self.bare += bool(place.bare)
+        self.counted += place.counted
 
 
 class Ability(NamedTuple):
@@ -289,12 +315,15 @@ class Ability(NamedTuple):
         Whether those before a noun are, where it may be a verb as well.
     uncountable : bool
         Whether it is a noun that needs no article.
+    unit : bool
+        Whether it is what numbers are counted in.
     """
 
     noun: bool
     adjective: bool
     either: bool = False
     uncountable: bool = False
+    unit: bool = False
 
 
 #: Shorter words that no dictionary has are terms only when they are said so often.
@@ -337,7 +366,7 @@ def _ability(word: str, usage: Usage, plural: Usage) -> Ability:
         # TRUE is no noun; of what the dictionary does not have, letters are one
         plain = bool(kinds & {"noun", "plural"}) and kinds & _NO_LETTERS != _NO_LETTERS
         able = plain and not _NUMERAL.fullmatch(word)
-        return Ability(able, False)
+        return Ability(able, False, unit=_is_unit(usage))
     if len(word) <= _SCRAP and kinds_of(word) == _ANYTHING and usage.places < _SAID:
         return NO_TERM  # "comi": a scrap of a transcript
     told, good = usage.places - usage.either, usage.nouns + usage.adjectives
@@ -349,11 +378,16 @@ def _ability(word: str, usage: Usage, plural: Usage) -> Ability:
         good >= max(_LEAST_GERUND, _SURELY * told),
         "plural" not in kinds_of(word)
         and is_uncountable(word, usage.bare, usage.heads, plural.places),
+        _is_unit(usage),
     )
 
 
+def _is_unit(usage: Usage) -> bool:
+    return usage.counted >= max(_LEAST_COUNTED, _COUNTED * usage.places)
+
+
 def term_entity(word: str, use: Use, able: Ability) -> str:
-    """Return the entity of a place: its word, marked where it is an adjective or uncountable.
+    """Return the entity of a place: its word, marked as an adjective, uncountable or a unit.
 
     '' where the place is none of a term.
 
@@ -367,6 +401,8 @@ def term_entity(word: str, use: Use, able: Ability) -> str:
         return word + _BEFORE_NOUN if able.adjective else ""
     if use != "noun" or not able.noun:
         return ""
+    if able.unit:
+        return word + _UNIT
     return word + _UNCOUNTABLE if able.uncountable else word
 
 
@@ -420,7 +456,7 @@ def kin_of(entity: str) -> list[str]:
     forms = {word: None, base: None, f"{base}s": None}
     if not in_capitals(word):
         forms |= {f"{base}es": None, **({f"{base[:-1]}ies": None} if base.endswith("y") else {})}
-    return [form + mark for form in sorted(forms) for mark in ("", _BEFORE_NOUN, _UNCOUNTABLE)]
+    return [form + mark for form in sorted(forms) for mark in ("", *_MARKS)]
 
 
 def weight(count: int, documents: int, total: int) -> float:
@@ -530,7 +566,8 @@ def form_of(term: str) -> str:
     Returns
     -------
     str
-        ``noun``, ``mass``, ``plural``, ``adjective``, ``people`` or ``letters``.
+        ``noun``, ``mass``, ``plural``, ``unit``, ``units``, ``adjective``, ``people`` or
+        ``letters``.
 
     Examples
     --------
@@ -541,6 +578,10 @@ def form_of(term: str) -> str:
         return "adjective"
     if term.endswith(_UNCOUNTABLE):
         return "mass"
+    if term.endswith(_UNIT):
+        word = term.removesuffix(_UNIT)
+        # capitals are not inflected: "217,000 TEU"
+        return "units" if in_capitals(word) or "plural" in kinds_of(word) else "unit"
     if is_people(term):
         return "people" if form_of(term.lower()) == "noun" else "plural"
     if in_capitals(term):
@@ -550,7 +591,10 @@ def form_of(term: str) -> str:
 
 #: Forms that a sentence bears in each other's place, though not as well as its own.
 NEAR = frozenset(
-    {("noun", "letters"), ("noun", "mass"), ("mass", "letters"), ("adjective", "people")}
+    {
+        *(("noun", "letters"), ("noun", "mass"), ("mass", "letters"), ("adjective", "people")),
+        *(("unit", "noun"), ("units", "plural")),
+    }
 )
 
 
@@ -567,6 +611,49 @@ def agreement(first: str, second: str) -> float:
     return 1.0 if forms[0] == forms[1] else 0.5 if {forms, forms[::-1]} & NEAR else 0.0
 
 
+#: Words for people and for things, and what most of the first end in.
+_WHO = sorted(
+    word_set(
+        "customers employees patients workers doctors physicians consumers viewers members "
+        "teachers drivers engineers investors farmers students shoppers nurses clients users "
+        "tenants lawyers owners experts scientists colleagues children borrowers travelers"
+    )
+)
+_WHAT = sorted(
+    word_set(
+        "stores devices products buildings pipelines drugs systems networks machines services "
+        "cars metals chips wells plants tests policies programs markets channels tires homes "
+        "software equipment contracts loans fabrics vaccines ships offices answers conversations"
+    )
+)
+_WHO_ENDS = re.compile(
+    r"(?:\w+(?:[eo]r|ist|yst|ian|ee|mate|[ae]nt(?<!ment)|woman|man|ional)|expert|colleague|chef"
+    r"|dentist|individual|volunteer|crew|tribe|folk|friend|nurse)s?|\w*(?:people|children|[^e]men)"
+)
+#: How near a word must be to the first, and what it costs to meet one of the other kind.
+_WHO_LEAST, _WHO_COST = 0.1, 0.6
+#: What it costs to meet a word of the same root, and how many letters roots share.
+_AKIN_COST, _ROOT = 1.0, 5
+
+
+def akin(first: str, second: str) -> bool:
+    """Whether two words seem to be of one root: the one in place of the other gives it away.
+
+    Examples
+    --------
+    >>> pairs = [("consumer", "consumership"), ("scientists", "sciences"), ("brand", "rebrand")]
+    >>> [akin(*pair) for pair in pairs], akin("pillows", "mattresses"), akin("oil", "soil")
+    ([True, True, True], False, False)
+    """
+    first, second = sorted((stem(first.lower()), stem(second.lower())), key=lambda w: (len(w), w))
+    if len(first) >= _ROOT and first in second:
+        return True
+    shared = 0
+    while shared < len(first) and first[shared] == second[shared]:
+        shared += 1
+    return shared >= max(_ROOT, 0.6 * len(first))
+
+
 class TermSimilarity:
     """How well one term stands in the place of another.
 
@@ -577,15 +664,19 @@ class TermSimilarity:
 
     Notes
     -----
-    Twice the agreement of the forms (:func:`form_of`) and the cosine, from -1 to 3: no nearness
+    Twice the agreement of the forms (:func:`form_of`) and the cosine, from -2.6 to 3: no nearness
     makes up for another form. Agreement is 1 for the same form, one half where the sentence bears
-    the other one (:data:`NEAR`), else 0. Cosines are taken on a grid of 2^-20, so that the order of
-    additions in a dot product decides nothing.
+    the other one (:data:`NEAR`), else 0. A word for people in the place of one for things ("a
+    healthcare office, who") costs 0.6, one of the same root (:func:`akin`) 1: a word is one for
+    people where it ends as such words do and is nearer to the mean of some of them than to that of
+    things. Cosines are taken on a grid of 2^-20, so that the order of additions in a dot product
+    decides nothing.
     """
 
     def __init__(self, embed: Callable[[Sequence[str]], np.ndarray]) -> None:
         self._embed = embed
         self._vectors: dict[str, np.ndarray] = {}
+        self._who: tuple[np.ndarray, float] | None = None
 
     def learn(self, terms: Iterable[str]) -> None:
         """Embed terms that will be compared, all at once."""
@@ -594,6 +685,22 @@ class TermSimilarity:
             if len(self._vectors) > 50_000:
                 self._vectors.clear()
             self._vectors.update(zip(new, self._embed([term_word(t) for t in new]), strict=True))
+
+    def is_person(self, term: str) -> bool:
+        """Whether a term is a word for people."""
+        word = term_word(term)
+        if term.endswith(_BEFORE_NOUN) or not _WHO_ENDS.fullmatch(word):
+            return False
+        if self._who is None:
+            people, things = (
+                np.asarray(self._embed(words), dtype=np.float64).mean(axis=0)
+                for words in (_WHO, _WHAT)
+            )
+            axis = people - things
+            self._who = axis, float(axis @ (people + things) / 2 + _WHO_LEAST * axis @ axis / 2)
+        self.learn([term])
+        axis, least = self._who
+        return bool(round(float(self._vectors[term].astype(np.float64) @ axis) - least, 6) > 0)
 
     def __call__(self, first: str, second: str) -> float:
         """Return the similarity of two terms; symmetric."""
@@ -606,4 +713,9 @@ class TermSimilarity:
         # each product by itself: the same cosine in whatever company
         cosine = np.einsum("id,jd->ij", ours.astype(np.float64), theirs.astype(np.float64))
         forms = np.array([[agreement(a, b) for b in second] for a in first])
-        return 2.0 * forms + np.round(cosine * 2**20) / 2**20
+        ours_who, theirs_who = ([self.is_person(t) for t in terms] for terms in (first, second))
+        other = np.not_equal.outer(ours_who, theirs_who)
+        words = [[term_word(t) for t in terms] for terms in (first, second)]
+        kin = np.array([[akin(a, b) for b in words[1]] for a in words[0]])
+        near = 2.0 * forms + np.round(cosine * 2**20) / 2**20
+        return near - _WHO_COST * other - _AKIN_COST * kin

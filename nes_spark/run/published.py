@@ -119,6 +119,14 @@ class PublishedRun:
         """Swapped chunk -> digest of its text after swapping."""
         return {c: _digest(text) for c, text in self._mine("rewrites", ["chunk_id", "text"])}
 
+    def replaced(self) -> dict[str, dict[tuple[str, int], bytes]]:
+        """Swapped chunk -> (category, start) of what was replaced -> digest of what came there."""
+        last = dict(self._mine("rewrites", ["chunk_id", "edits"]))
+        return {
+            c: {(e["category"], e["start"]): _digest(e["new"])[:8] for e in edits}
+            for c, edits in last.items()
+        }
+
     def swaps(self) -> dict[tuple[str, str], str]:
         """Pair of chunks -> what was exchanged, in a form that can be compared."""
         rows = self._mine("swaps", ["chunk_a", "chunk_b", "exchanged"])

@@ -19,7 +19,7 @@ neither had, nor took, nor may take.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
@@ -34,7 +34,7 @@ from nes_spark.swapping.constraints import Constraint, NearComponents, admitted
 from nes_spark.swapping.population import Population, Sets
 from nes_spark.swapping.sampler import Limits, sample_component
 from nes_spark.swapping.seeds import Secret
-from nes_spark.swapping.sticky import pair_keys, sample_sticky
+from nes_spark.swapping.sticky import donor_keys, pair_clocks, pair_keys, sample_sticky, setting_key
 
 #: Donors tried before all are looked at.
 _TRIES = 64
@@ -108,6 +108,16 @@ class Drawing:
     cosine_weight: float | None = None
     sticky: bool = False
     donors: int = 1
+
+    def key(self, setting: str) -> str:
+        """Return the part of a mixture setting in the digests of names and donors."""
+        return setting_key(setting, self.sticky)
+
+    def donor_clocks(
+        self, ids: Sequence[str], category: str, draw: int
+    ) -> tuple[NDArray[np.uint64], NDArray[np.uint64]] | None:
+        """Return what the clocks of donors follow from; None where swaps are not sticky."""
+        return donor_keys(self.secret, ids, self.unit, category, draw) if self.sticky else None
 
     @property
     def needs_vectors(self) -> bool:
@@ -334,6 +344,7 @@ def draw_donors(
     secret: Secret,
     key: Sequence[Hashable],
     least: int = 1,
+    clocks: tuple[NDArray[np.uint64], NDArray[np.uint64]] | None = None,
 ) -> dict[int, list[int]]:
     """Draw donors for what is left over in one category of a group.
 
@@ -354,6 +365,9 @@ def draw_donors(
     least : int
         So many donors for each where there are as many: the choice that is then left of their
         names is a matter of likeness, and which they are a matter of the secret.
+    clocks : tuple of two ndarrays of uint64, shape (n,), optional
+        From :func:`nes_spark.swapping.sticky.donor_keys`: donors are taken in the order of the
+        clocks of these pairs in place of a stream, which is the same law.
 
     Returns
     -------
@@ -367,6 +381,12 @@ def draw_donors(
     for i in np.nonzero(wanting.left > 0)[0].tolist():
         donors = out.setdefault(i, [])
         if not wanting.admitted[i] or not len(pool):
+            continue
+        if clocks is not None:
+            ringing = _in_turn(pool[metadata[pool] != metadata[i]], clocks[0][i], clocks[1], least)
+            donors += _those_who_give(
+                available, set(wanting.barred.row(i).tolist()), ringing, int(wanting.left[i]), least
+            )
             continue
         stream = secret.stream("donor", *key, category, ids[i])
         barred = set(wanting.barred.row(i).tolist())
@@ -393,3 +413,35 @@ def draw_donors(
             barred |= gives
             left -= len(gives)
     return out
+
+
+def _in_turn(pool: Ints, asks: np.uint64, gives: NDArray[np.uint64], least: int) -> Iterator[int]:
+    """Yield the positions of a pool in the order of their clocks; ties, by hash."""
+    times = pair_clocks(np.broadcast_to(asks, pool.shape), gives[pool])
+    first = min(len(pool), 4 * least + _TRIES)
+    # Sorting all is needed where few can give.
+    if first < len(pool):
+        early = np.argpartition(times, first - 1)[:first]
+        last = times[early].max()
+        (early,) = np.nonzero(times < last)
+        yield from pool[early[np.lexsort((gives[pool[early]], times[early]))]].tolist()
+        (rest,) = np.nonzero(times >= last)
+    else:
+        rest = np.arange(len(pool))
+    yield from pool[rest[np.lexsort((gives[pool[rest]], times[rest]))]].tolist()
+
+
+def _those_who_give(
+    available: Sets, barred: set[Any], ringing: Iterable[int], left: int, least: int
+) -> list[int]:
+    """Return the first units that have an entity which may be taken and those before have not."""
+    donors: list[int] = []
+    for row in ringing:
+        if left <= 0 and len(donors) >= least:
+            break
+        gives = set(available.row(row).tolist()) - barred
+        if gives:
+            donors.append(row)
+            barred |= gives
+            left -= len(gives)
+    return donors

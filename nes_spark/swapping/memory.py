@@ -33,7 +33,7 @@ from nes_spark.swapping.likeness import similarities_for
 from nes_spark.swapping.population import Population, joint_sets, sets_of
 from nes_spark.swapping.sampler import Limits, sample_component
 from nes_spark.swapping.seeds import Secret, Stream
-from nes_spark.swapping.sticky import pair_keys, sample_sticky
+from nes_spark.swapping.sticky import pair_keys, sample_sticky, setting_key
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -431,7 +431,14 @@ def sample_swaps(
                 {c: available[c][a] for c in names},
                 {c: available[c][b] for c in names},
                 names,
-                exchange_digest(secret, setting, combination, draw, id_a, id_b),
+                exchange_digest(
+                    secret,
+                    setting_key(setting, chosen["sticky"]),
+                    combination,
+                    draw,
+                    id_a,
+                    id_b,
+                ),
                 policy=chosen["policy"],
                 matching=chosen["matching"],
                 similarity=similarity,

@@ -743,7 +743,8 @@ def _numbered(
     for order, (one, a, b) in enumerate(found, start=1):
         j = drawing.layers[one.layer]
         exchanged = layer_exchange(
-            drawing.secret, drawing.unit, state.setting, state.draw, j, units.ids[a], units.ids[b],
+            drawing.secret, drawing.unit, drawing.key(state.setting), state.draw, j,
+            units.ids[a], units.ids[b],
             {c: units.entities[c][a] for c in j}, {c: units.entities[c][b] for c in j},
             {c: units.own[c][a] for c in j if c in units.own},
             {c: units.own[c][b] for c in j if c in units.own},
@@ -874,6 +875,7 @@ def _left_over(
                     drawing.secret,
                     (drawing.unit, state.setting, state.draw),
                     drawing.donors if category in means.similarities else 1,
+                    drawing.donor_clocks([units.ids[i] for i in rows], category, state.draw),
                 )
             for k, i in enumerate(rows):
                 if not left[i]:
@@ -891,8 +893,8 @@ def _left_over(
                         for d in donors.get(k, ())
                     ],
                     treat_digest(
-                        drawing.secret, drawing.unit, state.setting, state.draw, units.ids[i],
-                        category,
+                        drawing.secret, drawing.unit, drawing.key(state.setting), state.draw,
+                        units.ids[i], category,
                     ),
                     order, means,
                 )  # fmt: skip

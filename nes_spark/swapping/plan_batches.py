@@ -174,7 +174,10 @@ def donor_batches(
                 wanting = Wanting(*pairs[k], left[k], status == "")
                 key = (drawing.unit, setting, draw)
                 least = drawing.donors if category in alike else 1
-                donors = draw_donors(wanting, ids, metadata, category, drawing.secret, key, least)
+                clocks = drawing.donor_clocks(ids, category, draw)
+                donors = draw_donors(
+                    wanting, ids, metadata, category, drawing.secret, key, least, clocks
+                )
             for i in np.nonzero(left[k])[0].tolist():
                 mine = [ids[d] for d in donors.get(i, ())]
                 out.append((setting, draw, ids[i], category, status[i], mine))
@@ -202,9 +205,9 @@ def exchange_batches(
             names = {k: dict(row[k] or ()) for k in ("entities_a", "entities_b", "own_a", "own_b")}
             j = Combination.parse(row["combination"])
             exchanged = layer_exchange(
-                drawing.secret, drawing.unit, row["setting"], row["draw"], j, row["chunk_a"],
-                row["chunk_b"], names["entities_a"], names["entities_b"], names["own_a"],
-                names["own_b"], matching, similarities=similarities, policy=policy,
+                drawing.secret, drawing.unit, drawing.key(row["setting"]), row["draw"], j,
+                row["chunk_a"], row["chunk_b"], names["entities_a"], names["entities_b"],
+                names["own_a"], names["own_b"], matching, similarities=similarities, policy=policy,
             )  # fmt: skip
             kept = {name: row[name] for name in _PLAN.names if name != "exchanged"}
             out.append(kept | {"exchanged": [asdict(e) for e in exchanged]})
@@ -246,8 +249,8 @@ def treat_batches(
             ]
             head = {"setting": row["setting"], "unit": drawing.unit, "draw": row["draw"]}
             digest = treat_digest(
-                drawing.secret, drawing.unit, row["setting"], row["draw"], row["chunk_id"],
-                row["category"],
+                drawing.secret, drawing.unit, drawing.key(row["setting"]), row["draw"],
+                row["chunk_id"], row["category"],
             )  # fmt: skip
             told = {row["chunk_id"]: row["summary"]} if row["summary"] else {}
             done = treated_names(

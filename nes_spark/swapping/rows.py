@@ -33,6 +33,7 @@ from nes_spark.swapping.rewriting import (
     with_short_forms,
 )
 from nes_spark.swapping.seeds import Secret
+from nes_spark.swapping.sticky import setting_key
 
 #: A chunk and its text, and the edits that led to it.
 CHANGED_DDL = f"chunk_id string, text string, edits {EDITS}"
@@ -43,7 +44,11 @@ _CHANGED = arrow_schema(CHANGED_DDL)
 
 
 def plan_rows(
-    batches: Iterable[pa.RecordBatch], secret: Secret, policy: Policy, matching: Matching
+    batches: Iterable[pa.RecordBatch],
+    secret: Secret,
+    policy: Policy,
+    matching: Matching,
+    sticky: bool,
 ) -> Iterator[pa.RecordBatch]:
     """Add ``exchanged`` to accepted swaps.
 
@@ -56,6 +61,8 @@ def plan_rows(
         chunk's own document, null for none.
     secret : Secret
     policy, matching : str
+    sticky : bool
+        Whether names are matched without regard to the mixture setting.
     """
     measures: dict[str, dict[str, Similarity]] = {}
     for batch in batches:
@@ -85,7 +92,7 @@ def plan_rows(
                 Combination.parse(row["combination"]),
                 exchange_digest(
                     secret,
-                    row["setting"],
+                    setting_key(row["setting"], sticky),
                     row["combination"],
                     row["draw"],
                     row["chunk_a"],

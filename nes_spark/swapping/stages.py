@@ -589,10 +589,10 @@ def _plan(
     """Join the names of the entities to the accepted swaps and decide what is exchanged."""
     from pyspark.sql import functions as F
 
-    policy, matching = swapping.policy, swapping.matching
+    policy, matching, sticky = swapping.policy, swapping.matching, swapping.sticky
 
     def plan(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield from plan_rows(batches, secret, policy, matching)
+        yield from plan_rows(batches, secret, policy, matching, sticky)
 
     rows = accepted
     for side in ("a", "b"):

@@ -13,6 +13,10 @@ distribution is the same; but the swaps of next quarter's corpus are those of th
 where a chunk that came, went or changed was in the way: a new pair can only displace a swap whose
 clock rings later, and what follows from it.
 
+Donors of what is left over have such clocks too (:func:`donor_keys`), of their own for each who may
+give and each who asks: the first that ring are the donors, so that a donor stays as long as it can
+give and no new unit rings before it.
+
 All pairs of free chunks are hashed, a few nanoseconds each: a component of 10,000 eligible chunks
 takes about a second a draw, one of 100,000 some minutes. Clocks are looked at in intervals of
 ascending time, so that memory is proportional to the number of chunks.
@@ -48,6 +52,30 @@ def pair_keys(
     """
     values = [secret.digest("sticky", combination, draw, round_, i, size=8) for i in ids]
     return np.frombuffer(b"".join(values), dtype="<u8").astype(np.uint64)
+
+
+def setting_key(setting: str, sticky: bool) -> str:
+    """Return the part that a mixture setting has in the digests of names.
+
+    None where swaps are sticky: fitted with another number of components next period, two chunks
+    that meet again give each other the same names.
+    """
+    return "" if sticky else setting
+
+
+def donor_keys(
+    secret: Secret, ids: Iterable[str], unit: str, category: str, draw: int
+) -> tuple[Hashes, Hashes]:
+    """Return the keyed hashes of units as those who ask for donors and as those who give.
+
+    Two of each, so that who gives to a unit says nothing of whom that unit gives to. The setting is
+    left out as in :func:`pair_keys`.
+    """
+    ids = list(ids)
+    asks, gives = (
+        pair_keys(secret, ids, f"{unit} {side} {category}", draw, 0) for side in ("asks", "gives")
+    )
+    return asks, gives
 
 
 def _mixed(value: Hashes) -> Hashes:

@@ -30,6 +30,29 @@ def test_amounts_are_no_names(rules, amount):
     assert found(rules, f"We invested {amount} in the plant.") == set()
 
 
+@pytest.mark.parametrize(
+    "body", ["Board of Directors", "General Shareholders' Meeting", "Audit Committee"]
+)
+def test_bodies_of_any_company_are_no_names(body):
+    recognizer = load_recognizer("bundled")
+    (found_,) = recognizer([f"In September, the {body} declared a special dividend. Next slide."])
+    assert [m.surface for m in found_ if m.category != "Date"] == []
+
+
+def test_places_that_begin_a_sentence_are_whole():
+    recognizer = load_recognizer("bundled")
+    text = "We sold more. North America volumes grew. New York City reopened. New Ohio stores did."
+    (found_,) = recognizer([text])
+    places = [m.surface for m in found_ if m.category == "Location"]
+    assert places == ["North America", "New York City", "Ohio"]
+
+
+def test_regulations_are_no_offices():
+    recognizer = load_recognizer("bundled")
+    (found_,) = recognizer(["It is a measure under SEC Regulation G and Rule 10b-5, as you know."])
+    assert not [m.surface for m in found_ if "Regulation" in m.surface]
+
+
 def test_a_currency_or_standard_names_no_place():
     recognizer = load_recognizer("bundled")
     texts = [

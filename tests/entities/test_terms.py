@@ -27,6 +27,7 @@ from nes_spark.entities.terms import (
     weight,
 )
 from nes_spark.swapping import invert_edits, rewrite_text
+from nes_spark.swapping.likeness import similarities_for
 from nes_spark.swapping.rewriting import Replacement
 
 TEXT = (
@@ -193,6 +194,63 @@ def test_no_nearness_makes_up_for_another_form():
     assert agreement("RFID", "tyre") == agreement("tyre/mass", "tyre") == 0.5
 
 
+def test_units_meet_units():
+    texts = ["We run 120 megawatts in a 40 megawatt plant, and 9 gigawatts.", "It ships 300 TEU."]
+    texts += ["We hold 7 stores, and 30 megawatts. Our stores and their stores did well."]
+    texts += ["A 90 megawatt plant made 4,000 TEU, and 2 gigawatts of the stores."]
+    usage = {}
+    for place in (p for text in texts for p in term_uses(text)):
+        usage.setdefault(place.word, Usage()).add(place)
+    able = abilities(usage)
+    assert [w for w in sorted(able) if able[w].unit] == [
+        "TEU", "gigawatts", "megawatt", "megawatts",
+    ]  # fmt: skip
+    found = {m.entity for m in term_mentions(texts[0], ["megawatt", "gigawatt"], able=able)}
+    assert found == {"megawatts/unit", "megawatt/unit", "gigawatts/unit"}
+    forms = ("megawatts/unit", "megawatt/unit", "TEU/unit")
+    assert [form_of(t) for t in forms] == ["units", "unit", "units"]
+    assert agreement("megawatts/unit", "TEU/unit") == 1 > agreement("megawatts/unit", "stores")
+    assert agreement("TEU/unit", "DTC") == 0 and "megawatts/unit" in kin_of("megawatt/adjective")
+
+
+def test_areas_are_measured_as_they_are():
+    text = "It has 179,000 square feet, 3 square-mile lots and a cubic meter of concrete."
+    assert [w for *_, w in term_places(text)] == ["concrete"]
+
+
+def test_an_adjective_is_no_noun_for_its_science():
+    usage = {"economic": Usage(9, 2, 7), "economics": Usage(4, 4, 0), "chemical": Usage(9, 1, 8)}
+    assert not abilities(usage)["economic"].noun
+    assert abilities(usage | {"chemicals": Usage(4, 4, 0)})["chemical"].noun
+
+
+def test_offices_and_what_describes_anything_are_no_terms():
+    text = "The CEO and our CFO saw a huge kiln in consecutive quarters, reasonable kilns."
+    assert [w for *_, w in term_places(text)] == ["kiln", "kilns"]
+
+
+def test_people_meet_people():
+    near = similarities_for(["Term"], "random")["Term"]
+    people = "worker viewers physician clients tenants scientists members consumers patients"
+    things = "sequencer container office channels chips answers payment dividend carrier factor"
+    assert [w for w in people.split() if not near.is_person(w)] == []
+    assert [w for w in things.split() if near.is_person(w)] == []
+    assert not near.is_person("patient/adjective")
+    ours, theirs = ["worker", "office"], ["physician", "facility"]
+    table = near.table(ours, theirs)
+    assert table.argmax(axis=1).tolist() == [0, 1]
+    assert table.tolist() == [[near(a, b) for b in theirs] for a in ours]
+
+
+def test_a_word_of_the_same_root_comes_last():
+    near = similarities_for(["Term"], "random")["Term"]
+    theirs = ["consumership", "patience", "shopper"]
+    assert near.table(["consumer"], theirs).argmax() == 2
+    assert near("clinical/adjective", "pre-clinical/adjective") < near(
+        "clinical/adjective", "rural/adjective"
+    )
+
+
 def test_a_term_comes_in_as_the_old_one_was_written():
     mentions = term_mentions(
         TEXT, ["cement", "plant"], [Mention(21, 32, "Location", "Cement City")]
@@ -262,4 +320,4 @@ def test_money_and_what_is_said_in_passing_are_no_terms():
 
 def test_fractions_keep_their_words():
     text = "At $9 per square foot, five-eighths notes and twenty-five tons of coal."
-    assert [w for *_, w in term_places(text)] == ["square", "foot", "notes", "tons", "coal"]
+    assert [w for *_, w in term_places(text)] == ["notes", "tons", "coal"]

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from nes_spark.entities.wordforms import (
     Words,
+    is_comparative,
     is_noun_too,
     is_uncountable,
     kinds_of,
@@ -70,6 +71,10 @@ def slot(text: str, word: str) -> str:
         ("This is a very easy step.", "easy", "modifier"),
         ("There are tools capable of more.", "capable", "predicate"),
         ("Please go there and click on it.", "click", "verb"),
+        # a verb with its particle, a participle behind who does it
+        ("[Executive 4] kicks off the talks.", "kicks", "verb"),
+        ("The build out of sites goes on.", "build", "noun"),
+        ("It beat expectations heading into fall.", "heading", "verb"),
         # what people say while they think is not there
         ("We saw, uh, cement, um, volumes fall.", "cement", "modifier"),
         ("The [Company Name] tires sold.", "tires", "noun"),
@@ -97,6 +102,21 @@ def test_uses():
     # "testing volumes" or "testing our tires"
     assert use_of("testing", "modifier") == "either" and use_of("testing", "noun") == "noun"
     assert use_of("testing", "open") == "" and use_of("written", "modifier") == ""
+
+
+def test_comparatives_describe():
+    assert is_comparative("warmer") and not is_comparative("driver")
+    assert use_of("warmer", "modifier") == use_of("warmer", "inside") == ""
+    assert use_of("cooler", "noun") == "noun" and use_of("driver", "modifier") == "noun"
+
+
+def test_what_numbers_stand_before():
+    text = (
+        "A 1,200 megawatt plant, 7 stores at 5% growth, sold in 2020 barrels and two million pesos."
+    )
+    words = ("megawatt", "stores", "growth", "barrels", "pesos", "plant")
+    counted = [Words(text).is_counted(text.index(w)) for w in words]
+    assert counted == [True, True, False, False, True, False]
 
 
 def test_what_is_a_noun_in_most_places():

@@ -31,6 +31,7 @@ from nes_spark.swapping.layers import (
 from nes_spark.swapping.population import joint_sets, sets_of
 from nes_spark.swapping.sampler import Limits
 from nes_spark.swapping.seeds import Secret
+from nes_spark.swapping.sticky import donor_keys
 from nes_spark.swapping.treatments import Donor, Left, Means, check_order, treat, treatment
 
 from .test_sampler import WAYS, assert_same_distribution
@@ -167,7 +168,12 @@ def test_layers_have_the_probabilities_of_the_sequential_scheme(seed, way):
     assert_same_distribution(found, expected)
 
 
-def test_donors_are_uniform_over_those_that_can_give():
+def clocks_of(sticky, seed, ids):
+    return donor_keys(Secret(seed), ids, "chunk", "A", 0) if sticky else None
+
+
+@pytest.mark.parametrize("sticky", [False, True])
+def test_donors_are_uniform_over_those_that_can_give(sticky):
     has = [{1}, {1, 2}, {2}, {3, 4}, {5}, {1}, set(), {6}]
     metadata = np.array([0, 1, 1, 2, 3, 3, 3, 4])
     gives, barred = joint_sets(has, [h | ({6} if i == 0 else set()) for i, h in enumerate(has)])
@@ -177,7 +183,8 @@ def test_donors_are_uniform_over_those_that_can_give():
     ids = [f"c{i}" for i in range(len(has))]
     first = Counter()
     for k in range(1, 1201):
-        (donors,) = draw_donors(wanting, ids, metadata, "A", Secret(k), ()).values()
+        clocks = clocks_of(sticky, k, ids)
+        (donors,) = draw_donors(wanting, ids, metadata, "A", Secret(k), (), clocks=clocks).values()
         first[donors[0]] += 1
         given_ = set().union(*(has[d] for d in donors)) - has[0]
         assert len(given_) >= 2 and 7 not in donors and len(set(donors)) == len(donors)
@@ -185,31 +192,38 @@ def test_donors_are_uniform_over_those_that_can_give():
     assert chisquare([first[k] for k in sorted(first)]).pvalue > 1e-3
 
 
-def test_more_donors_are_drawn_than_are_needed():
+@pytest.mark.parametrize("sticky", [False, True])
+def test_more_donors_are_drawn_than_are_needed(sticky):
     has = [{1}, {2}, {3}, {4}, {1}]
     gives, barred = joint_sets(has, has)
     wanting = Wanting(gives, barred, np.array([1, 0, 0, 0, 0]), np.ones(5, dtype=bool))
     ids, metadata = [f"c{i}" for i in range(5)], np.arange(5)
     found = Counter()
     for k in range(1, 601):
-        (one,) = draw_donors(wanting, ids, metadata, "A", Secret(k), (), least=2).values()
+        given_ = wanting, ids, metadata, "A", Secret(k), ()
+        clocks = clocks_of(sticky, k, ids)
+        (one,) = draw_donors(*given_, least=2, clocks=clocks).values()
         assert len(set(one)) == 2 and not {0, 4} & set(one)
         # the first is the one that would be drawn alone
-        (alone,) = draw_donors(wanting, ids, metadata, "A", Secret(k), ()).values()
+        (alone,) = draw_donors(*given_, clocks=clocks).values()
         assert one[:1] == alone
         found[tuple(sorted(one))] += 1
-        (every,) = draw_donors(wanting, ids, metadata, "A", Secret(k), (), least=9).values()
+        (every,) = draw_donors(*given_, least=9, clocks=clocks).values()
         assert sorted(every) == [1, 2, 3], "as many as there are"
     assert chisquare(list(found.values())).pvalue > 1e-3 and len(found) == 3
 
 
-def test_few_donors_are_found_by_looking_at_all():
+@pytest.mark.parametrize("sticky", [False, True])
+def test_few_donors_are_found_by_looking_at_all(sticky):
     has = [{1}] * 500 + [{2}, {3}]
     metadata = np.array([*range(500), 500, 501])
     gives, barred = joint_sets(has, has)
     left = np.array([1] * 500 + [0, 0])
     wanting = Wanting(gives, barred, left, np.ones(len(has), dtype=bool))
-    found = draw_donors(wanting, [str(i) for i in range(502)], metadata, "A", Secret(1), ())
+    ids = [str(i) for i in range(502)]
+    found = draw_donors(
+        wanting, ids, metadata, "A", Secret(1), (), clocks=clocks_of(sticky, 1, ids)
+    )
     assert {tuple(d) for d in found.values()} == {(500,), (501,)}
     assert chisquare(list(Counter(d[0] for d in found.values()).values())).pvalue > 1e-3
 

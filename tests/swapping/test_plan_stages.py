@@ -151,6 +151,31 @@ def test_plans_are_the_same_on_any_partitioning_and_as_in_memory(spark, case):
     assert "no_partner" in reasons and "shared" in reasons
 
 
+@pytest.mark.parametrize(
+    "options",
+    [PlanOptions(SWAP, OTHERS, donors=2, neighbours=1), PlanOptions(SWAP, OTHERS, unit="document")],
+    ids=["chunk", "document"],
+)
+def test_sticky_plans_are_the_same_on_any_partitioning_and_as_in_memory(spark, options):
+    releases, swapping = ReleasesConfig(draws=1), SwappingConfig(sticky=True, matching="similar")
+    results = [drawn(spark, partitions, options, releases, swapping) for partitions in (1, 7)]
+    assert results[0] == results[1]
+    swaps, left = results[0]
+    for setting in SETTINGS:
+        plan = in_memory(setting, 0, options, releases, swapping)
+        assert [(r["chunk_a"], r["chunk_b"]) for r in swaps if r["setting"] == setting] == [
+            (s.chunk_a, s.chunk_b) for s in plan.swaps
+        ]
+        assert [r["exchanged"] for r in swaps if r["setting"] == setting] == [
+            [e.__dict__ for e in s.exchanged] for s in plan.swaps
+        ]
+        names = ("chunk_id", "category", "entity", "treatment", "replacement", "donor", "reason")
+        assert [tuple(r[k] for k in names) for r in left if r["setting"] == setting] == [
+            tuple(getattr(x, k) for k in names) for x in plan.leftovers
+        ]
+    assert {r["treatment"] for r in left} >= {"donor"} and len(swaps) > 10
+
+
 def further_cells():
     """Cells whose places are terms, and whose events are quantities of three likenesses."""
     numbers = {"Iron Forum": "12% (%/e+1/+)", "Expo Day": "$3 million (money/e+6/0)"}

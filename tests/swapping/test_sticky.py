@@ -1,4 +1,7 @@
-"""Clocks of pairs: the same distribution as the stream, and swaps that survive a growing corpus."""
+"""Clocks of pairs: the same distribution as the stream, and swaps that survive a growing corpus.
+
+The same for all that plan ``whole`` does beside: donors, terms, quantities, documents as units.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from nes_spark.swapping import sample_swaps
+from nes_spark.swapping import sample_plan, sample_swaps
 from nes_spark.swapping.seeds import Secret
 from nes_spark.swapping.sticky import pair_clocks, pair_keys
 
@@ -109,3 +112,108 @@ def test_swaps_survive_other_chunks_that_come_and_other_components():
     a = sample_swaps(**old, max_swaps=50, seed="a secret", sticky=True)
     b = sample_swaps(**renumbered, max_swaps=50, seed="a secret", sticky=True)
     assert pairs(a) == pairs(b)
+
+
+# -- plan whole --------------------------------------------------------------------------------
+
+KINDS = ("%/e+1/+", "money/e+6/0", "count/e+1/0")
+
+
+def quarter(documents, per_document=6):
+    """What :func:`sample_plan` takes; what is in a chunk follows from its id alone."""
+    ids = [f"d{d:03d}#{k}" for d in documents for k in range(per_document)]
+
+    def found(chunk, kind, most):
+        rng = random.Random(f"{chunk} {kind}")
+        return sorted({f"{kind} {rng.randrange(200)}" for _ in range(rng.randint(1, most))})
+
+    def amounts(chunk):
+        rng = random.Random(f"{chunk} amounts")
+        return sorted({f"{rng.randrange(10, 99)} ({rng.choice(KINDS)})" for _ in range(2)})
+
+    return {
+        "chunk_ids": ids,
+        "metadata": [i.split("#")[0] for i in ids],
+        "document_ids": [i.split("#")[0] for i in ids],
+        "component": [random.Random(f"{i} component").randrange(4) for i in ids],
+        "entities": {
+            "Person": [found(i, "p", 1) for i in ids],
+            "Product": [found(i, "q", 3) for i in ids],
+            "Quantity": [amounts(i) for i in ids],
+        },
+        "seed": "a secret",
+    }
+
+
+def became(plan):
+    return {(f.chunk_id, f.category, f.entity): f for f in plan.fates() if f.replacement}
+
+
+def test_a_donor_changes_only_for_one_that_came_or_when_it_went():
+    # no layer has Product, so all of it comes from donors, one name of one donor each
+    options = {"swap": ["Person", "Product"], "layers": [["Person"]], "sticky": True}
+    worlds = {
+        name: became(sample_plan(**quarter(documents), **options))
+        for name, documents in {
+            "first": range(40), "grown": range(44), "shrunk": range(36),
+        }.items()
+    }  # fmt: skip
+    single = {
+        (c, category)
+        for c, category, _ in worlds["first"]
+        if sum(k[:2] == (c, category) for k in worlds["first"]) == 1
+    }
+    kept = 0
+    for name, changed in (("grown", range(40, 44)), ("shrunk", range(36, 40))):
+        came_or_went = {f"d{d:03d}" for d in changed}
+        for key, before in worlds["first"].items():
+            after = worlds[name].get(key)
+            if key[1] != "Product" or key[:2] not in single or after is None:
+                continue
+            assert before.treatment == after.treatment == "donor"
+            if before.partner == after.partner:
+                kept += 1
+                assert before.replacement == after.replacement
+            else:
+                other = after.partner if name == "grown" else before.partner
+                assert other.split("#")[0] in came_or_went
+    assert kept > 80
+
+
+@pytest.mark.parametrize(
+    ("unit", "swap", "least"),
+    [("chunk", ["Product"], 0.6), ("document", ["Product"], 0.5), ("likeness", ["Quantity"], 0.6)],
+)
+def test_names_of_both_quarters_become_the_same(unit, swap, least):
+    found = {}
+    for sticky in (True, False):
+        before, after = (
+            became(
+                sample_plan(
+                    **quarter(documents), swap=swap, unit=unit, setting=setting, sticky=sticky
+                )
+            )
+            for documents, setting in ((range(40), "K8"), (range(4, 44), "K9"))
+        )
+        both = before.keys() & after.keys()
+        for treatment in ("exchange", "donor"):
+            mine = [key for key in both if before[key].treatment == treatment]
+            assert len(mine) > 15
+            same = sum(before[key].replacement == after[key].replacement for key in mine)
+            found[sticky, treatment] = same / len(mine)
+    assert found[True, "exchange"] > least and found[True, "donor"] > least - 0.15
+    # without it hardly any
+    assert found[False, "exchange"] < 0.1 and found[False, "donor"] < 0.1
+
+
+def test_another_number_of_components_does_not_change_who_meets_whom():
+    data = quarter(range(30)) | {"swap": ["Product", "Person"]}
+    for sticky in (True, False):
+        plans = [sample_plan(**data, setting=s, sticky=sticky) for s in ("K8", "K9")]
+        assert (plans[0] == plans[1]) is sticky
+    rows = {k: data[k] for k in ("chunk_ids", "metadata", "component", "entities", "seed")}
+    for sticky in (True, False):
+        swaps = [
+            sample_swaps(**rows, swap=["Product"], setting=s, sticky=sticky) for s in ("K8", "K9")
+        ]
+        assert (swaps[0] == swaps[1]) is sticky
