@@ -556,13 +556,22 @@ class Store:
         """Rows and digest of a table's files, with Spark where they are large and Spark is there.
 
         A string that is too long to be hashed here is a document's: such tables come from Spark.
+
+        Raises
+        ------
+        InfrastructureError
+            Where it is needed and not there.
         """
         from pyspark.sql import SparkSession
 
         found = self._small_digest(name)
         if found is None:
             session = session or SparkSession.getActiveSession()
-            assert session is not None
+            if session is None:
+                raise InfrastructureError(
+                    f"{name}: too large to be read back without Spark, and no session is active in "
+                    "this thread; write it where the session was started"
+                )
             found = _digest(
                 session.read.schema(TABLES[name].ddl).parquet(self.path("stages", name))
             )

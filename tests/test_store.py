@@ -74,6 +74,14 @@ def test_rows_of_this_process_are_the_table_that_spark_writes(spark, store, tabl
     assert store.is_current(table.name, "k")
 
 
+def test_a_large_table_without_a_session_is_one_line(store, monkeypatch):
+    monkeypatch.setattr("nes_spark.store.SMALL_ROWS", 1)
+    monkeypatch.setattr("pyspark.sql.SparkSession.getActiveSession", lambda: None)
+    with pytest.raises(InfrastructureError, match=r"^status: .* no session is active"):
+        store.write_table("status", ROWS, "k")
+    assert store.manifest("status") is None
+
+
 def test_rows_are_counted_by_some_columns(spark, store):
     frame = status_frame(spark, ROWS, 3)
     store.write_table("status", frame, "k")

@@ -310,6 +310,7 @@ def test_mlflow_has_curves_frontier_report_and_mixture(finished):
     client = MlflowClient(tracking_uri=config.tracking.uri)
     run = client.get_run(result.mlflow_run_id)
     assert run.data.tags["gates"] == "passed"
+    assert run.data.tags["unit"] == config.releases.unit == "chunk"
     assert run.data.params["mixture.n_components"] == "[3]"
     assert run.data.metrics["release/DR"] == result.choice.DR
     combination = result.choice.combination.name.replace("+", "_")
