@@ -100,4 +100,4 @@ def test_looking_at_beginnings_only_misses_no_date(text):
 
 def test_days_that_are_called_by_a_weekday_are_no_dates():
     text = "From black Friday to Cyber Monday we sold well; last Friday and on Monday we closed."
-    assert [text[a:b] for a, b in find_dates(text)] == ["last Friday", "Monday"]
+    assert [text[a:b] for a, b in find_dates(text)] == ["Friday", "Monday"]
