@@ -173,6 +173,11 @@ _BEGINNING = re.compile(
 _EXACT_CASE = re.compile(
     r"^(?:march|may|mon|sun|sat|jan|mar|dec|oct|sept?|apr|aug|jun|jul|feb|nov|s[12]|h[12])\b"
 )
+#: Days that are called by a weekday: shifted, they would be none ("cyber Thursday").
+_CALLED = re.compile(
+    r"\b(?:ash|black|cyber|easter|fat|giving|good|maundy|palm|super|whit) $", re.IGNORECASE
+)
+_WEEKDAY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)day$", re.IGNORECASE)
 
 
 def find_dates(text: str) -> list[tuple[int, int]]:
@@ -194,6 +199,9 @@ def find_dates(text: str) -> list[tuple[int, int]]:
         if place.start() < done or not (match := _DATE.match(text, place.start())):
             continue
         done = match.end()
-        if not _EXACT_CASE.match(match.group()):
+        called = _WEEKDAY.match(match.group()) and _CALLED.search(
+            text[max(0, match.start() - 12) : match.start()]
+        )
+        if not called and not _EXACT_CASE.match(match.group()):
             found.append(match.span())
     return found

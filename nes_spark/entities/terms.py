@@ -74,9 +74,9 @@ HOURS = re.compile(
     r"(?:\.?,? (?:[ACEMP][DS]?T|[CEW]ES?T|EEST|BST|GMT|UTC|IST|JST|HKT|SGT|AE[DS]?T)\b)?",
     re.IGNORECASE,
 )
-#: Areas and volumes: "square" and "feet" read broken in any other company.
+#: Areas, volumes and metric tons: neither word reads well beside another.
 _AREAS = re.compile(
-    r"\b(?:square|cubic)[- ]"
+    r"\bmetric[- ]ton(?:ne)?s?\b|\b(?:square|cubic)[- ]"
     r"(?:centi|kilo)?(?:f(?:ee|oo)t|met(?:er|re)s?|miles?|yards?|inch(?:es)?)\b",
     re.IGNORECASE,
 )
@@ -100,7 +100,7 @@ _NEVER = FUNCTION_WORDS | word_set(
     "alongside alrighty altogether amid amidst anyway apart aside behalf com del elsewhere forth "
     "lieu likewise maybe meantime multi nationwide nearby newly overseas pre pro pursuant rata "
     "sake somewhat spite versus vice vs worldwide congratulations congrats fact keypad difference "
-    "differences upper lower"
+    "differences upper lower couple handful plenty majority minority dozen dozens bunch"
 )
 #: Words of accounts, and of meetings about them, in whatever trade: nobody looks for them, and they
 #: rarely read well in each other's place.

@@ -96,3 +96,8 @@ def test_looking_at_beginnings_only_misses_no_date(text):
             if not _EXACT_CASE.match(match.group()):
                 spans.append(match.span())
     assert find_dates(text) == spans
+
+
+def test_days_that_are_called_by_a_weekday_are_no_dates():
+    text = "From black Friday to Cyber Monday we sold well; last Friday and on Monday we closed."
+    assert [text[a:b] for a, b in find_dates(text)] == ["Friday", "Monday"]
