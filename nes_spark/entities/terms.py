@@ -120,10 +120,14 @@ _REPORTING = word_set(
     "tailwinds timing transcript underlying unfavorable unfavourable weighted year-over-year "
     "year-to-date ytd"
 )
-#: Offices, which every company has, and words that describe anything.
+#: Offices and bodies, which every company has, words that describe anything, and words of talk.
 _GENERAL = word_set(
-    "ceo cfo cio coo cto evp svp vp iro ceos cfos vps appropriate consecutive corresponding "
-    "extraordinary huge immediate multiple necessary proper reasonable respective true various"
+    "ceo cfo cio coo cto evp svp vp iro ceos cfos vps board boards chair chairman chairperson "
+    "chairwoman committee committees director directors officer officers president shareholder "
+    "shareholders stockholder stockholders "
+    "appropriate consecutive corresponding extraordinary huge immediate multiple necessary proper "
+    "reasonable respective true various "
+    "course hmm madam plus sir sure trillion whilst yeah yes"
 )
 #: Plural -> singular, the first that fits; and words that only look like plurals.
 _PLURALS = (("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("s", ""))
