@@ -87,6 +87,8 @@ _FRACTIONS = re.compile(
     r"|(?:half|third|quarter|fourth|fifth|sixth|seventh|eighth|ninth|tenth|sixteenth)s?)\b",
     re.IGNORECASE,
 )
+#: A number behind a word that it numbers ("tier 1", "phase two").
+_NUMBERED = re.compile(r"[ -](?:[1-5]|I{1,3}|IV|one|two|three|four)(?![\w%]|[.,]\d|[- ]\w+ly\b)")
 #: Words of grammar and of talk that tell nothing about a subject.
 _NEVER = FUNCTION_WORDS | word_set(
     "been being got get gets getting going gone goes go make makes made making take takes took "
@@ -118,10 +120,14 @@ _REPORTING = word_set(
     "tailwinds timing transcript underlying unfavorable unfavourable weighted year-over-year "
     "year-to-date ytd"
 )
-#: Offices, which every company has, and words that describe anything.
+#: Offices and bodies, which every company has, words that describe anything, and words of talk.
 _GENERAL = word_set(
-    "ceo cfo cio coo cto evp svp vp iro ceos cfos vps appropriate consecutive corresponding "
-    "extraordinary huge immediate necessary proper reasonable respective true various"
+    "ceo cfo cio coo cto evp svp vp iro ceos cfos vps board boards chair chairman chairperson "
+    "chairwoman committee committees director directors officer officers president shareholder "
+    "shareholders stockholder stockholders "
+    "appropriate consecutive corresponding extraordinary huge immediate multiple necessary proper "
+    "reasonable respective true various "
+    "course hmm madam plus sir sure trillion whilst yeah yes"
 )
 #: Plural -> singular, the first that fits; and words that only look like plurals.
 _PLURALS = (("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("s", ""))
@@ -182,6 +188,7 @@ def term_places(text: str, mentions: Iterable[Mention] = ()) -> list[tuple[int, 
             or _ADVERB.fullmatch(low)
             or len(low) != len(word)
             or word[1:] != low[1:]
+            or (not low.endswith("s") and _NUMBERED.match(text, match.end()))
         ):
             continue
         out.append((match.start(), match.end(), word if is_people(word) else low))
@@ -628,7 +635,7 @@ _WHAT = sorted(
 )
 _WHO_ENDS = re.compile(
     r"(?:\w+(?:[eo]r|ist|yst|ian|ee|mate|[ae]nt(?<!ment)|woman|man|ional)|expert|colleague|chef"
-    r"|dentist|individual|volunteer|crew|tribe|folk|friend|nurse)s?|\w*(?:people|children|[^e]men)"
+    r"|dentist|individual|associate|volunteer|crew|tribe|folk|friend|nurse)s?|\w*(?:people|children|[^e]men)"
 )
 #: How near a word must be to the first, and what it costs to meet one of the other kind.
 _WHO_LEAST, _WHO_COST = 0.1, 0.6
