@@ -102,7 +102,8 @@ _NEVER = FUNCTION_WORDS | word_set(
     "alongside alrighty altogether amid amidst anyway apart aside behalf com del elsewhere forth "
     "lieu likewise maybe meantime multi nationwide nearby newly overseas pre pro pursuant rata "
     "sake somewhat spite versus vice vs worldwide congratulations congrats fact keypad difference "
-    "differences upper lower couple handful plenty majority minority dozen dozens bunch"
+    "differences upper lower couple handful plenty majority minority dozen dozens bunch "
+    "halves thirds fourths fifths sixths eighths tenths single-digit double-digit"
 )
 #: Words of accounts, and of meetings about them, in whatever trade: nobody looks for them, and they
 #: rarely read well in each other's place.

@@ -216,7 +216,7 @@ def test_units_meet_units():
 def test_areas_are_measured_as_they_are():
     text = "It has 179,000 square feet, 3 square-mile lots and a cubic meter of concrete."
     assert [w for *_, w in term_places(text)] == ["concrete"]
-    text = "That is 100,000 metric tons of scrap, for a couple of reasons."
+    text = "That is 100,000 metric tons of scrap, for a couple of reasons, two thirds single-digit."
     assert [w for *_, w in term_places(text)] == ["scrap", "reasons"]
 
 
