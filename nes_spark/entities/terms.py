@@ -84,7 +84,9 @@ _AREAS = re.compile(
 _FRACTIONS = re.compile(
     r"\b(?:(?:twent|thirt|fort|fift|sixt|sevent|eight|ninet)y|one|two|three|four|five|six|seven"
     r"|eight|nine|ten)-(?:one|two|three|four|five|six|seven|eight|nine"
-    r"|(?:half|third|quarter|fourth|fifth|sixth|seventh|eighth|ninth|tenth|sixteenth)s?)\b",
+    r"|(?:half|third|quarter|fourth|fifth|sixth|seventh|eighth|ninth|tenth|sixteenth)s?)\b"
+    r"|\b(?:(?:low|mid|high)[- ])?(?:sing|doub|trip)le[- ]digits?\b"
+    r"|\b(?:low|mid|high)-(?:teens|(?:twent|thirt|fort|fift|sixt|sevent|eight|ninet)ies)\b",
     re.IGNORECASE,
 )
 #: A number behind a word that it numbers ("tier 1", "phase two").
@@ -101,7 +103,8 @@ _NEVER = FUNCTION_WORDS | word_set(
     "gonna wanna gotta nonetheless regardless abroad accordance ago ahead albeit alike almost "
     "alongside alrighty altogether amid amidst anyway apart aside behalf com del elsewhere forth "
     "lieu likewise maybe meantime multi nationwide nearby newly overseas pre pro pursuant rata "
-    "sake somewhat spite versus vice vs worldwide congratulations congrats fact keypad difference "
+    "hereby herein hereof hereto herewith thereafter thereby therefrom therein thereof thereon "
+    "thereto sake somewhat spite versus vice vs worldwide congratulations congrats fact keypad difference "
     "differences upper lower couple handful plenty majority minority dozen dozens bunch "
     "halves thirds fourths fifths sixths eighths tenths single-digit double-digit"
 )

@@ -240,6 +240,11 @@ def kinds_of(form: str) -> frozenset[Kind]:
     for flag, prefix in prefixes if not kinds else ():
         if form.startswith(prefix):
             kinds |= _by_dictionary(form[len(prefix) :], flag)
+    if form.endswith("s") and "noun" not in kinds:
+        # the dictionary has "offer" without what an s makes of it, and "offers" as more than one
+        # that is off
+        made = _own(form[:-1], words) - {"adjective"}
+        kinds |= {"third" if k == "verb" else "plural" for k in made}
     if kinds:
         return frozenset(kinds)
     for ending, kind in _ENDINGS:

@@ -328,6 +328,21 @@ def test_money_and_what_is_said_in_passing_are_no_terms():
     assert [word for *_, word in term_places(text)] == ["beat", "cement"]
 
 
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("Growth in mid-single-digit sales, then mid-teens.", ["growth", "sales"]),
+        ("We saw high single digits in stores.", ["stores"]),
+        ("These statements speak as of the date hereof.", ["statements", "date"]),
+        ("SureSmile now offers a plan.", ["plan"]),
+        ("Our offers include plans.", ["offers", "plans"]),
+    ],
+)
+def test_counted_digits_and_verbs_with_objects_are_no_terms(text, kept):
+    found = [p for p in term_uses(text) if p.use]
+    assert [p.word for p in found] == kept
+
+
 def test_fractions_keep_their_words():
     text = "At $9 per square foot, five-eighths notes and twenty-five tons of coal."
     assert [w for *_, w in term_places(text)] == ["notes", "tons", "coal"]

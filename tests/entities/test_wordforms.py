@@ -25,6 +25,7 @@ from nes_spark.entities.wordforms import (
         ("children", {"plural"}),
         ("mattresses", {"plural"}),
         ("tires", {"plural", "third"}),
+        ("offers", {"plural", "third"}),
         ("ship", {"noun", "verb"}),  # "shipping" is an entry of its own
         ("provider", {"noun"}),
         ("refund", {"noun", "verb"}),  # through its prefix
