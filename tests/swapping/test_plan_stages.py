@@ -110,7 +110,11 @@ def drawn(spark, partitions, options, releases, swapping, in_memory_rows=0):
     return swaps, left
 
 
-@pytest.mark.parametrize("case", CASES)
+# Plain layers are part of the others too: without neighbours in the constraints' case.
+PLAIN = pytest.param("as it is", marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("case", [PLAIN, *(c for c in CASES if c != "as it is")])
 def test_plans_are_the_same_on_any_partitioning_and_as_in_memory(spark, case):
     options, constraints, swapping = CASES[case]
     releases = ReleasesConfig(draws=2, constraints=ConstraintsConfig(**constraints))
