@@ -104,8 +104,8 @@ _NEVER = FUNCTION_WORDS | word_set(
     "alongside alrighty altogether amid amidst anyway apart aside behalf com del elsewhere forth "
     "lieu likewise maybe meantime multi nationwide nearby newly overseas pre pro pursuant rata "
     "hereby herein hereof hereto herewith thereafter thereby therefrom therein thereof thereon "
-    "thereto sake somewhat spite versus vice vs worldwide congratulations congrats fact keypad difference "
-    "differences upper lower couple handful plenty majority minority dozen dozens bunch "
+    "thereto sake somewhat spite versus vice vs worldwide congratulations congrats fact keypad "
+    "difference differences upper lower couple handful plenty majority minority dozen dozens bunch "
     "halves thirds fourths fifths sixths eighths tenths single-digit double-digit"
 )
 #: Words of accounts, and of meetings about them, in whatever trade: nobody looks for them, and they
