@@ -215,6 +215,7 @@ def _defined_in(module: str, name: str) -> str:
     return module
 
 
+@cache
 def _definitions(module: str) -> dict[str, list[ast.AST]]:
     """Name -> functions and methods of a module that are called so."""
     found: dict[str, list[ast.AST]] = {}
@@ -224,6 +225,7 @@ def _definitions(module: str) -> dict[str, list[ast.AST]]:
     return found
 
 
+@cache
 def _units(module: str, function: str) -> list[tuple[str, set[str]]]:
     """A function and what it calls in its own room: the source of each, and what each imports.
 
@@ -256,6 +258,7 @@ def _units(module: str, function: str) -> list[tuple[str, set[str]]]:
     return sorted(done.values(), key=lambda unit: unit[0])
 
 
+@cache
 def _imports_at_top(module: str) -> dict[str, str]:
     """Name -> module of the package that it was imported from, for imports outside functions."""
     return {

@@ -14,6 +14,9 @@ CACHED = (
     versions._content,
     versions._imports,
     versions._defined_in,
+    versions._definitions,
+    versions._units,
+    versions._imports_at_top,
     versions.code_version,
 )
 #: Stages that embed texts.
