@@ -656,13 +656,23 @@ def akin(first: str, second: str) -> bool:
     >>> [akin(*pair) for pair in pairs], akin("pillows", "mattresses"), akin("oil", "soil")
     ([True, True, True], False, False)
     """
-    first, second = sorted((stem(first.lower()), stem(second.lower())), key=lambda w: (len(w), w))
-    if len(first) >= _ROOT and first in second:
+    return _same_root(stem(first.lower()), stem(second.lower()))
+
+
+def _same_root(first: str, second: str) -> bool:
+    """:func:`akin` for the stems of two words."""
+    if len(first) > len(second):
+        first, second = second, first
+    if len(first) < _ROOT:
+        return False
+    if first in second:
         return True
-    shared = 0
+    if first[:_ROOT] != second[:_ROOT]:  # most pairs end here, and there are many
+        return False
+    shared = _ROOT
     while shared < len(first) and first[shared] == second[shared]:
         shared += 1
-    return shared >= max(_ROOT, 0.6 * len(first))
+    return shared >= 0.6 * len(first)
 
 
 class TermSimilarity:
@@ -688,6 +698,7 @@ class TermSimilarity:
         self._embed = embed
         self._vectors: dict[str, np.ndarray] = {}
         self._who: tuple[np.ndarray, float] | None = None
+        self._people: dict[str, bool] = {}
 
     def learn(self, terms: Iterable[str]) -> None:
         """Embed terms that will be compared, all at once."""
@@ -699,6 +710,13 @@ class TermSimilarity:
 
     def is_person(self, term: str) -> bool:
         """Whether a term is a word for people."""
+        if term not in self._people:
+            if len(self._people) > 50_000:
+                self._people.clear()
+            self._people[term] = self._is_person(term)
+        return self._people[term]
+
+    def _is_person(self, term: str) -> bool:
         word = term_word(term)
         if term.endswith(_BEFORE_NOUN) or not _WHO_ENDS.fullmatch(word):
             return False
@@ -726,7 +744,7 @@ class TermSimilarity:
         forms = np.array([[agreement(a, b) for b in second] for a in first])
         ours_who, theirs_who = ([self.is_person(t) for t in terms] for terms in (first, second))
         other = np.not_equal.outer(ours_who, theirs_who)
-        words = [[term_word(t) for t in terms] for terms in (first, second)]
-        kin = np.array([[akin(a, b) for b in words[1]] for a in words[0]])
+        stems = [[stem(term_word(t).lower()) for t in terms] for terms in (first, second)]
+        kin = np.array([[_same_root(a, b) for b in stems[1]] for a in stems[0]])
         near = 2.0 * forms + np.round(cosine * 2**20) / 2**20
         return near - _WHO_COST * other - _AKIN_COST * kin
