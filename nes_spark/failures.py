@@ -92,11 +92,12 @@ def translate(error: BaseException, what: str) -> NesError | None:
     if isinstance(error, OSError) and origin not in OUTSIDE:
         reason = error.strerror or type(error).__name__
         where = f"{error.filename}: " if isinstance(error.filename, str) else ""
-        advice = (
-            "free space or choose another --output"
-            if error.errno in _FULL
-            else "check the path, its owner and its mode"
-        )
+        if isinstance(error, ConnectionError):  # no file: Java's end of Spark, or a server
+            advice = "what listened there has ended or is out of reach; run it again to go on"
+        elif error.errno in _FULL:
+            advice = "free space or choose another --output"
+        else:
+            advice = "check the path, its owner and its mode"
         return InfrastructureError(f"{what}: {where}{reason}; {advice}")
     if origin not in OUTSIDE:
         return None

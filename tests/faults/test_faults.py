@@ -286,6 +286,16 @@ def test_our_own_error_in_a_worker_keeps_its_kind_and_message(spark):
     assert one_line(found) == "no model 'x'; install it"
 
 
+def test_who_does_not_answer_is_no_path():
+    refused = ConnectionRefusedError(errno.ECONNREFUSED, os.strerror(errno.ECONNREFUSED))
+    error = translate(refused, "stage cells")
+    assert isinstance(error, InfrastructureError)
+    assert str(error).startswith("stage cells: Connection refused; what listened there has ended")
+    assert "check the path" not in str(error)
+    missing = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), "/gone")
+    assert "/gone: No such file or directory; check the path" in str(translate(missing, "run"))
+
+
 def test_mistakes_of_this_program_are_not_hidden():
     assert translate(KeyError("x"), "stage chunks") is None
     assert translate(AssertionError(), "stage chunks") is None
