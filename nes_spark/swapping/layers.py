@@ -33,7 +33,7 @@ from nes_spark.swapping.codes import Ints, Mask
 from nes_spark.swapping.constraints import Constraint, NearComponents, admitted
 from nes_spark.swapping.population import Population, Sets
 from nes_spark.swapping.sampler import Limits, sample_component
-from nes_spark.swapping.seeds import Secret
+from nes_spark.swapping.seeds import Secret, Stream
 from nes_spark.swapping.sticky import donor_keys, pair_clocks, pair_keys, sample_sticky, setting_key
 
 #: Donors tried before all are looked at.
@@ -382,37 +382,53 @@ def draw_donors(
         donors = out.setdefault(i, [])
         if not wanting.admitted[i] or not len(pool):
             continue
-        if clocks is not None:
-            ringing = _in_turn(pool[metadata[pool] != metadata[i]], clocks[0][i], clocks[1], least)
-            donors += _those_who_give(
-                available, set(wanting.barred.row(i).tolist()), ringing, int(wanting.left[i]), least
-            )
-            continue
-        stream = secret.stream("donor", *key, category, ids[i])
         barred = set(wanting.barred.row(i).tolist())
+        others = pool[metadata[pool] != metadata[i]]
+        if clocks is None:
+            stream = secret.stream("donor", *key, category, ids[i])
+            turns = _drawn(stream, pool, metadata != metadata[i], others, available, barred)
+        else:
+            turns = _in_turn(others, clocks[0][i], clocks[1], least)
         left = int(wanting.left[i])
-        while left > 0 or len(donors) < least:
-            found = -1
-            for at in stream.below(np.full(_TRIES, len(pool))).tolist():
-                row = int(pool[at])
-                if metadata[row] != metadata[i] and set(available.row(row).tolist()) - barred:
-                    found = row
-                    break
-            # Few units can give: look at all of them, so that the choice stays uniform.
-            if found < 0:
-                rows = [
-                    r
-                    for r in pool[metadata[pool] != metadata[i]].tolist()
-                    if set(available.row(r).tolist()) - barred
-                ]
-                if not rows:
-                    break
-                found = rows[int(stream.below(np.array([len(rows)]))[0])]
-            gives = set(available.row(found).tolist()) - barred
-            donors.append(found)
+        for row in turns:
+            gives = set(available.row(row).tolist()) - barred
+            if not gives:
+                continue
+            donors.append(row)
             barred |= gives
             left -= len(gives)
+            if left <= 0 and len(donors) >= least:
+                break
     return out
+
+
+def _drawn(
+    stream: Stream,
+    pool: Ints,
+    other: NDArray[np.bool_],
+    others: Ints,
+    available: Sets,
+    barred: set[Any],
+) -> Iterator[int]:
+    """Yield, one after the other, a random position among those that can give what is not barred.
+
+    ``barred`` grows between two of them; ``other`` marks who has other metadata, ``others`` are
+    those of the pool.
+    """
+    while True:
+        found = -1
+        for at in stream.below(np.full(_TRIES, len(pool))).tolist():
+            row = int(pool[at])
+            if other[row] and set(available.row(row).tolist()) - barred:
+                found = row
+                break
+        # Few units can give: look at all of them, so that the choice stays uniform.
+        if found < 0:
+            rows = [r for r in others.tolist() if set(available.row(r).tolist()) - barred]
+            if not rows:
+                return
+            found = rows[int(stream.below(np.array([len(rows)]))[0])]
+        yield found
 
 
 def _in_turn(pool: Ints, asks: np.uint64, gives: NDArray[np.uint64], least: int) -> Iterator[int]:
@@ -429,19 +445,3 @@ def _in_turn(pool: Ints, asks: np.uint64, gives: NDArray[np.uint64], least: int)
     else:
         rest = np.arange(len(pool))
     yield from pool[rest[np.lexsort((gives[pool[rest]], times[rest]))]].tolist()
-
-
-def _those_who_give(
-    available: Sets, barred: set[Any], ringing: Iterable[int], left: int, least: int
-) -> list[int]:
-    """Return the first units that have an entity which may be taken and those before have not."""
-    donors: list[int] = []
-    for row in ringing:
-        if left <= 0 and len(donors) >= least:
-            break
-        gives = set(available.row(row).tolist()) - barred
-        if gives:
-            donors.append(row)
-            barred |= gives
-            left -= len(gives)
-    return donors
