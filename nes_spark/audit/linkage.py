@@ -155,7 +155,7 @@ class Known:
     own : bool
         Whether the target chunk, as it is known, is one of them.
     labels : numpy.ndarray of int
-        Numbers of the candidates that used it, ascending.
+        Numbers of the candidates that used it, each once.
     counts : numpy.ndarray of int
         Chunks of each of those candidates that hold it, ``n_fc``.
     """
@@ -166,29 +166,98 @@ class Known:
     labels: np.ndarray
     counts: np.ndarray
 
-    def of(self, label: int) -> Known | None:
-        """Return what is known of one candidate; None when it never used the feature."""
-        place = int(np.searchsorted(self.labels, label))
-        if place == len(self.labels) or self.labels[place] != label:
-            return None
-        only = slice(place, place + 1)
-        return Known(self.feature, self.total, self.own, self.labels[only], self.counts[only])
+
+@dataclass(frozen=True)
+class Evidence:
+    """What is known of all features of a target: one entry a feature and candidate that used it.
+
+    Attributes
+    ----------
+    features : list of str
+        In order of name: terms are added up in this order.
+    feature : numpy.ndarray of int, shape (e,)
+        Feature of each entry.
+    labels, counts : numpy.ndarray of int, shape (e,)
+        Candidate of each entry, and how many of its chunks hold the feature.
+    totals : numpy.ndarray of int, shape (e,)
+        Known chunks that hold the feature.
+    own : numpy.ndarray of bool, shape (e,)
+        Whether the target chunk, as it is known, is one of them.
+    """
+
+    features: list[str]
+    feature: np.ndarray
+    labels: np.ndarray
+    counts: np.ndarray
+    totals: np.ndarray
+    own: np.ndarray
+
+    @classmethod
+    def of(cls, known: Iterable[Known]) -> Evidence:
+        """Put together what is known of single features."""
+        found = list(known)
+        return cls.packed(
+            [k.feature for k in found],
+            np.array([k.total for k in found], dtype=np.int64),
+            np.array([k.own for k in found], dtype=bool),
+            np.array([len(k.labels) for k in found], dtype=np.int64),
+            np.concatenate([np.zeros(0, dtype=np.int64), *(k.labels for k in found)]),
+            np.concatenate([np.zeros(0, dtype=np.int64), *(k.counts for k in found)]),
+        )
+
+    @classmethod
+    def packed(
+        cls,
+        features: Sequence[str],
+        totals: np.ndarray,
+        own: np.ndarray,
+        lengths: np.ndarray,
+        labels: np.ndarray,
+        counts: np.ndarray,
+    ) -> Evidence:
+        """Put together arrays of all features, in any order of these.
+
+        Parameters
+        ----------
+        features : sequence of str
+            The `f` features.
+        totals, own, lengths : numpy.ndarray, shape (f,)
+            Of each feature: known chunks that hold it, whether the target is one of them, and how
+            many candidates used it.
+        labels, counts : numpy.ndarray of int, shape (e,)
+            Those candidates and their chunks, feature by feature.
+        """
+        order = np.array(sorted(range(len(features)), key=features.__getitem__), dtype=np.int64)
+        sizes = lengths[order]
+        feature = np.repeat(np.arange(len(order)), sizes)
+        # Entry i of a feature stands i places behind the first one, before and after sorting.
+        shift = (np.cumsum(lengths) - lengths)[order] - (np.cumsum(sizes) - sizes)
+        place = np.arange(len(feature)) + shift[feature]
+        by_entry = order[feature]
+        return cls(
+            [features[i] for i in order],
+            feature,
+            labels[place],
+            counts[place],
+            totals[by_entry],
+            own[by_entry],
+        )
 
 
 def weights(
-    known: Known,
+    known: Evidence,
     sizes: np.ndarray,
     own_labels: Sequence[int],
     leave_out: bool,
     smoothing: float,
     n: int,
 ) -> np.ndarray:
-    """Return w(f, c) for the candidates that used a feature.
+    """Return w(f, c) for every feature and candidate that used it.
 
     Parameters
     ----------
-    known : Known
-        The feature.
+    known : Evidence
+        The features of the target.
     sizes : numpy.ndarray of int
         Known chunks of every candidate, ``n_c``.
     own_labels : sequence of int
@@ -203,25 +272,27 @@ def weights(
     Returns
     -------
     numpy.ndarray of float, shape (len(known.labels),)
+        Zero where nothing else holds the feature.
     """
     counts = known.counts.astype(np.float64)
     chunks = sizes[known.labels].astype(np.float64)
-    total, all_chunks = float(known.total), float(n)
+    totals, all_chunks = known.totals.astype(np.float64), float(n)
     if leave_out and len(own_labels):
         mine = np.isin(known.labels, own_labels)
         all_chunks -= 1
         chunks = chunks - mine
-        if known.own:
-            total -= 1
-            counts = counts - mine
-    if total <= 0 or all_chunks <= 0:
+        totals = totals - known.own
+        counts = counts - (mine & known.own)
+    if all_chunks <= 0:
         return np.zeros(len(counts))
+    said = totals > 0
     shares = np.divide(counts, chunks, out=np.zeros_like(counts), where=chunks > 0)
-    return np.log1p((1 - smoothing) / smoothing * shares / (total / all_chunks))
+    common = np.divide(totals, all_chunks, out=np.ones_like(totals), where=said)
+    return np.where(said, np.log1p((1 - smoothing) / smoothing * shares / common), 0.0)
 
 
 def scores(
-    found: Sequence[Known],
+    known: Evidence,
     sizes: np.ndarray,
     own_labels: Sequence[int],
     leave_out: bool,
@@ -236,17 +307,34 @@ def scores(
     numpy.ndarray of float, shape (len(sizes),)
         Zero without evidence.
     """
-    total = np.zeros(len(sizes))
-    for known in sorted(found, key=lambda k: k.feature):
-        factor = pair_weight if is_pair(known.feature) else 1.0
-        if factor:
-            values = weights(known, sizes, own_labels, leave_out, smoothing, n)
-            total[known.labels] += factor * values
-    return total
+    terms = _terms(known, sizes, own_labels, leave_out, smoothing, pair_weight, n)
+    return np.bincount(known.labels, weights=terms, minlength=len(sizes))
+
+
+def _terms(
+    known: Evidence,
+    sizes: np.ndarray,
+    own_labels: Sequence[int],
+    leave_out: bool,
+    smoothing: float,
+    pair_weight: float,
+    n: int,
+) -> np.ndarray:
+    """Return what each entry adds to the score of its candidate."""
+    factors = np.array([pair_weight if is_pair(f) else 1.0 for f in known.features])
+    values = weights(known, sizes, own_labels, leave_out, smoothing, n)
+    return factors[known.feature] * values if len(values) else values
+
+
+def _strongest(known: Evidence, terms: np.ndarray, label: int, top: int = 5) -> list[str]:
+    """Return the features that gave a candidate most, strongest first, ties in order of name."""
+    (mine,) = np.nonzero((known.labels == label) & (terms > 0))
+    found = [(-round(float(terms[i]), 9), known.features[known.feature[i]]) for i in mine]
+    return [describe(name) for _, name in sorted(found)[:top]]
 
 
 def evidence_for(
-    found: Sequence[Known],
+    known: Evidence,
     label: int,
     sizes: np.ndarray,
     own_labels: Sequence[int],
@@ -257,21 +345,13 @@ def evidence_for(
     top: int = 5,
 ) -> list[str]:
     """Return the features that gave a candidate most, strongest first, ties in order of name."""
-    strength: list[tuple[float, str]] = []
-    for known in found:
-        only = known.of(label)
-        if only is None:
-            continue
-        factor = pair_weight if is_pair(known.feature) else 1.0
-        value = factor * float(weights(only, sizes, own_labels, leave_out, smoothing, n)[0])
-        if value > 0:
-            strength.append((-round(value, 9), known.feature))
-    return [describe(name) for _, name in sorted(strength)[:top]]
+    terms = _terms(known, sizes, own_labels, leave_out, smoothing, pair_weight, n)
+    return _strongest(known, terms, label, top)
 
 
 def guess(
     target: str,
-    found: Sequence[Known],
+    known: Evidence,
     sizes: np.ndarray,
     label_hashes: np.ndarray,
     truth: int | None,
@@ -286,7 +366,7 @@ def guess(
     ----------
     target : str
         Its chunk_id; breaks ties, see :func:`nes_spark.audit.ranking.tie_keys`.
-    found : sequence of Known
+    known : Evidence
         Those of its features that the adversary knows.
     sizes : numpy.ndarray of int
         Known chunks of every candidate.
@@ -312,9 +392,9 @@ def guess(
     """
     n = int(sizes.sum())
     own = (truth,) if known_here and truth is not None else ()
-    values = scores(found, sizes, own, leave_out, smoothing, pair_weight, n)
+    terms = _terms(known, sizes, own, leave_out, smoothing, pair_weight, n)
+    values = np.bincount(known.labels, weights=terms, minlength=len(sizes))
     answer, rank = best_and_rank(values, tie_keys(target, label_hashes), truth)
     if answer is None:
         return None, None, []
-    reasons = evidence_for(found, answer, sizes, own, leave_out, smoothing, pair_weight, n)
-    return answer, rank, reasons
+    return answer, rank, _strongest(known, terms, answer)

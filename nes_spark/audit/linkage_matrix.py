@@ -13,7 +13,7 @@ from scipy import sparse
 
 from nes_spark.audit import calibration
 from nes_spark.audit.attackers import Guesses
-from nes_spark.audit.linkage import Known, evidence_for, is_pair
+from nes_spark.audit.linkage import Evidence, Known, evidence_for, is_pair
 from nes_spark.audit.ranking import hashes_of, on_grid, pair_keys
 
 #: Scores, and terms of scores, computed at a time.
@@ -162,7 +162,7 @@ class KnownNames:
             counts = self._counts.data[place].astype(np.int64)
             found.append(Known(name, int(self._total[column]), column in own, labels, counts))
         return evidence_for(
-            found,
+            Evidence.of(found),
             candidate,
             self._sizes.astype(np.int64),
             (truth,) if known_as >= 0 else (),

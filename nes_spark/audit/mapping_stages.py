@@ -31,12 +31,21 @@ def map_batches(
     fields: Sequence[tuple[str, Any]],
 ) -> DataFrame:
     """Apply a function from the rows of a batch (dicts) to an iterable of rows (tuples)."""
+    return map_arrow(frame, lambda batch: function(batch.to_pylist()), fields)
+
+
+def map_arrow(
+    frame: DataFrame,
+    function: Callable[[pa.RecordBatch], Iterable[tuple[Any, ...]]],
+    fields: Sequence[tuple[str, Any]],
+) -> DataFrame:
+    """Apply a function from a batch to an iterable of rows (tuples)."""
     schema = pa.schema([pa.field(name, kind) for name, kind in fields])
     ddl = ddl_of({name: _ddl(kind) for name, kind in fields})
 
     def apply(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            rows = list(function(batch.to_pylist()))
+            rows = list(function(batch))
             columns = list(zip(*rows, strict=True)) if rows else [()] * len(fields)
             yield pa.RecordBatch.from_arrays(
                 [

@@ -149,9 +149,10 @@ def text_predictions(
         frequency = np.zeros(text.BUCKETS, dtype=np.int64)
         for counts in counted.values():
             frequency[list(counts)] += 1
+        inverse = text.inverse_frequencies(frequency, n)
         sums: list[Counter[int]] = [Counter() for _ in labels]
         for c in chunks:
-            sums[number[c["metadata"]]].update(text.tfidf(counted[c["chunk_id"]], frequency, n))
+            sums[number[c["metadata"]]].update(text.tfidf(counted[c["chunk_id"]], inverse))
         holders = Counter(bucket for total in sums for bucket in total)
         # Buckets of too many candidates are nobody's words.
         kept = {bucket for bucket, held in holders.items() if held <= most}
@@ -159,9 +160,9 @@ def text_predictions(
         squares = [sum(t * t for t in total.values()) for total in centroids]
 
         def vector(
-            counts: Mapping[int, int], frequency: np.ndarray = frequency, kept: set[int] = kept
+            counts: Mapping[int, int], inverse: list[float] = inverse, kept: set[int] = kept
         ) -> dict[int, int]:
-            found = text.tfidf(counts, frequency, n)
+            found = text.tfidf(counts, inverse)
             return {bucket: weight for bucket, weight in found.items() if bucket in kept}
 
         sighted: dict[tuple[str, str | None], dict[int, int]] = {}

@@ -6,16 +6,17 @@ what is not is summed in a fixed order inside a kernel, so results do not depend
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from nes_spark.audit import linkage, ranking
 from nes_spark.audit.adversaries import LINKAGE, SELF
-from nes_spark.audit.mapping_stages import STRINGS, hold, map_rows, of_few_labels
+from nes_spark.audit.mapping_stages import STRINGS, hold, map_arrow, map_rows, of_few_labels
 from nes_spark.audit.summary import (
     AdversaryResult,
     DrawSums,
@@ -101,7 +102,7 @@ def with_knowledge(
     Returns
     -------
     pyspark.sql.DataFrame
-        ``scope, target_id``, the payload, and ``found`` for :func:`known_of`: an array of structs
+        ``scope, target_id``, the payload, and ``found`` for :func:`map_known`: an array of structs
         in no particular order; kernels sort it.
     """
     from pyspark.sql import Window
@@ -165,18 +166,41 @@ def with_knowledge(
     )
 
 
-def known_of(found: list[dict[str, Any]] | None) -> list[linkage.Known]:
-    """Return what the kernel wants of a column ``found`` of :func:`with_knowledge`."""
-    return [
-        linkage.Known(
-            item["feature"],
-            item["total"],
-            item["own"],
-            np.array(item["labels"], dtype=np.int64),
-            np.array(item["counts"], dtype=np.int64),
-        )
-        for item in found or ()
-    ]
+def map_known(
+    frame: DataFrame,
+    function: Callable[[dict[str, Any], linkage.Evidence], Iterable[tuple[Any, ...]]],
+    fields: Sequence[tuple[str, Any]],
+) -> DataFrame:
+    """Apply a function from a target and what is known of it to an iterable of rows (tuples).
+
+    `frame` comes from :func:`with_knowledge`. Its column ``found`` stays in arrays: as Python
+    objects it would take longer to read than to use.
+    """
+
+    def each(batch: pa.RecordBatch) -> Iterator[tuple[Any, ...]]:
+        found = batch.column("found")
+        rows = batch.select([c for c in batch.schema.names if c != "found"]).to_pylist()
+        names, totals, own, labels, counts = found.flatten().flatten()
+        texts, lengths = names.to_pylist(), pc.list_value_length(labels).to_numpy()
+        totals, own = totals.to_numpy(), own.to_numpy(zero_copy_only=False)
+        labels, counts = labels.flatten().to_numpy(), counts.flatten().to_numpy()
+        features = _bounds(pc.list_value_length(found).to_numpy())
+        entries = _bounds(lengths)[features]
+        for i, row in enumerate(rows):
+            mine, its = slice(*features[i : i + 2]), slice(*entries[i : i + 2])
+            yield from function(
+                row,
+                linkage.Evidence.packed(
+                    texts[mine], totals[mine], own[mine], lengths[mine], labels[its], counts[its]
+                ),
+            )
+
+    return map_arrow(frame, each, fields)
+
+
+def _bounds(lengths: np.ndarray) -> np.ndarray:
+    """Return where each of some runs begins, and where the last one ends."""
+    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
 
 
 def _sizes(knowledge: DataFrame) -> dict[str, int]:
@@ -243,13 +267,12 @@ def _attack(
     hashes = ranking.hashes_of(labels)
     number = {label: i for i, label in enumerate(labels)}
 
-    def guess(row: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
-        found = known_of(row["found"])
+    def guess(row: dict[str, Any], known: linkage.Evidence) -> Iterator[tuple[Any, ...]]:
         truth = number.get(row["metadata"])
         for name, leave_out in ((LINKAGE, True), (LINKAGE + SELF, False)):
             best, rank, evidence = linkage.guess(
                 row["chunk_id"],
-                found,
+                known,
                 sizes,
                 hashes,
                 truth,
@@ -279,7 +302,7 @@ def _attack(
         collected = collected.withColumn(
             "found", F.transform("found", lambda item: item.withField("own", F.lit(False)))
         )
-    return map_rows(collected, guess, [*fields, *_GUESS])
+    return map_known(collected, guess, [*fields, *_GUESS])
 
 
 _GUESS = (

@@ -73,8 +73,29 @@ def bucket_counts(counts: Mapping[str, int]) -> dict[int, int]:
     return found
 
 
+def inverse_frequencies(frequency: np.ndarray, n: int) -> list[float]:
+    """Return the logarithm of n / frequency of every bucket.
+
+    Parameters
+    ----------
+    frequency : numpy.ndarray of int64, shape (BUCKETS,)
+        Known chunks that hold each bucket.
+    n : int
+        Known chunks.
+
+    Returns
+    -------
+    list of float
+        Zero for buckets that no known chunk holds.
+    """
+    values, place = np.unique(frequency, return_inverse=True)
+    logs = [math.log(n / count) if count > 0 else 0.0 for count in values.tolist()]
+    found: list[float] = np.array(logs)[place].tolist()  # a list: words are looked up one by one
+    return found
+
+
 def tfidf(
-    counts: Mapping[int, int], frequency: np.ndarray, n: int, max_words: int = 256
+    counts: Mapping[int, int], inverse: Sequence[float], max_words: int = 256
 ) -> dict[int, int]:
     """Return the TF-IDF vector of a chunk, on the integer grid.
 
@@ -82,25 +103,19 @@ def tfidf(
     ----------
     counts : mapping of int to int
         Words of the chunk by bucket.
-    frequency : numpy.ndarray of int64, shape (BUCKETS,)
-        Known chunks that hold each bucket; buckets that no known chunk holds are dropped.
-    n : int
-        Known chunks.
+    inverse : sequence of float
+        From :func:`inverse_frequencies`.
     max_words : int
         The heaviest buckets are kept, ties in their order.
 
     Returns
     -------
     dict of int to int
-        Bucket to weight; the Euclidean norm is `SCALE` up to rounding. Words in every chunk weigh
-        nothing and are left out.
+        Bucket to weight; the Euclidean norm is `SCALE` up to rounding. Words in every known chunk
+        and words in none weigh nothing and are left out.
     """
-    raw = {
-        b: (1 + math.log(count)) * math.log(n / int(frequency[b]))
-        for b, count in counts.items()
-        if frequency[b] > 0
-    }
-    heaviest = sorted((-value, b) for b, value in raw.items() if value > 0)[:max_words]
+    raw = (((1 + math.log(count)) * inverse[b], b) for b, count in counts.items())
+    heaviest = sorted((-value, b) for value, b in raw if value > 0)[:max_words]
     norm = math.sqrt(math.fsum(value * value for value, _ in heaviest))
     vector = {b: round(-value / norm * SCALE) for value, b in heaviest}
     return {b: weight for b, weight in vector.items() if weight}

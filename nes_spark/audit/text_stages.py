@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from nes_spark.audit import ranking, text
 from nes_spark.audit.adversaries import SELF, STYLE, WORDS
-from nes_spark.audit.mapping_stages import ddl_of, hold, map_batches, map_rows, of_few_labels
+from nes_spark.audit.mapping_stages import ddl_of, hold, map_batches, map_rows
 from nes_spark.config import AuditConfig
 from nes_spark.errors import InputError
 from nes_spark.schemas import PREDICTIONS
@@ -48,37 +49,51 @@ def _spans(row: dict[str, Any]) -> list[tuple[int, int]]:
     return [(s["start"], s["end"]) for s in row["spans"] or ()]
 
 
-def _frequencies(known: DataFrame) -> tuple[dict[str, Any], int]:
+def _counted(known: DataFrame) -> DataFrame:
+    """Count the words of every chunk: ``kind, label, buckets, weights``, two rows a chunk."""
+
+    def count(rows: list[dict[str, Any]]) -> Iterator[tuple[Any, ...]]:
+        for row in rows:
+            for kind, spans in ((STYLE, _spans(row)), (WORDS, [])):
+                held = text.bucket_counts(text.words(row["text"], spans))
+                yield kind, row["metadata"], list(held), list(held.values())
+
+    return map_batches(
+        known.select("text", "spans", "metadata"),
+        count,
+        [("kind", pa.string()), ("label", pa.string()), *_WEIGHTS],
+    )
+
+
+def _frequencies(counted: DataFrame) -> tuple[dict[str, np.ndarray], int]:
     """Return, for each kind of words, the known chunks that hold each bucket, and their number."""
     from pyspark.sql import functions as F
 
-    def buckets(rows: list[dict[str, Any]]) -> Iterator[tuple[Any, ...]]:
-        counts: dict[str, Counter[int]] = {STYLE: Counter(), WORDS: Counter()}
-        for row in rows:
-            for kind, spans in ((STYLE, _spans(row)), (WORDS, [])):
-                counts[kind].update(text.bucket_counts(text.words(row["text"], spans)).keys())
-        for kind, held in counts.items():
-            yield kind, list(held), list(held.values())
-        yield "chunks", [0], [len(rows)]
+    def add_up(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        held: dict[str, Any] = {}
+        n = 0
+        for batch in batches:
+            for kind in (STYLE, WORDS):
+                mine = batch.filter(pc.equal(batch["kind"], kind))
+                found = np.bincount(mine["buckets"].flatten().to_numpy(), minlength=text.BUCKETS)
+                held[kind] = held[kind] + found if kind in held else found
+            n += mine.num_rows
+        for kind, sums in held.items():
+            (places,) = np.nonzero(sums)
+            rows = {"kind": [kind] * len(places), "bucket": places, "count": sums[places]}
+            yield pa.RecordBatch.from_pydict(rows, schema=_HELD)
+        if n:
+            yield pa.RecordBatch.from_pydict(
+                {"kind": ["chunks"], "bucket": [0], "count": [n]}, schema=_HELD
+            )
 
-    held = map_batches(
-        known.select("text", "spans"),
-        buckets,
-        [
-            ("kind", pa.string()),
-            ("buckets", pa.list_(pa.int32())),
-            ("counts", pa.list_(pa.int64())),
-        ],
-    )
-    counted = (
-        held.select("kind", F.explode(F.arrays_zip("buckets", "counts")).alias("zipped"))
-        .groupBy("kind", F.col("zipped.buckets").alias("bucket"))
-        .agg(F.sum("zipped.counts").alias("count"))
-    )
+    sums = counted.mapInArrow(add_up, "kind string, bucket int, count bigint")
     found = {kind: np.zeros(text.BUCKETS, dtype=np.int64) for kind in (STYLE, WORDS)}
     n = 0
     # At most two rows a bucket, whatever the size of the corpus.
-    for kind, bucket, count in counted.collect():
+    for kind, bucket, count in (
+        sums.groupBy("kind", "bucket").agg(F.sum("count").alias("count")).collect()
+    ):
         if kind == "chunks":
             n = count
         else:
@@ -130,20 +145,17 @@ def text_attack(
     # those of a huge one come in blocks.
     block = (F.col("position") / _BLOCK).cast("int")
     source = spread(_known_spans(*(knowledge or (chunks, mentions))), "document_id", block)
-    frequencies, n = _frequencies(source)
+    counted = hold(_counted(source), until)  # costly: all texts are read for it
+    frequencies, n = _frequencies(counted)
     if not n:
         raise InputError("the audit has no chunks to learn from; is the reference corpus empty?")
-    # Costly: all texts are read for it.
-    centroids = hold(_centroids(source, frequencies, n, config.max_candidates_per_entity), until)
-    # Buckets of too many candidates are nobody's words: they weigh nothing in any vector.
-    kept = {kind: np.zeros(text.BUCKETS, dtype=bool) for kind in (STYLE, WORDS)}
-    for row in centroids.select("kind", "bucket").distinct().collect():
-        kept[row["kind"]][row["bucket"]] = True
+    inverse = {kind: text.inverse_frequencies(found, n) for kind, found in frequencies.items()}
+    centroids, kept = _centroids(counted, inverse, config.max_candidates_per_entity, until)
     labels = source.select(F.col("metadata").alias("label")).distinct()
     known = {row["label"] for row in labels.collect()}
 
     def vector(counts: dict[str, int], kind: str) -> dict[int, int]:
-        found = text.tfidf(text.bucket_counts(counts), frequencies[kind], n)
+        found = text.tfidf(text.bucket_counts(counts), inverse[kind])
         return {bucket: weight for bucket, weight in found.items() if kept[kind][bucket]}
 
     def look(row: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
@@ -217,6 +229,7 @@ def text_attack(
 
 
 _WEIGHTS = [("buckets", pa.list_(pa.int32())), ("weights", pa.list_(pa.int64()))]
+_HELD = pa.schema([("kind", pa.string()), ("bucket", pa.int32()), ("count", pa.int64())])
 _SIGHTING = [
     ("sighting", pa.string()),
     ("chunk_id", pa.string()),
@@ -233,11 +246,12 @@ _SIGHTING = [
 
 
 def _centroids(
-    source: DataFrame, frequencies: dict[str, np.ndarray], n: int, most: int
-) -> DataFrame:
-    """Add up the vectors of each candidate: ``kind, label, bucket, total``.
+    counted: DataFrame, inverse: dict[str, list[float]], most: int, until: ExitStack | None
+) -> tuple[DataFrame, dict[str, np.ndarray]]:
+    """Add up the vectors of each candidate: ``kind, bucket, label, total``.
 
-    Buckets that more than `most` candidates have are left out.
+    Buckets that more than `most` candidates have are nobody's words: they are left out, and weigh
+    nothing in any vector. Returned beside the sums: for each kind which buckets are left.
     """
     from pyspark.sql import functions as F
 
@@ -245,31 +259,36 @@ def _centroids(
         # Chunks of a document come together: adding them up here spares most of the shuffle.
         sums: dict[tuple[str, str], Counter[int]] = {}
         for row in rows:
-            for kind, spans in ((STYLE, _spans(row)), (WORDS, [])):
-                counts = text.bucket_counts(text.words(row["text"], spans))
-                found = text.tfidf(counts, frequencies[kind], n)
-                sums.setdefault((kind, row["metadata"]), Counter()).update(found)
+            counts = dict(zip(row["buckets"], row["weights"], strict=True))
+            found = text.tfidf(counts, inverse[row["kind"]])
+            sums.setdefault((row["kind"], row["label"]), Counter()).update(found)
         for (kind, label), total in sums.items():
             yield kind, label, list(total), list(total.values())
 
-    summed = (
-        map_batches(
-            source.select("text", "spans", "metadata"),
-            learn,
-            [("kind", pa.string()), ("label", pa.string()), *_WEIGHTS],
-        )
+    summed = hold(
+        map_batches(counted, learn, [("kind", pa.string()), ("label", pa.string()), *_WEIGHTS])
         .select("kind", "label", F.explode(F.arrays_zip("buckets", "weights")).alias("zipped"))
         .select(
             "kind",
-            "label",
             F.col("zipped.buckets").alias("bucket"),
+            "label",
             F.col("zipped.weights").alias("w"),
         )
-        .repartition("kind", "bucket")
         .groupBy("kind", "bucket", "label")
-        .agg(F.sum("w").alias("total"))
+        .agg(F.sum("w").alias("total")),
+        until,
     )
-    return of_few_labels(summed, ("kind", "bucket"), most)
+    kept = {kind: np.zeros(text.BUCKETS, dtype=bool) for kind in (STYLE, WORDS)}
+    crowded = []
+    # At most two rows a bucket.
+    for kind, bucket, labels in summed.groupBy("kind", "bucket").count().collect():
+        kept[kind][bucket] = labels <= most
+        if labels > most:
+            crowded.append((kind, bucket))
+    if crowded:
+        left_out = summed.sparkSession.createDataFrame(crowded, "kind string, bucket int")
+        summed = summed.join(F.broadcast(left_out), ["kind", "bucket"], "left_anti")
+    return summed, kept
 
 
 def _ranked(sightings: DataFrame, centroids: DataFrame, labels: DataFrame, here: bool) -> DataFrame:

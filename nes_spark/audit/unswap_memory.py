@@ -120,7 +120,7 @@ class Released:
                 continue
             names = [f for mine in self._inside[k].values() for f in mine]
             values = linkage.scores(
-                [self._known[f] for f in names if f in self._known],
+                linkage.Evidence.of(self._known[f] for f in names if f in self._known),
                 self._sizes,
                 self._labels[k],
                 leave_out=True,

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from nes_spark.audit import linkage, unswap
 from nes_spark.audit.mapping_stages import STRINGS, ddl_of, hold, map_rows
-from nes_spark.audit.stages import add_features, known_of, unchanged, with_knowledge
+from nes_spark.audit.stages import add_features, map_known, unchanged, with_knowledge
 from nes_spark.config import AuditConfig
 from nes_spark.schemas import EDITS, PARTNER_GUESSES
 from nes_spark.swapping.constraints import Constraint
@@ -144,9 +144,9 @@ def swap_aware_attack(
     payload = [name for name, _ in fields[2:]] + [name for name, _ in around_fields]
     payload += ["component", "stratum", "features"]
 
-    def score(row: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
+    def score(row: dict[str, Any], known: linkage.Evidence) -> Iterator[tuple[Any, ...]]:
         values = linkage.scores(
-            known_of(row["found"]),
+            known,
             sizes,
             row["labels"],
             leave_out=True,
@@ -178,7 +178,7 @@ def swap_aware_attack(
         ("context_values", pa.list_(pa.float64())),
     ]
     suspects = hold(
-        map_rows(
+        map_known(
             with_knowledge(suspected, shown, config.max_candidates_per_entity, payload),
             score,
             scored_fields,

@@ -1095,8 +1095,8 @@ class AuditConfig(Section):
     max_chunks: int = Field(
         5000,
         ge=1,
-        description="of more chunks with names a sample is attacked, drawn by keyed hash; all "
-        "candidates are compared",
+        description="of more chunks with names, or of more changed ones, a sample is attacked and "
+        "recognised again, drawn by keyed hash; all candidates are compared",
     )
     reference: str | None = Field(
         None,

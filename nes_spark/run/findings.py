@@ -20,6 +20,7 @@ from nes_spark.audit.adversaries import (
 from nes_spark.entities.mentions import NAME
 from nes_spark.entities.recognizers import GIVEN
 from nes_spark.releases.choice import Choice
+from nes_spark.run.context import finished
 from nes_spark.run.measuring import fits_in_memory
 from nes_spark.run.pipeline import sampling_tables
 
@@ -193,6 +194,9 @@ def audit_release(context: Context, choice: Choice, key: str, again: bool = Fals
         context.table("rewrites"), choice.setting, choice.combination.name, choice.n_swaps
     ).cache()
     components, constraints = _comparable(context, choice)
+    asked = attacked
+    if PREDICTIONS_TABLE in tables and (some := _sampled(context, attacked)) is not attacked:
+        asked = some.cache()
     for table in tables:
         if not again and store.is_current(table, key):
             continue
@@ -201,7 +205,7 @@ def audit_release(context: Context, choice: Choice, key: str, again: bool = Fals
                 context.table("cells"),
                 context.table("chunks"),
                 context.table("mentions"),
-                attacked,
+                asked if table == PREDICTIONS_TABLE else attacked,
                 tuple(choice.combination),
                 tuple(config.releases.must_change),
                 _reference(context),
@@ -215,9 +219,26 @@ def audit_release(context: Context, choice: Choice, key: str, again: bool = Fals
     partners = None
     if PARTNERS_TABLE in tables:
         partners = summarize_partner_guesses(context.table("partner_guesses"))
-    results = summarize_audit(context.table("predictions"), config.audit, attacked)
+    results = summarize_audit(context.table("predictions"), config.audit, asked)
+    asked.unpersist()
     attacked.unpersist()
     return Audit(results, partners, gate_accuracy(results, config.audit.gate_models))
+
+
+def _sampled(context: Context, rewritten: DataFrame) -> DataFrame:
+    """Keep the rows of at most ``audit.max_chunks`` changed chunks, drawn by keyed hash.
+
+    The same chunks wherever this is asked. A sample of that many tells a share to a hundredth or
+    two, and what an attack costs does not grow with what was changed.
+    """
+    from nes_spark.audit.sampled_stages import sample_of
+    from nes_spark.swapping import derive_seed
+
+    most = context.config.audit.max_chunks
+    if finished(context.store, "chunks").rows <= most:
+        return rewritten
+    key = derive_seed(context.secret, "changed chunks asked about").to_bytes(16, "big")
+    return rewritten.join(sample_of(rewritten, "chunk_id", most, key), "chunk_id", "left_semi")
 
 
 def _comparable(context: Context, choice: Choice) -> tuple[DataFrame, tuple[Constraint, ...]]:
@@ -303,7 +324,7 @@ def examine(
     if swapped and config.audit.recognition and config.entities.recognizer != GIVEN:
         agreement = by_category(
             recognition_agreement(
-                rewritten,
+                _sampled(context, rewritten),
                 context.table("chunks"),
                 context.table("cells"),
                 context.table("mentions"),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nes_spark.audit import linkage
-from nes_spark.audit.linkage import Known, features_of, swap_entities
+from nes_spark.audit.linkage import Evidence, Known, features_of, swap_entities
 from nes_spark.audit.ranking import best_and_rank, hashes_of, stable_hash, tie_keys
 
 
@@ -52,9 +52,13 @@ def known(feature, total, own, counts):
     return Known(feature, total, own, np.array(list(counts)), np.array(list(counts.values())))
 
 
+def alone(*what):
+    return Evidence.of([known(*what)])
+
+
 def test_weight_is_the_log_likelihood_ratio():
     sizes = np.array([10, 20])
-    mine = known("f", 4, True, {0: 3, 1: 1})
+    mine = alone("f", 4, True, {0: 3, 1: 1})
     raw = linkage.weights(mine, sizes, (0,), leave_out=False, smoothing=0.2, n=100)
     # log(p(f|c) / (lambda q)), with p(f|c) = lambda q + (1 - lambda) n_fc / n_c.
     q = 4 / 100
@@ -65,24 +69,26 @@ def test_weight_is_the_log_likelihood_ratio():
     for got, share in zip(left, (2 / 9, 1 / 20), strict=True):
         assert got == pytest.approx(math.log((0.2 * q + 0.8 * share) / (0.2 * q)))
     # Not its own feature: only the chunk count shrinks.
-    foreign = known("f", 4, False, {0: 3, 1: 1})
+    foreign = alone("f", 4, False, {0: 3, 1: 1})
     q = 4 / 99
     got = linkage.weights(foreign, sizes, (0,), leave_out=True, smoothing=0.2, n=100)[0]
     assert got == pytest.approx(math.log((0.2 * q + 0.8 * 3 / 9) / (0.2 * q)))
 
 
 def test_a_chunk_left_out_is_no_evidence_for_itself():
-    only_here = known("f", 1, True, {0: 1})
+    only_here = alone("f", 1, True, {0: 1})
     assert linkage.weights(only_here, np.array([10]), (0,), True, 0.2, 100).tolist() == [0.0]
     assert linkage.weights(only_here, np.array([10]), (0,), False, 0.2, 100)[0] > 0
-    alone = known("f", 2, True, {0: 1, 1: 1})
-    assert linkage.weights(alone, np.array([1, 5]), (0,), True, 0.2, 6)[0] == 0.0
+    single = alone("f", 2, True, {0: 1, 1: 1})
+    assert linkage.weights(single, np.array([1, 5]), (0,), True, 0.2, 6)[0] == 0.0
 
 
 def guess(found, truth=0, **more):
     sizes = np.array([10, 10, 10])
     hashes = hashes_of(["a", "b", "c"])
-    return linkage.guess("x#0", found, sizes, hashes, truth, True, leave_out=True, **more)
+    return linkage.guess(
+        "x#0", Evidence.of(found), sizes, hashes, truth, True, leave_out=True, **more
+    )
 
 
 def test_guess_follows_the_specific_entity():
@@ -102,11 +108,16 @@ def test_pairs_can_be_switched_off():
     assert guess([pair], pair_weight=0.0)[2] == []
 
 
-def test_what_is_known_of_one_candidate():
-    both = known("f", 9, True, {1: 4, 5: 2})
-    assert both.of(5).counts.tolist() == [2]
-    assert both.of(5).total == 9
-    assert [both.of(label) for label in (0, 3, 6)] == [None] * 3
+def test_evidence_names_what_spoke_for_a_candidate():
+    found = [
+        known("Org\x1fboth", 9, False, {1: 4, 2: 2}),
+        known("Org\x1fother", 3, False, {2: 3}),
+        known("Org\x1fmine", 1, True, {1: 1}),  # left out, it says nothing
+    ]
+    shared = (np.array([10, 10, 10]), (1,), True, 0.2, 0.5, 30)
+    assert linkage.evidence_for(Evidence.of(found), 1, *shared) == ["both"]
+    assert linkage.evidence_for(Evidence.of(found), 2, *shared) == ["other", "both"]
+    assert linkage.evidence_for(Evidence.of(found), 0, *shared) == []
 
 
 def test_order_of_evidence_does_not_matter():
@@ -115,9 +126,9 @@ def test_order_of_evidence_does_not_matter():
     found = [
         known(f"f{i}", 9, False, dict(enumerate(rng.integers(1, 4, 3).tolist()))) for i in range(40)
     ]
-    expected = linkage.scores(found, sizes, (0,), True, 0.2, 0.5, 30).tolist()
+    expected = linkage.scores(Evidence.of(found), sizes, (0,), True, 0.2, 0.5, 30).tolist()
     for _ in range(5):
-        mixed = [found[i] for i in rng.permutation(40)]
+        mixed = Evidence.of(found[i] for i in rng.permutation(40))
         assert linkage.scores(mixed, sizes, (0,), True, 0.2, 0.5, 30).tolist() == expected
 
 

@@ -44,7 +44,9 @@ def one_by_one(owners, chunks, asked, leave_out, most):
                     )
                 )
         truth = labels.index(owners[i])
-        best, rank, _ = linkage.guess(f"c{i}", known, sizes, hashes, truth, True, leave_out)
+        best, rank, _ = linkage.guess(
+            f"c{i}", linkage.Evidence.of(known), sizes, hashes, truth, True, leave_out
+        )
         found.append((best, rank))
     return found
 

@@ -80,7 +80,7 @@ def oracle(corpus, leave_out, config=CONFIG, hidden=()):
                     )
                 )
         best, rank, _ = linkage.guess(
-            chunk, found, np.array([sizes[label] for label in labels]), hashes,
+            chunk, linkage.Evidence.of(found), np.array([sizes[label] for label in labels]), hashes,
             labels.index(owner[chunk]), False, False, config.smoothing, config.pair_weight,
         )  # fmt: skip
         return labels[best], rank
@@ -273,7 +273,8 @@ def text_oracle(corpus, final, most, learned=None):
         frequency = np.zeros(text.BUCKETS, dtype=np.int64)
         for row in held.values():
             frequency[list(row)] += 1
-        vectors = {c: text.tfidf(row, frequency, len(held)) for c, row in held.items()}
+        inverse = text.inverse_frequencies(frequency, len(held))
+        vectors = {c: text.tfidf(row, inverse) for c, row in held.items()}
         users = {}
         for chunk, row in vectors.items():
             for bucket in row:
@@ -296,7 +297,7 @@ def text_oracle(corpus, final, most, learned=None):
             for side, words in (("pre", source[chunk]), ("post", row["text"])):
                 if kind == "style":
                     words = source[chunk]
-                vector = known(text.tfidf(counts(words, chunk), frequency, len(held)))
+                vector = known(text.tfidf(counts(words, chunk), inverse))
                 for suffix, without in (("", chunk), ("-self", None)):
                     of = {**whole, truth: centroid(truth, without if here else None)}
                     scores = [

@@ -25,16 +25,18 @@ def test_tfidf_has_norm_one_and_ignores_order():
     frequency = np.zeros(text.BUCKETS, dtype=np.int64)
     frequency[[1, 2, 3, 4]] = [1, 5, 10, 20]
     counts = {1: 2, 2: 1, 3: 4, 4: 9, 5: 7}
-    vector = text.tfidf(counts, frequency, 20)
+    inverse = text.inverse_frequencies(frequency, 20)
+    assert inverse[1:6] == [math.log(20), math.log(4), math.log(2), 0.0, 0.0]
+    vector = text.tfidf(counts, inverse)
     # 4 is in every chunk and 5 in none: neither says anything.
     assert set(vector) == {1, 2, 3}
     norm = math.sqrt(sum(w * w for w in vector.values()))
     assert norm == pytest.approx(text.SCALE, rel=1e-4)
     expected = (1 + math.log(2)) * math.log(20)
     assert vector[1] / vector[2] == pytest.approx(expected / math.log(4), rel=1e-3)
-    assert text.tfidf(dict(reversed(counts.items())), frequency, 20) == vector
-    assert set(text.tfidf(counts, frequency, 20, max_words=1)) == {1}
-    assert text.tfidf({}, frequency, 20) == {}
+    assert text.tfidf(dict(reversed(counts.items())), inverse) == vector
+    assert set(text.tfidf(counts, inverse, max_words=1)) == {1}
+    assert text.tfidf({}, inverse) == {}
 
 
 def test_buckets_add_up():
