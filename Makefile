@@ -29,7 +29,12 @@ $(STAMP): setup.py | check-python
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,connect]'
 	@touch $@
 
-setup: check-java $(STAMP) ## Create .venv and install the project
+setup: check-java $(STAMP) $(VENV)/.prepared ## Create .venv, install the project, prepare Java for Spark
+
+# Without it every start of Spark reads its classes from the jars again.
+$(VENV)/.prepared: $(STAMP) | check-java
+	@$(BIN)/nes-spark prepare
+	@touch $@
 
 demo: setup ## Run the main job on the bundled demo corpus (report in out/demo)
 	@$(BIN)/nes-spark demo

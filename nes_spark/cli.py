@@ -482,6 +482,26 @@ def doctor(output: str, conf: str | None) -> None:
         sys.exit(5)
 
 
+@main.command()
+@click.option("--remove", is_flag=True, help="Remove what earlier calls made, of all versions.")
+def prepare(remove: bool) -> None:
+    """Let Spark start faster on this machine, once for a version of Java and Spark.
+
+    Java keeps the classes that it loads in one file of the user's cache (190 MB); sessions that
+    nes-spark starts here use it from then on.
+    """
+    from nes_spark import sharing
+
+    if remove:
+        found = sharing.remove()
+        click.echo(f"{found} {'archive' if found == 1 else 'archives'} removed")
+        return
+    from nes_spark.starting.preparing import prepare as prepare_session
+
+    click.echo("starting Spark once and keeping its classes (half a minute)", err=True)
+    click.echo(str(prepare_session()))
+
+
 def stage_command(name: str) -> click.Command:
     """Return the command of one stage, for the scripts in ``jobs/``.
 

@@ -84,7 +84,10 @@ def translated(what: str) -> Iterator[None]:
 def translate(error: BaseException, what: str) -> NesError | None:
     """Return the one-line error for what was raised; None for an error of this program."""
     origin = type(error).__module__.split(".")[0]
-    text = str(error)
+    try:
+        text = str(error)
+    except Exception:  # Spark's own ask Java what they say, which has ended
+        text = type(error).__name__
     if origin in ("pyspark", "py4j"):
         own = _own(text)
         if own is not None:

@@ -10,7 +10,6 @@ import atexit
 import contextlib
 import os
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -21,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nes_spark import scratch
+from nes_spark import scratch, sharing
 from nes_spark.errors import InfrastructureError
 from nes_spark.logs import LOGGER
 
@@ -53,8 +52,7 @@ ENVIRONMENT = SINGLE_THREADED | GIVE_BACK
 
 def java_version() -> int | None:
     """Return the major version of the Java that Spark would start, None where there is none."""
-    home = os.environ.get("JAVA_HOME")
-    java = os.path.join(home, "bin", "java") if home else shutil.which("java")
+    java = sharing.java_program()
     if not java:
         return None
     try:
@@ -247,8 +245,9 @@ def get_session(
             settings["spark.sql.shuffle.partitions"] = str(2 * (os.cpu_count() or 1))
             # 64 MB of texts, Spark's default, are minutes in Python: too few tasks for even work.
             settings["spark.sql.adaptive.advisoryPartitionSizeInBytes"] = "16m"
+            java = [*sharing.java_options(), *(SHORT_JOBS_JAVA if short else ())]
+            settings[JAVA_OPTIONS] = " ".join([settings[JAVA_OPTIONS], *java])
             if short:
-                settings[JAVA_OPTIONS] += " " + " ".join(SHORT_JOBS_JAVA)
                 settings |= SHORT_JOBS
         else:
             for local_only in ("spark.driver.host", "spark.driver.bindAddress"):
@@ -258,7 +257,7 @@ def get_session(
             settings[f"spark.executorEnv.{name}"] = value
     if config and config.shuffle_partitions:
         settings["spark.sql.shuffle.partitions"] = str(config.shuffle_partitions)
-    java = settings.get(JAVA_OPTIONS)
+    ours = settings.get(JAVA_OPTIONS)
     if config:
         settings |= config.settings
     if events is not None:
@@ -280,10 +279,10 @@ def get_session(
     mine = {"spark.local.dir": ",".join(map(str, folders))}
     if local:
         mine["spark.executorEnv.TMPDIR"] = str(temporary)
-    if java is not None:
-        given = settings[JAVA_OPTIONS] if settings[JAVA_OPTIONS] != java else ""
+    if ours is not None:
+        given = settings[JAVA_OPTIONS] if settings[JAVA_OPTIONS] != ours else ""
         quoted = str(temporary).replace("\\", "\\\\").replace('"', '\\"')
-        mine[JAVA_OPTIONS] = f'{java} "-Djava.io.tmpdir={quoted}" {given}'.strip()
+        mine[JAVA_OPTIONS] = f'{ours} "-Djava.io.tmpdir={quoted}" {given}'.strip()
     before = os.environ.get(LOCAL_DIRS)
     if not submitted:
         os.environ[LOCAL_DIRS] = mine["spark.local.dir"]  # it has the last word in a local session
