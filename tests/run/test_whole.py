@@ -318,8 +318,9 @@ def test_a_release_waits_for_the_audit_that_its_gate_names(
             "gates.max_linkage_accuracy": 0.0,
             "audit.text": False,
             "audit.documents": False,
+            "utility.judge": "off",
         }
-        config = settings(Path(finished[0].input.path), tmp_path / "out", **WHOLE, **more)
+        config = settings(Path(finished[0].input.path), tmp_path / "out", **{**WHOLE, **more})
         with pytest.raises(GateRefused, match=r"not published yet.* the audit by loopback"):
             nes.run(config, spark)
         assert not (run / "release").exists()
