@@ -121,6 +121,27 @@ def tfidf(
     return {b: weight for b, weight in vector.items() if weight}
 
 
+def added_up(parts: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    """Add up vectors, each given by its buckets and what it weighs there.
+
+    Returns
+    -------
+    (numpy.ndarray of int, numpy.ndarray of int64)
+        Each bucket once, ascending, and its sum.
+    """
+    buckets, place = np.unique(np.concatenate([b for b, _ in parts]), return_inverse=True)
+    sums = np.zeros(len(buckets), dtype=np.int64)
+    np.add.at(sums, place, np.concatenate([w for _, w in parts]))
+    return buckets, sums
+
+
+def squared_norm(weights: np.ndarray) -> int:
+    """Return the sum of the squares of integers, also where it has more than 64 bits."""
+    most = int(np.abs(weights).max(initial=0))
+    small = most * most * len(weights) < 1 << 62
+    return int(weights @ weights) if small else sum(w * w for w in weights.tolist())
+
+
 def score(dot: int, squared_norm: int) -> int:
     """Return a cosine on the grid of :func:`nes_spark.audit.ranking.on_grid`.
 

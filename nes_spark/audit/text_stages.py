@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from nes_spark.audit import ranking, text
 from nes_spark.audit.adversaries import SELF, STYLE, WORDS
-from nes_spark.audit.mapping_stages import ddl_of, hold, map_batches, map_rows
+from nes_spark.audit.mapping_stages import ddl_of, hold, map_arrow, map_batches, map_rows
 from nes_spark.config import AuditConfig
 from nes_spark.errors import InputError
 from nes_spark.schemas import PREDICTIONS
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from pyspark.sql import DataFrame
 
+#: Words outside names, and all words.
+KINDS = (STYLE, WORDS)
+_ROWS = "rows"
 #: Chunks of one document that go to one task.
 _BLOCK = 1000
 #: Words that one task holds of candidates, and of targets.
@@ -61,19 +64,19 @@ def _counted(known: DataFrame) -> DataFrame:
     return map_batches(
         known.select("text", "spans", "metadata"),
         count,
-        [("kind", pa.string()), ("label", pa.string()), *_WEIGHTS],
+        _VECTOR,
     )
 
 
-def _frequencies(counted: DataFrame) -> tuple[dict[str, np.ndarray], int]:
-    """Return, for each kind of words, the known chunks that hold each bucket, and their number."""
+def _frequencies(vectors: DataFrame) -> tuple[dict[str, np.ndarray], int]:
+    """Return, for each kind of words, how many rows hold each bucket, and the rows of a kind."""
     from pyspark.sql import functions as F
 
     def add_up(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         held: dict[str, Any] = {}
         n = 0
         for batch in batches:
-            for kind in (STYLE, WORDS):
+            for kind in KINDS:
                 mine = batch.filter(pc.equal(batch["kind"], kind))
                 found = np.bincount(mine["buckets"].flatten().to_numpy(), minlength=text.BUCKETS)
                 held[kind] = held[kind] + found if kind in held else found
@@ -84,17 +87,17 @@ def _frequencies(counted: DataFrame) -> tuple[dict[str, np.ndarray], int]:
             yield pa.RecordBatch.from_pydict(rows, schema=_HELD)
         if n:
             yield pa.RecordBatch.from_pydict(
-                {"kind": ["chunks"], "bucket": [0], "count": [n]}, schema=_HELD
+                {"kind": [_ROWS], "bucket": [0], "count": [n]}, schema=_HELD
             )
 
-    sums = counted.mapInArrow(add_up, "kind string, bucket int, count bigint")
-    found = {kind: np.zeros(text.BUCKETS, dtype=np.int64) for kind in (STYLE, WORDS)}
+    sums = vectors.mapInArrow(add_up, "kind string, bucket int, count bigint")
+    found = {kind: np.zeros(text.BUCKETS, dtype=np.int64) for kind in KINDS}
     n = 0
     # At most two rows a bucket, whatever the size of the corpus.
     for kind, bucket, count in (
         sums.groupBy("kind", "bucket").agg(F.sum("count").alias("count")).collect()
     ):
-        if kind == "chunks":
+        if kind == _ROWS:
             n = count
         else:
             found[kind][bucket] = count
@@ -150,9 +153,13 @@ def text_attack(
     if not n:
         raise InputError("the audit has no chunks to learn from; is the reference corpus empty?")
     inverse = {kind: text.inverse_frequencies(found, n) for kind, found in frequencies.items()}
-    centroids, kept = _centroids(counted, inverse, config.max_candidates_per_entity, until)
-    labels = source.select(F.col("metadata").alias("label")).distinct()
-    known = {row["label"] for row in labels.collect()}
+    # One row a kind and candidate, also where it has no words.
+    centroids = hold(_centroids(counted, inverse), until)
+    users, _ = _frequencies(centroids)
+    # Buckets of too many candidates are nobody's words: they weigh nothing in any vector.
+    most = config.max_candidates_per_entity
+    kept = {kind: (held > 0) & (held <= most) for kind, held in users.items()}
+    known = {row["label"] for row in centroids.select("label").distinct().collect()}
 
     def vector(counts: dict[str, int], kind: str) -> dict[int, int]:
         found = text.tfidf(text.bucket_counts(counts), inverse[kind])
@@ -197,7 +204,7 @@ def text_attack(
         ),
         until,
     )
-    ranked = _ranked(sightings, centroids, labels, here)
+    ranked = _ranked(sightings, centroids, kept, here, until)
     # The truth comes first when nobody is ahead of it.
     variants = F.explode(
         F.array(
@@ -229,6 +236,7 @@ def text_attack(
 
 
 _WEIGHTS = [("buckets", pa.list_(pa.int32())), ("weights", pa.list_(pa.int64()))]
+_VECTOR = [("kind", pa.string()), ("label", pa.string()), *_WEIGHTS]
 _HELD = pa.schema([("kind", pa.string()), ("bucket", pa.int32()), ("count", pa.int64())])
 _SIGHTING = [
     ("sighting", pa.string()),
@@ -243,17 +251,12 @@ _SIGHTING = [
     ("own_square", pa.int64()),
     *_WEIGHTS,
 ]
+#: Of a sighting what is compared.
+_TARGET = [f for f in _SIGHTING if f[0] not in ("document_id", "draws", "known")]
 
 
-def _centroids(
-    counted: DataFrame, inverse: dict[str, list[float]], most: int, until: ExitStack | None
-) -> tuple[DataFrame, dict[str, np.ndarray]]:
-    """Add up the vectors of each candidate: ``kind, bucket, label, total``.
-
-    Buckets that more than `most` candidates have are nobody's words: they are left out, and weigh
-    nothing in any vector. Returned beside the sums: for each kind which buckets are left.
-    """
-    from pyspark.sql import functions as F
+def _centroids(counted: DataFrame, inverse: dict[str, list[float]]) -> DataFrame:
+    """Add up the vectors of each candidate: ``kind, label, buckets, weights``."""
 
     def learn(rows: list[dict[str, Any]]) -> Iterator[tuple[Any, ...]]:
         # Chunks of a document come together: adding them up here spares most of the shuffle.
@@ -265,33 +268,52 @@ def _centroids(
         for (kind, label), total in sums.items():
             yield kind, label, list(total), list(total.values())
 
-    summed = hold(
-        map_batches(counted, learn, [("kind", pa.string()), ("label", pa.string()), *_WEIGHTS])
-        .select("kind", "label", F.explode(F.arrays_zip("buckets", "weights")).alias("zipped"))
-        .select(
-            "kind",
-            F.col("zipped.buckets").alias("bucket"),
-            "label",
-            F.col("zipped.weights").alias("w"),
-        )
-        .groupBy("kind", "bucket", "label")
-        .agg(F.sum("w").alias("total")),
-        until,
-    )
-    kept = {kind: np.zeros(text.BUCKETS, dtype=bool) for kind in (STYLE, WORDS)}
-    crowded = []
-    # At most two rows a bucket.
-    for kind, bucket, labels in summed.groupBy("kind", "bucket").count().collect():
-        kept[kind][bucket] = labels <= most
-        if labels > most:
-            crowded.append((kind, bucket))
-    if crowded:
-        left_out = summed.sparkSession.createDataFrame(crowded, "kind string, bucket int")
-        summed = summed.join(F.broadcast(left_out), ["kind", "bucket"], "left_anti")
-    return summed, kept
+    def add_up(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        parts: list[tuple[np.ndarray, np.ndarray]] = []
+        key: tuple[str, str] | None = None
+        for batch in batches:
+            rows = []
+            names = zip(batch["kind"].to_pylist(), batch["label"].to_pylist(), strict=True)
+            for name, part in zip(names, _arrays(batch), strict=True):
+                if key is not None and name != key:
+                    rows.append((*key, *text.added_up(parts)))
+                    parts = []
+                key = name
+                parts.append(part)
+            yield _batch(rows)
+        if key is not None:
+            yield _batch([(*key, *text.added_up(parts))])
+
+    learned = map_batches(counted, learn, _VECTOR)
+    together = learned.repartition("kind", "label").sortWithinPartitions("kind", "label")
+    return together.mapInArrow(add_up, learned.schema)
 
 
-def _ranked(sightings: DataFrame, centroids: DataFrame, labels: DataFrame, here: bool) -> DataFrame:
+def _arrays(batch: pa.RecordBatch) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Buckets and weights of every row of a batch of vectors."""
+    flat = [batch[name].flatten().to_numpy() for name in ("buckets", "weights")]
+    ends = np.cumsum(pc.list_value_length(batch["buckets"]).to_numpy())[:-1]
+    yield from zip(*(np.split(values, ends) for values in flat), strict=True)
+
+
+def _batch(rows: list[tuple[Any, ...]]) -> pa.RecordBatch:
+    """Rows of vectors as Arrow has them."""
+    schema = pa.schema(_VECTOR)
+    columns = zip(*rows, strict=True) if rows else [()] * len(schema)
+    arrays = [
+        pa.array(list(values), type=field.type)
+        for values, field in zip(columns, schema, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _ranked(
+    sightings: DataFrame,
+    centroids: DataFrame,
+    kept: dict[str, np.ndarray],
+    here: bool,
+    until: ExitStack | None,
+) -> DataFrame:
     """Compare all sightings with all candidates.
 
     Returns
@@ -303,87 +325,81 @@ def _ranked(sightings: DataFrame, centroids: DataFrame, labels: DataFrame, here:
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 
-    wide = F.col("total").cast("decimal(19,0)")
-    square = F.sum((wide * wide).cast("decimal(38,0)")).alias("square")
-    squares: dict[str, dict[str, int]] = {STYLE: {}, WORDS: {}}
-    for row in centroids.groupBy("kind", "label").agg(square).collect():
-        squares[row["kind"]][row["label"]] = int(row["square"])
-    words = sightings.select(
-        "sighting",
-        "kind",
-        F.col("metadata").alias("label"),
-        F.explode(F.arrays_zip("buckets", "weights")).alias("zipped"),
-    ).select(
-        "sighting",
-        "kind",
-        "label",
-        F.col("zipped.buckets").alias("bucket"),
-        F.col("zipped.weights").alias("weight"),
+    seen, _ = _frequencies(sightings.select("kind", "buckets"))
+    wanted = {kind: seen[kind] > 0 for kind in KINDS}
+
+    def reduce(batch: pa.RecordBatch) -> Iterator[tuple[Any, ...]]:
+        names = zip(batch["kind"].to_pylist(), batch["label"].to_pylist(), strict=True)
+        for (kind, label), (buckets, totals) in zip(names, _arrays(batch), strict=True):
+            mine = kept[kind][buckets]
+            square = text.squared_norm(totals[mine])
+            # A word that no sighting has counts in the norm alone.
+            asked = mine & wanted[kind][buckets]
+            yield kind, label, str(square), buckets[asked], totals[asked]
+
+    candidates = hold(
+        map_arrow(centroids, reduce, [*_VECTOR[:2], ("square", pa.string()), *_WEIGHTS]), until
     )
-    # Of the true candidate first: what it scores decides who is ahead of it.
-    true = (
-        words.join(centroids, ["kind", "bucket", "label"])
-        .groupBy("sighting")
-        .agg(F.sum(F.col("weight") * F.col("total")).alias("dot"))
+    # The true candidate first: what it scores decides who is ahead of it.
+    true = candidates.select(
+        "kind",
+        F.col("label").alias("metadata"),
+        F.col("square").alias("true_square"),
+        F.col("buckets").alias("true_buckets"),
+        F.col("weights").alias("true_weights"),
     )
-    zero = F.lit(0).cast("bigint")
+
+    def product(row: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
+        of = dict(zip(row["true_buckets"] or (), row["true_weights"] or (), strict=True))
+        words = zip(row["buckets"], row["weights"], strict=True)
+        dot = sum(weight * of[bucket] for bucket, weight in words if bucket in of)
+        kept_columns = (row[name] for name, _ in _TARGET)
+        yield *kept_columns, dot, row["true_square"] or "0"
+
     chunk = Window.partitionBy("chunk_id", "kind")
-    targets = (
-        sightings.drop("document_id", "draws")
-        .join(true, "sighting", "left")
-        .withColumn("dot", F.coalesce("dot", zero))
-        .withColumn("before", F.max(F.when(~F.col("after"), F.col("dot"))).over(chunk))
-    )
-    wanted = words.select("kind", "bucket").distinct()
-    held = centroids.join(wanted, ["kind", "bucket"], "left_semi")
-    sums = held.groupBy("kind", "label").agg(
-        F.collect_list(F.struct("bucket", "total")).alias("entries")
-    )
-    candidates = (
-        labels.select("label", F.explode(F.array(F.lit(STYLE), F.lit(WORDS))).alias("kind"))
-        .join(sums, ["kind", "label"], "left")
-        .select(
-            "kind",
-            "label",
-            F.coalesce("entries.bucket", F.array().cast("array<int>")).alias("buckets"),
-            F.coalesce("entries.total", F.array().cast("array<bigint>")).alias("weights"),
-        )
-    )
-    sighted = sightings.agg(F.sum(F.size("buckets"))).collect()[0][0] or 0
-    down = 1 + sighted // _SIGHTED_WORDS
-    across = 1 + held.count() // _CENTROID_WORDS
+    targets = map_rows(
+        sightings.select(*(name for name, _ in _TARGET)).join(true, ["kind", "metadata"], "left"),
+        product,
+        [*_TARGET, ("dot", pa.int64()), ("square", pa.string())],
+    ).withColumn("before", F.max(F.when(~F.col("after"), F.col("dot"))).over(chunk))
+    sizes = [
+        frame.agg(F.sum(F.size("buckets"))).collect()[0][0] or 0
+        for frame in (sightings, candidates)
+    ]
+    down, across = 1 + sizes[0] // _SIGHTED_WORDS, 1 + sizes[1] // _CENTROID_WORDS
 
     def compare(seen: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
         import pandas as pd
 
         if not len(seen) or not len(known):
             return pd.DataFrame(columns=[*_COMPARED])
-        own = squares[seen["kind"].iloc[0]]
         place = {label: i for i, label in enumerate(known["label"])}
         truth = seen["metadata"].tolist()
-        scores = []
-        columns = (seen[name].tolist() for name in ("dot", "own_dot", "own_square", "before"))
-        for label, dot, own_dot, own_square, before in zip(truth, *columns, strict=True):
-            known_dot = before if here else 0
-            scores.append(text.true_scores(dot, own.get(label, 0), own_dot, own_square, known_dot))
+        names = ("dot", "square", "own_dot", "own_square", "before")
+        scores = [
+            text.true_scores(dot, int(square), own_dot, own_square, before if here else 0)
+            for dot, square, own_dot, own_square, before in zip(
+                *(seen[name].tolist() for name in names), strict=True
+            )
+        ]
         found = text.nearest(
             text.vectors(seen["buckets"].tolist(), seen["weights"].tolist()),
             ranking.hashes_of(seen["chunk_id"].tolist()),
             text.vectors(known["buckets"].tolist(), known["weights"].tolist()),
-            np.array([math.sqrt(own.get(label, 0)) for label in known["label"]]),
+            np.array([math.sqrt(int(square)) for square in known["square"]]),
             ranking.hashes_of(list(place)),
             np.array([place.get(label, -1) for label in truth]),
             ranking.hashes_of(truth),
             np.array(scores, dtype=np.int64),
         )
-        names = np.array([*place, None], dtype=object)
+        names_of = np.array([*place, None], dtype=object)
         return pd.DataFrame(
             {
                 "sighting": seen["sighting"],
                 "score": found.score,
                 # Spark has signed integers only; the order stays.
                 "tie": (found.tie ^ np.uint64(1 << 63)).view(np.int64),
-                "other": names[found.candidate],
+                "other": names_of[found.candidate],
                 "ahead": found.ahead[:, 0],
                 "ahead_self": found.ahead[:, 1],
             }

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -42,6 +43,23 @@ def test_tfidf_has_norm_one_and_ignores_order():
 def test_buckets_add_up():
     counts = {f"word{i}": i + 1 for i in range(50)}
     assert sum(text.bucket_counts(counts).values()) == sum(counts.values())
+
+
+def test_vectors_add_up_whatever_their_parts():
+    rng = np.random.default_rng(3)
+    parts = [(rng.choice(50, 20, replace=False), rng.integers(1, 9, 20)) for _ in range(5)]
+    buckets, sums = text.added_up([*parts, (np.zeros(0, dtype=int), np.zeros(0, dtype=int))])
+    total = Counter()
+    for held, weights in parts:
+        total.update(dict(zip(held.tolist(), weights.tolist(), strict=True)))
+    assert dict(zip(buckets.tolist(), sums.tolist(), strict=True)) == total
+    assert buckets.tolist() == sorted(total)
+
+
+def test_squared_norms_are_exact_beyond_64_bits():
+    assert text.squared_norm(np.zeros(0, dtype=np.int64)) == 0
+    assert text.squared_norm(np.array([3, 4])) == 25
+    assert text.squared_norm(np.full(9, 3_000_000_001)) == 9 * 3_000_000_001**2
 
 
 def test_score_is_the_cosine_on_the_grid():
