@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 
 from nes_spark.config import IdentifiersConfig
 from nes_spark.schemas import LEAKS, OWN_NAMES
+from nes_spark.session import spread
 from nes_spark.text.leaks import (
     OTHER_DOCUMENT,
     Sieve,
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 
 _RUN_COLUMNS = ["chunk_id", "document_id", "at", "key", "title", "upper", "opens"]
 _KEY_COLUMNS = ["key", "identifier_document_id", "kind", "case", "opening", "number"]
-#: Matchers kept per Python worker; chunks of a document mostly come together.
-_CACHED = 256
+#: Matchers kept per Python worker; chunks of a document come together.
+_CACHED = 16
 
 
 def _matcher_of(
@@ -168,10 +169,13 @@ def find_own_leaks(
             ]
             yield pd.DataFrame(rows, columns=LEAKS.names)
 
+    # A document's forms are made ready once where its chunks follow each other, and again for
+    # each of them where a task has the chunks of more documents than it remembers, mixed.
     # Later steps work on the few hits: shuffled, they do not run in the slow tasks that search.
     return (
-        released.select("chunk_id", "document_id", "text")
+        spread(released.select("chunk_id", "document_id", "text"), "document_id")
         .join(index.known, "document_id", "left")
+        .sortWithinPartitions("document_id")
         .mapInPandas(own, LEAKS.ddl)
         .repartition("document_id")
     )
