@@ -676,8 +676,9 @@ def form_of(term: str) -> str:
 NEAR = frozenset(
     {
         *(("noun", "letters"), ("noun", "mass"), ("mass", "letters"), ("adjective", "people")),
-        *(("unit", "noun"), ("units", "plural"), ("modifier", "adjective"), ("modifier", "noun")),
-        *(("modifier", "mass"), ("modifier", "letters")),
+        *(("unit", "noun"), ("units", "plural")),
+        # and no adjective behind another noun: "one service mobile customer"
+        *(("modifier", "noun"), ("modifier", "mass"), ("modifier", "letters")),
     }
 )
 
