@@ -148,8 +148,8 @@ _GENERAL = word_set(
     "shareholders stockholder stockholders "
     "head heads class appropriate consecutive corresponding extraordinary huge immediate multiple "
     "necessary proper reasonable respective true various "
-    "appendix background course globe hmm housekeeping madam occasion occasions plus sir sure topic "
-    "topics trillion whilst yeah yes"
+    "appendix background course globe hmm housekeeping madam occasion occasions plus sir sure "
+    "topic topics trillion whilst yeah yes"
 )
 #: Plural -> singular, the first that fits; and words that only look like plurals.
 _PLURALS = (("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("s", ""))
