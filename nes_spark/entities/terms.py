@@ -123,7 +123,8 @@ _NEVER = FUNCTION_WORDS | word_set(
     "thereto sake somewhat spite versus vice vs worldwide congratulations congrats fact keypad "
     "difference differences upper lower couple handful plenty majority minority dozen dozens bunch "
     "halves thirds fourths fifths sixths eighths tenths single-digit double-digit sixth seventh "
-    "eighth ninth tenth eleventh twelfth worth stands sits medium"
+    "eighth ninth tenth eleventh twelfth worth stands sits medium "
+    "again become becomes cetera yielding"
 )
 #: Words of accounts, and of meetings about them, in whatever trade: nobody looks for them, and they
 #: rarely read well in each other's place.
@@ -180,6 +181,8 @@ _COUNTED, _LEAST_COUNTED = 0.6, 2
 #: thing (drilling, packaging), and a word that is said once must be said nowhere else.
 _PARTICIPLE = re.compile(r"(?:\w+-)?\w{2,}[^e]ed")
 _LEAST_GERUND, _LEAST = 3, 2
+#: So often a plural must be one when its singular is a verb ("captures").
+_LEAST_PLURAL = 3
 #: Adverbs name nothing.
 _ADVERB = re.compile(r"\w{2,}(?:al|ab|ib|c?t|ed|ous|iv|iou|nd|in|ck|ar|ul|th)e?ly")
 
@@ -393,7 +396,20 @@ def abilities(usages: Mapping[str, Usage]) -> dict[str, Ability]:
     ("convenient"): adjectives that are said of things.
     """
     plurals = {stem(w): used for w, used in usages.items() if stem(w) != w}
-    return {word: _ability(word, used, plurals.get(word, Usage())) for word, used in usages.items()}
+    return {
+        word: NO_TERM
+        if stem(word) != word and _is_of_verb(word, used, stem(word), usages.get(stem(word)))
+        else _ability(word, used, plurals.get(word, Usage()))
+        for word, used in usages.items()
+    }
+
+
+def _is_of_verb(word: str, usage: Usage, base: str, of_base: Usage | None) -> bool:
+    """Whether a form in -s that is seldom a noun belongs to what the corpus has as a verb."""
+    if "third" not in kinds_of(word) or usage.nouns >= _LEAST_PLURAL or of_base is None:
+        return False
+    told = of_base.places - of_base.either
+    return not stands_as_noun(base, of_base.nouns, of_base.adjectives, told)
 
 
 def _ability(word: str, usage: Usage, plural: Usage) -> Ability:

@@ -128,6 +128,17 @@ def test_gerunds_before_nouns_count_where_they_are_nouns():
     assert abilities(usage_of(both))["drilling"] == NO_TERM
 
 
+def test_a_plural_of_a_verb_must_be_seen_as_one():
+    verbs = (
+        "We will capture it, and they capture more. Profit captures of 5. We will pump and pump it."
+    )
+    able = abilities(usage_of(verbs))
+    assert able["captures"] == NO_TERM
+    able = abilities(usage_of(verbs, *["The captures of the day.", "The captures in May."]))
+    assert able["captures"].noun
+    assert abilities(usage_of("The captures of the day."))["captures"].noun
+
+
 def test_one_word_is_two_entities_where_it_is_used_as_two():
     text = "Solar sales fell in solar."
     found = term_mentions(text, ["solar"])
