@@ -147,8 +147,8 @@ _GENERAL = word_set(
     "ceo cfo cio coo cto evp svp vp iro ceos cfos vps board boards chair chairman chairperson "
     "chairwoman committee committees director directors officer officers president shareholder "
     "shareholders stockholder stockholders "
-    "head heads class appropriate consecutive corresponding extraordinary huge immediate multiple "
-    "necessary proper reasonable respective true various "
+    "head heads class concurrent appropriate consecutive corresponding extraordinary huge "
+    "immediate multiple necessary proper reasonable respective true various "
     "appendix background course globe hmm housekeeping madam occasion occasions plus sir sure "
     "topic topics trillion whilst yeah yes"
 )

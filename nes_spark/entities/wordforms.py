@@ -279,6 +279,8 @@ def _compound(form: str) -> frozenset[Kind]:
     last = kinds_of(form.rpartition("-")[2])
     if last & {"gerund", "participle"} and not last & {"noun", "plural"}:
         return frozenset({"adjective"})  # cost-saving, gas-fired
+    if form.endswith("s") and "noun" not in last and last & {"plural", "third"}:
+        return frozenset({"plural"})  # ramp-ups
     kinds: set[Kind] = {"adjective", *last}
     return frozenset(kinds - {"verb", "third", "degree"})
 
@@ -340,8 +342,9 @@ class Words:
             return "verb"
         if after in _PREPOSITIONS and kinds_of(word) == {"adjective"}:
             return "predicate"  # "functions capable of more"
-        if after in _PARTICLES and kinds_of(word) & {"verb", "third"} and not _is_article(before):
-            return "verb"  # "he kicks off the process"
+        of_verbs = kinds_of(word) & {"verb", "third", "gerund"}
+        if after in _PARTICLES and of_verbs and not _is_article(before):
+            return "verb"  # "he kicks off the process", "stepping back"
         if (
             "third" in kinds_of(word)
             and after.endswith("ly")
