@@ -99,7 +99,8 @@ def further_mentions(
                 holders[stem(place.word)].add(metadata[chunk])
     spread = {word: len(secrets) for word, secrets in holders.items()}
     total = len({metadata[chunk] for chunk in texts})
-    chosen = {name: terms_of(mine, spread, total, terms) for name, mine in counts.items()}
+    said = sum(counts.values(), Counter[str]())
+    chosen = {name: terms_of(mine, spread, total, terms, said) for name, mine in counts.items()}
     for chunk, text in texts.items():
         own = chosen.get(documents[chunk], [])
         found[chunk] += term_mentions(text, own, held[chunk], able)

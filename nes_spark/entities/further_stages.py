@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _PLACES = (
     "`document_id` string, `metadata` string, `chunk_id` string, `start` int, `end` int, "
     "`surface` string, `word` string, `stem` string, `use` string, `predicate` boolean, "
-    "`bare` boolean, `counted` boolean"
+    "`bare` boolean, `counted` boolean, `modifies` boolean"
 )
 _PLACE_COLUMNS = [part.split("`")[1] for part in _PLACES.split(", ")]
 _USAGE = [field.name for field in fields(Usage)]
@@ -121,7 +121,9 @@ def find_terms(
         )
     )
     total = chunks.agg(F.countDistinct("metadata").alias("total"))
-    spread = found.groupBy("stem").agg(F.countDistinct("metadata").alias("documents"))
+    spread = found.groupBy("stem").agg(
+        F.countDistinct("metadata").alias("documents"), F.count(F.lit(1)).alias("places")
+    )
     counts = (
         found.groupBy("document_id", "stem")
         .agg(F.count(F.lit(1)).alias("n"))
@@ -136,6 +138,7 @@ def find_terms(
             dict(zip(words, frame["documents"].tolist(), strict=True)),
             int(frame["total"].iloc[0]),
             most,
+            dict(zip(words, frame["places"].tolist(), strict=True)),
         )
         rows = [(frame["document_id"].iloc[0], stem) for stem in chosen]
         return pd.DataFrame(rows, columns=["document_id", "stem"])  # no row: still columns of text
@@ -178,7 +181,7 @@ def _places(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
             rows += [
                 (
                     document_id, metadata, chunk_id, p.start, p.end, text[p.start : p.end],
-                    p.word, stem(p.word), p.use, p.predicate, p.bare, p.counted,
+                    p.word, stem(p.word), p.use, p.predicate, p.bare, p.counted, p.modifies,
                 )
                 for p in term_uses(text, _spans(spans))
             ]  # fmt: skip
@@ -224,8 +227,10 @@ def _entities(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         ].copy()
         out["category"] = TERM
         out["entity"] = [
-            term_entity(word, use, Ability(*map(bool, able)))
-            for word, use, *able in batch[["word", "use", *Ability._fields]].itertuples(index=False)
+            term_entity(word, use, Ability(*map(bool, able)), bool(modifies))
+            for word, use, modifies, *able in batch[
+                ["word", "use", "modifies", *Ability._fields]
+            ].itertuples(index=False)
         ]
         columns = ["document_id", "metadata", "stem", *MENTIONS.names]
         yield out.loc[out["entity"] != "", columns]

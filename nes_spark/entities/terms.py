@@ -13,15 +13,17 @@ Singular and plural are one word there (:func:`stem`): who looks for "wells" fin
 word in capitals is a term like any other (RFID). Names of peoples ("Chinese") are terms of whatever
 document has them: they are no names, and read well in each other's place alone. Words of grammar,
 placeholders, and what lies in a mention of another category are left alone; so are adverbs,
-participles, words of accounts ("diluted") and those that most secrets' documents have: no outsider
-looks for them.
+participles, words of accounts ("diluted"), those that most secrets' documents have, and those that
+lie over the documents as chance would scatter them (:func:`residual_idf`): no outsider looks for
+them.
 
 Words are chosen and replaced as what they stand for in their sentences
 (:mod:`nes_spark.entities.wordforms`): nouns and adjectives before nouns, of words that are one or
 the other in most of their places in the corpus (:func:`abilities`). A verb, and what describes
 ("convenient", "easier"), is no term. One term takes the place of another of its form, singular,
 plural, uncountable, adjective or letters, and near it in meaning (:func:`form_of`,
-:class:`TermSimilarity`).
+:class:`TermSimilarity`). A noun before another is a form of its own: what comes in a
+place was seen in a place of its kind, and "retail partners" gives no "retail" to "the grid".
 """
 
 from __future__ import annotations
@@ -89,8 +91,22 @@ _FRACTIONS = re.compile(
     r"|\b(?:low|mid|high)-(?:teens|(?:twent|thirt|fort|fift|sixt|sevent|eight|ninet)ies)\b",
     re.IGNORECASE,
 )
+#: Words that stand together wherever they stand: neither reads well beside another.
+_PHRASES = re.compile(
+    r"\b(?:(?:best|first|last)[- ]in[- ](?:class|breed|show)|in[- ]class|due diligence"
+    r"|track records?"
+    r"|at (?:the )?(?:bay|back|core|discretion|expense|forefront|heart|helm|mercy|outset|stake) of"
+    r"|in (?:the )?(?:absence|aftermath|context|event|eyes|face|hands|heart|midst|mind|spirit|vein"
+    r"|wake) of|on (?:the )?(?:brink|cusp|eve|grounds|heels|verge) of|by (?:means|virtue) of"
+    r"|under the (?:auspices|guise|umbrella) of|points? of view|states? of the art|rules? of thumb"
+    r"|word of mouth|peace of mind|frame of mind|food for thought|game[- ]changers?"
+    r"|(?:accounts?|notes?|loans?) (?:receivable|payable)s?|goodwill|work in (?:process|progress)"
+    r"|health and safety|safety and health|wear and tear|trial and error|supply and demand)\b",
+    re.IGNORECASE,
+)
 #: A number behind a word that it numbers ("tier 1", "phase two").
 _NUMBERED = re.compile(r"[ -](?:[1-5]|I{1,3}|IV|one|two|three|four)(?![\w%]|[.,]\d|[- ]\w+ly\b)")
+_FRAMES = (HOURS, _FRACTIONS, _AREAS, _PHRASES)
 #: Words of grammar and of talk that tell nothing about a subject.
 _NEVER = FUNCTION_WORDS | word_set(
     "been being got get gets getting going gone goes go make makes made making take takes took "
@@ -106,7 +122,9 @@ _NEVER = FUNCTION_WORDS | word_set(
     "hereby herein hereof hereto herewith thereafter thereby therefrom therein thereof thereon "
     "thereto sake somewhat spite versus vice vs worldwide congratulations congrats fact keypad "
     "difference differences upper lower couple handful plenty majority minority dozen dozens bunch "
-    "halves thirds fourths fifths sixths eighths tenths single-digit double-digit"
+    "halves thirds fourths fifths sixths eighths tenths single-digit double-digit sixth seventh "
+    "eighth ninth tenth eleventh twelfth worth stands sits medium "
+    "again become becomes cetera yielding"
 )
 #: Words of accounts, and of meetings about them, in whatever trade: nobody looks for them, and they
 #: rarely read well in each other's place.
@@ -129,15 +147,18 @@ _GENERAL = word_set(
     "ceo cfo cio coo cto evp svp vp iro ceos cfos vps board boards chair chairman chairperson "
     "chairwoman committee committees director directors officer officers president shareholder "
     "shareholders stockholder stockholders "
-    "appropriate consecutive corresponding extraordinary huge immediate multiple necessary proper "
-    "reasonable respective true various "
-    "course hmm madam plus sir sure trillion whilst yeah yes"
+    "head heads class concurrent appropriate consecutive corresponding extraordinary huge "
+    "immediate multiple necessary proper reasonable respective true various "
+    "appendix background course globe hmm housekeeping madam occasion occasions plus sir sure "
+    "topic topics trillion whilst yeah yes"
 )
 #: Plural -> singular, the first that fits; and words that only look like plurals.
 _PLURALS = (("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("s", ""))
 _SINGULAR = ("ss", "us", "is")
 #: What the documents of more than this share of the secrets have is no term.
 _COMMON = 0.5
+#: Nor is what so many secrets' documents have, and lies over them much as chance would have it.
+_SEVERAL, _BY_CHANCE = 6, 0.8
 #: Adjectives that stand more often after "is" or "very" describe.
 _DESCRIBING = 0.2
 #: Who stands so often as a noun does so before a noun as well.
@@ -151,13 +172,17 @@ _NUMERAL = re.compile(r"[IVX]+")
 _BEFORE_NOUN, _UNCOUNTABLE = "/adjective", "/mass"
 #: What marks the entity of a unit, which numbers are counted in ("megawatts").
 _UNIT = "/unit"
-_MARKS = (_BEFORE_NOUN, _UNCOUNTABLE, _UNIT)
+#: What marks the entity of a noun that stands before another ("power orders").
+_MODIFIER = "/modifier"
+_MARKS = (_BEFORE_NOUN, _UNCOUNTABLE, _UNIT, _MODIFIER)
 #: Behind a number so often, and in so many places, a word is a unit.
 _COUNTED, _LEAST_COUNTED = 0.6, 2
 #: Participles name nothing that is made or sold; what ends in -ing must be said so often to be a
 #: thing (drilling, packaging), and a word that is said once must be said nowhere else.
 _PARTICIPLE = re.compile(r"(?:\w+-)?\w{2,}[^e]ed")
 _LEAST_GERUND, _LEAST = 3, 2
+#: So often a plural must be one when its singular is a verb ("captures").
+_LEAST_PLURAL = 3
 #: Adverbs name nothing.
 _ADVERB = re.compile(r"\w{2,}(?:al|ab|ib|c?t|ed|ous|iv|iou|nd|in|ck|ar|ul|th)e?ly")
 
@@ -171,14 +196,15 @@ def term_places(text: str, mentions: Iterable[Mention] = ()) -> list[tuple[int, 
     ----------
     text : str
     mentions : iterable of Mention
-        Nothing is found inside them, nor inside placeholders, hours and fractions in words.
+        Nothing is found inside them, nor inside placeholders, hours, fractions in words and
+        standing phrases ("due diligence").
 
     Examples
     --------
     >>> [word for *_, word in term_places("Cement and RFID tags of [Company Name] sold well.")]
     ['cement', 'RFID', 'tags', 'sold']
     """
-    frames = [m.span() for pattern in (HOURS, _FRACTIONS, _AREAS) for m in pattern.finditer(text)]
+    frames = [m.span() for pattern in _FRAMES for m in pattern.finditer(text)]
     blocked = sorted([*((m.start, m.end) for m in mentions), *placeholder_spans(text), *frames])
     out = []
     for match in _WORD.finditer(text):
@@ -231,6 +257,8 @@ class Place:
         (:func:`~nes_spark.entities.wordforms.Words.is_bare`).
     counted : bool
         Whether a number stands before it.
+    modifies : bool
+        Whether it stands before what may be the noun of its phrase.
     """
 
     start: int
@@ -240,6 +268,7 @@ class Place:
     predicate: bool = False
     bare: bool | None = None
     counted: bool = False
+    modifies: bool = False
 
 
 def term_uses(text: str, mentions: Iterable[Mention] = ()) -> list[Place]:
@@ -259,7 +288,8 @@ def term_uses(text: str, mentions: Iterable[Mention] = ()) -> list[Place]:
         use = use_of(word, slot)
         bare = words.is_bare(start) if use == "noun" else None
         counted = words.is_counted(start)
-        out.append(Place(start, end, word, use, slot == "predicate", bare, counted))
+        modifies = slot in ("inside", "modifier")
+        out.append(Place(start, end, word, use, slot == "predicate", bare, counted, modifies))
     return out
 
 
@@ -366,7 +396,20 @@ def abilities(usages: Mapping[str, Usage]) -> dict[str, Ability]:
     ("convenient"): adjectives that are said of things.
     """
     plurals = {stem(w): used for w, used in usages.items() if stem(w) != w}
-    return {word: _ability(word, used, plurals.get(word, Usage())) for word, used in usages.items()}
+    return {
+        word: NO_TERM
+        if stem(word) != word and _is_of_verb(word, used, stem(word), usages.get(stem(word)))
+        else _ability(word, used, plurals.get(word, Usage()))
+        for word, used in usages.items()
+    }
+
+
+def _is_of_verb(word: str, usage: Usage, base: str, of_base: Usage | None) -> bool:
+    """Whether a form in -s that is seldom a noun belongs to what the corpus has as a verb."""
+    if "third" not in kinds_of(word) or usage.nouns >= _LEAST_PLURAL or of_base is None:
+        return False
+    told = of_base.places - of_base.either
+    return not stands_as_noun(base, of_base.nouns, of_base.adjectives, told)
 
 
 def _ability(word: str, usage: Usage, plural: Usage) -> Ability:
@@ -397,8 +440,10 @@ def _is_unit(usage: Usage) -> bool:
     return usage.counted >= max(_LEAST_COUNTED, _COUNTED * usage.places)
 
 
-def term_entity(word: str, use: Use, able: Ability) -> str:
-    """Return the entity of a place: its word, marked as an adjective, uncountable or a unit.
+def term_entity(word: str, use: Use, able: Ability, modifies: bool = False) -> str:
+    """Return the entity of a place: its word, marked as an adjective, uncountable, or a unit.
+
+    A noun before a noun is marked as such.
 
     '' where the place is none of a term.
 
@@ -407,6 +452,8 @@ def term_entity(word: str, use: Use, able: Ability) -> str:
     >>> able = Ability(noun=True, adjective=True)
     >>> [term_entity("retail", use, able) for use in ("noun", "adjective", "either", "")]
     ['retail', 'retail/adjective', '', '']
+    >>> term_entity("retail", "noun", able, modifies=True)
+    'retail/modifier'
     """
     if use == "adjective" or (use == "either" and able.either):
         return word + _BEFORE_NOUN if able.adjective else ""
@@ -414,6 +461,9 @@ def term_entity(word: str, use: Use, able: Ability) -> str:
         return ""
     if able.unit:
         return word + _UNIT
+    # most plurals before what may be a noun head their phrase: "stores open"
+    if modifies and "plural" not in kinds_of(word):
+        return word + _MODIFIER
     return word + _UNCOUNTABLE if able.uncountable else word
 
 
@@ -485,11 +535,38 @@ def weight(count: int, documents: int, total: int) -> float:
     return math.log1p(count) * math.log((1.0 + total) / (1.0 + documents))
 
 
+def residual_idf(count: int, documents: int, total: int) -> float:
+    """Return how much rarer documents with a word are than chance would have them, in bits.
+
+    Parameters
+    ----------
+    count : int
+        Places of the word in the corpus, from 1.
+    documents, total : int
+        As for :func:`weight`.
+
+    Returns
+    -------
+    float
+        Inverse document frequency less that of a word which as many places hit at random
+        (Poisson): near 0 for "role", which everybody says now and then, and large for "insurance",
+        which few say often (Church & Gale, "Inverse document frequency (IDF): a measure of
+        deviations from Poisson", 1995).
+
+    Examples
+    --------
+    >>> round(residual_idf(12, 10, 40), 2), round(residual_idf(60, 8, 40), 2)
+    (0.05, 1.96)
+    """
+    return math.log2(total / documents) + math.log2(-math.expm1(-count / total))
+
+
 def terms_of(
     counts: Mapping[str, int],
     documents: Mapping[str, int],
     total: int,
     most: int,
+    places: Mapping[str, int] | None = None,
 ) -> list[str]:
     """Return the terms of one document, the highest TF-IDF first; equal ones by the alphabet.
 
@@ -505,6 +582,9 @@ def terms_of(
         So many terms at most, beside the names of peoples. A word that more than half of the
         secrets' documents have is none, unless these are two; nor is a participle, a rare word in
         -ing, or what is said once here and elsewhere too.
+    places : mapping of str to int, optional
+        Word -> how often the corpus has it. What several secrets' documents have, scattered as by
+        chance (:func:`residual_idf`), is then none either.
 
     Examples
     --------
@@ -519,6 +599,12 @@ def terms_of(
         if in_capitals(word):
             return True
         if _PARTICIPLE.fullmatch(word):
+            return False
+        if (
+            places is not None
+            and documents[word] >= _SEVERAL
+            and residual_idf(places[word], documents[word], total) < _BY_CHANCE
+        ):
             return False
         # what nobody else says needs to be said less often
         least = (_LEAST_GERUND if word.endswith("ing") else _LEAST) - (documents[word] == 1)
@@ -559,7 +645,7 @@ def term_mentions(
     for place in term_uses(text, mentions):
         if stem(place.word) in known:
             what = (able or {}).get(place.word, whatever)
-            if entity := term_entity(place.word, place.use, what):
+            if entity := term_entity(place.word, place.use, what, place.modifies):
                 surface = text[place.start : place.end]
                 out.append(Mention(place.start, place.end, TERM, surface, entity))
     return out
@@ -577,8 +663,8 @@ def form_of(term: str) -> str:
     Returns
     -------
     str
-        ``noun``, ``mass``, ``plural``, ``unit``, ``units``, ``adjective``, ``people`` or
-        ``letters``.
+        ``noun``, ``mass``, ``plural``, ``modifier``, ``unit``, ``units``, ``adjective``,
+        ``people`` or ``letters``.
 
     Examples
     --------
@@ -589,6 +675,8 @@ def form_of(term: str) -> str:
         return "adjective"
     if term.endswith(_UNCOUNTABLE):
         return "mass"
+    if term.endswith(_MODIFIER):
+        return "modifier"
     if term.endswith(_UNIT):
         word = term.removesuffix(_UNIT)
         # capitals are not inflected: "217,000 TEU"
@@ -605,6 +693,8 @@ NEAR = frozenset(
     {
         *(("noun", "letters"), ("noun", "mass"), ("mass", "letters"), ("adjective", "people")),
         *(("unit", "noun"), ("units", "plural")),
+        # and no adjective behind another noun: "one service mobile customer"
+        *(("modifier", "noun"), ("modifier", "mass"), ("modifier", "letters")),
     }
 )
 
@@ -661,6 +751,7 @@ def akin(first: str, second: str) -> bool:
 
 def _same_root(first: str, second: str) -> bool:
     """:func:`akin` for the stems of two words."""
+    first, second = first.replace("-", ""), second.replace("-", "")
     if len(first) > len(second):
         first, second = second, first
     if len(first) < _ROOT:
@@ -718,7 +809,7 @@ class TermSimilarity:
 
     def _is_person(self, term: str) -> bool:
         word = term_word(term)
-        if term.endswith(_BEFORE_NOUN) or not _WHO_ENDS.fullmatch(word):
+        if form_of(term) == "adjective" or not _WHO_ENDS.fullmatch(word):
             return False
         if self._who is None:
             people, things = (

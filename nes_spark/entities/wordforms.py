@@ -61,7 +61,7 @@ _ENDINGS = tuple((re.compile(rf"\w{{2,}}(?:{endings})"), kind) for endings, kind
 #: Plurals without an s, and past forms that are no regular ones.
 _IRREGULAR = word_set(
     "children people men women feet teeth mice geese cattle police bacteria criteria phenomena "
-    "alumni fungi stimuli media"
+    "alumni fungi stimuli media goods premises proceeds clothes"
 )
 _PAST = word_set(
     "arisen arose awoke awoken beat beaten became begun began bent bet bitten blew blown born "
@@ -120,7 +120,7 @@ _AFTER_HEADS = (
     | word_set(
         "that which who whose where when while as if because to will would can could may might "
         "must should shall do does did not we i they you he she it there also so although though "
-        "is's both then today now"
+        "is's both then today now due"
     )
 )
 #: What counts nouns, and so does what an article does.
@@ -279,6 +279,8 @@ def _compound(form: str) -> frozenset[Kind]:
     last = kinds_of(form.rpartition("-")[2])
     if last & {"gerund", "participle"} and not last & {"noun", "plural"}:
         return frozenset({"adjective"})  # cost-saving, gas-fired
+    if form.endswith("s") and "noun" not in last and last & {"plural", "third"}:
+        return frozenset({"plural"})  # ramp-ups
     kinds: set[Kind] = {"adjective", *last}
     return frozenset(kinds - {"verb", "third", "degree"})
 
@@ -340,8 +342,16 @@ class Words:
             return "verb"
         if after in _PREPOSITIONS and kinds_of(word) == {"adjective"}:
             return "predicate"  # "functions capable of more"
-        if after in _PARTICLES and kinds_of(word) & {"verb", "third"} and not _is_article(before):
-            return "verb"  # "he kicks off the process"
+        of_verbs = kinds_of(word) & {"verb", "third", "gerund"}
+        if after in _PARTICLES and of_verbs and not _is_article(before):
+            return "verb"  # "he kicks off the process", "stepping back"
+        if (
+            "third" in kinds_of(word)
+            and after.endswith("ly")
+            and "adverb" in kinds_of(after)
+            and not _is_article(before)
+        ):
+            return "verb"  # "this dovetails nicely with"
         if before in ("that", "which") and kinds_of(word) & {"verb", "third"}:
             return "verb"
         if word.endswith("ing") and self._progressive(k):

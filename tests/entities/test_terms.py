@@ -18,8 +18,10 @@ from nes_spark.entities.terms import (
     Usage,
     abilities,
     agreement,
+    akin,
     form_of,
     kin_of,
+    residual_idf,
     term_mentions,
     term_places,
     term_uses,
@@ -78,6 +80,20 @@ def test_common_words_are_no_terms():
     assert terms_of({"tyre": 1, "tea": 1}, {"tyre": 1, "tea": 2}, 2, 9) == ["tyre"]
 
 
+def test_what_is_scattered_as_by_chance_is_no_term():
+    counts, documents = {"role": 3, "tyre": 3, "drive": 3}, {"role": 9, "tyre": 9, "drive": 5}
+    places = {"role": 11, "tyre": 60, "drive": 6}
+    assert set(terms_of(counts, documents, 40, 9)) == {"role", "tyre", "drive"}
+    # of what few have nothing is known
+    assert set(terms_of(counts, documents, 40, 9, places)) == {"tyre", "drive"}
+    assert residual_idf(11, 9, 40) < 0.1 < 1.7 < residual_idf(60, 9, 40)
+
+
+def test_standing_phrases_are_left_whole():
+    text = "After due diligence best-in-class tires are at the heart of notes payable, diligence"
+    assert [word for *_, word in term_places(text)] == ["tires", "diligence"]
+
+
 def usage_of(*texts: str) -> dict[str, Usage]:
     usage: dict[str, Usage] = {}
     for text in texts:
@@ -112,6 +128,17 @@ def test_gerunds_before_nouns_count_where_they_are_nouns():
     assert abilities(usage_of(both))["drilling"] == NO_TERM
 
 
+def test_a_plural_of_a_verb_must_be_seen_as_one():
+    verbs = (
+        "We will capture it, and they capture more. Profit captures of 5. We will pump and pump it."
+    )
+    able = abilities(usage_of(verbs))
+    assert able["captures"] == NO_TERM
+    able = abilities(usage_of(verbs, *["The captures of the day.", "The captures in May."]))
+    assert able["captures"].noun
+    assert abilities(usage_of("The captures of the day."))["captures"].noun
+
+
 def test_one_word_is_two_entities_where_it_is_used_as_two():
     text = "Solar sales fell in solar."
     found = term_mentions(text, ["solar"])
@@ -123,6 +150,19 @@ def test_one_word_is_two_entities_where_it_is_used_as_two():
     assert [m.entity for m in mass] == ["solar/mass"]
     # no donor gives any of it back
     assert {"solar", "solars", "solar/mass", "solar/adjective"} <= set(kin_of("solar/mass"))
+
+
+def test_a_noun_before_a_noun_is_a_form_of_its_own():
+    able = dict.fromkeys(["power", "stores", "orders"], Ability(noun=True, adjective=True))
+    text = "The power orders rose, and so did our stores open for power."
+    found = term_mentions(text, ["power", "store", "order"], able=able)
+    assert [m.entity for m in found] == ["power/modifier", "orders", "stores", "power"]
+    assert form_of("power/modifier") == "modifier" and "power/modifier" in kin_of("powers")
+    assert agreement("power/modifier", "oil/modifier") == 1
+    assert agreement("power/modifier", "oil") == agreement("oil/mass", "power/modifier") == 0.5
+    # "one service mobile customer"
+    assert agreement("power/modifier", "rural/adjective") == 0
+    assert agreement("power/modifier", "stores") == 0
 
 
 def test_what_was_not_understood_is_no_term():
@@ -155,7 +195,7 @@ def test_adverbs_are_no_terms():
 
 
 def test_singular_and_plural_are_one_term():
-    places = term_mentions("A tire, tires and RFID; glass glasses.", ["tire", "glass"])
+    places = term_mentions("A tire, tires and RFID; glass, glasses.", ["tire", "glass"])
     assert [m.entity for m in places] == ["tire", "tires", "glass", "glasses"]
 
 
@@ -250,6 +290,10 @@ def test_people_meet_people():
     table = near.table(ours, theirs)
     assert table.argmax(axis=1).tolist() == [0, 1]
     assert table.tolist() == [[near(a, b) for b in theirs] for a in ours]
+
+
+def test_a_hyphen_makes_no_other_root():
+    assert akin("lock-downs", "lockdowns") and akin("proforma", "pro-forma")
 
 
 def test_a_word_of_the_same_root_comes_last():

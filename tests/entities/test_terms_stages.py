@@ -5,12 +5,16 @@ from nes_spark.entities.further_stages import find_terms
 from nes_spark.schemas import MENTIONS
 
 TEXTS = {
-    "a#0": "Cement of Kiln City sold well. The plants made cement.",
+    "a#0": "Cement of Kiln City sold well. The plants made cement. Our cement plants ran.",
     "a#1": "Cement sold well again, and the plants ran.",
     "b#0": "Mattresses sold well. The stores have mattresses.",
     # nothing that another document has not: it has no terms, but words that could be some
     "c#0": "The stores sold well, and the plants too.",
     "d#0": "Thank you.",
+    # said by six of fourteen, scattered as by chance
+    **{f"{name}#0": "The role went well." for name in "efghi"},
+    "j#0": "The role went well, a role for cement orders of brakes, and the brakes.",
+    **{f"{name}#0": "Good morning." for name in "klmn"},
 }
 
 
@@ -18,12 +22,13 @@ def test_terms_as_in_memory_also_where_a_document_has_none(spark):
     documents = {chunk: chunk[0] for chunk in TEXTS}
     expected = further_mentions(TEXTS, documents, documents, {}, ["Term"], 5)
     assert not expected["c#0"] and not expected["d#0"] and expected["a#0"]
+    assert {m.surface for m in expected["j#0"]} == {"orders", "brakes"}
     rows = [(chunk, documents[chunk], documents[chunk], text) for chunk, text in TEXTS.items()]
     for partitions in (1, 3):
         chunks = spark.createDataFrame(
             rows, "chunk_id string, document_id string, metadata string, text string"
         ).repartition(partitions)
         found = find_terms(chunks, spark.createDataFrame([], MENTIONS.ddl), 5).collect()
-        assert sorted((r["chunk_id"], r["start"], r["surface"]) for r in found) == sorted(
-            (chunk, m.start, m.surface) for chunk, mine in expected.items() for m in mine
+        assert sorted((r["chunk_id"], r["start"], r["entity"]) for r in found) == sorted(
+            (chunk, m.start, m.entity) for chunk, mine in expected.items() for m in mine
         )

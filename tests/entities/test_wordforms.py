@@ -23,6 +23,8 @@ from nes_spark.entities.wordforms import (
         ("cancer", {"noun"}),
         ("gas", {"noun", "verb"}),
         ("children", {"plural"}),
+        ("goods", {"plural"}),
+        ("ramp-ups", {"plural"}),
         ("mattresses", {"plural"}),
         ("tires", {"plural", "third"}),
         ("offers", {"plural", "third"}),
@@ -76,6 +78,9 @@ def slot(text: str, word: str) -> str:
         ("[Executive 4] kicks off the talks.", "kicks", "verb"),
         ("The build out of sites goes on.", "build", "noun"),
         ("It beat expectations heading into fall.", "heading", "verb"),
+        ("Stepping back, we did well.", "Stepping", "verb"),
+        ("It shows and dovetails nicely with this.", "dovetails", "verb"),
+        ("A lower gross profit due to volumes.", "profit", "noun"),
         # what people say while they think is not there
         ("We saw, uh, cement, um, volumes fall.", "cement", "modifier"),
         ("The [Company Name] tires sold.", "tires", "noun"),
