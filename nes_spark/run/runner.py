@@ -6,8 +6,6 @@ only then moved to its place. What cannot be recorded is not published.
 
 from __future__ import annotations
 
-import contextlib
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -121,24 +119,11 @@ def run(
     check_judge(config)
     with Progress(len(STAGES) + 1, expected=_last_time(config)) as progress:
         progress.prepare("starting Spark and looking at the input")
-        _code_ahead()
         with open_run(config, spark, _profiled(progress) if profile else None) as context:
             context.tracker = open_ahead(config, context.store)
             _run_stages(context, progress, force)
             with translated("stage release"):
                 return publish(context, progress, force)
-
-
-def _code_ahead() -> None:
-    """Find out what code each stage is made of while Java starts; it is remembered."""
-    from nes_spark.run.pipeline import STAGES
-
-    def look() -> None:
-        for stage in STAGES:
-            with contextlib.suppress(Exception):  # whoever needs it is told
-                stage.code()
-
-    threading.Thread(target=look, name="code of stages", daemon=True).start()
 
 
 def _profiled(progress: Progress) -> Callable[[Store, Path], None]:
