@@ -115,6 +115,7 @@ _DOWN = re.compile(
 #: Finds the likeness in the entity of a quantity.
 LIKENESS = r" \(([^()]+/e[+-]\d+/[-0+])\)$"
 _ENTITY = re.compile(LIKENESS)
+_FIGURES = re.compile(r"[\d.,]*\d")
 _CLAUSE = re.compile(r"[.;:?!,](?:\s|$)|\b(?:and|but|while|versus|compared)\b")
 _PHRASE = re.compile(r"[.;:?!,]|\b(?:and|but|while|of|to|from)\b")
 _RANGED = ("%", "points", "times", "cent", *sorted(set(CURRENCIES.values())))
@@ -239,7 +240,11 @@ def _read(text: str, match: re.Match[str]) -> Quantity | None:
             start += 1
     name = _unit(unit, sign)
     if not name:
-        if _NAMED.search(text, max(0, start - 30), start) and not scale:
+        letter = scale is not None and len(scale) == 1
+        if _NAMED.search(text, max(0, start - 30), start) and (letter or not scale):
+            return None
+        # "10-K" and "8-K" are forms, "5-b" is a paragraph
+        if letter and match.group("gap") == "-":
             return None
         noun = _counted(text, end)
         if not noun and not (scale and len(scale) > 1):
@@ -318,24 +323,44 @@ def likeness_of(entity: str) -> str:
     return match.group(1)
 
 
-def quantity_similarity(first: str, second: str) -> float:
-    """Return how well one quantity stands in the place of another, from 0 to 1; symmetric.
+def size_of(entity: str) -> float:
+    """Return the absolute value of a quantity, from the entity of its mention.
 
-    Parameters
-    ----------
-    first, second : str
-        Entities of :func:`quantity_mentions`.
+    Figures and order of magnitude decide, so that "500" of "500 to 800 million" has its millions.
 
-    Returns
-    -------
-    float
-        1 for one likeness; 0 for different units; else 1 - d / 4 for d orders of magnitude between
-        them (at most 3 count), times .3 where the directions differ: growth stays growth.
+    Raises
+    ------
+    ValueError
+        When the entity is none of a quantity; the message does not quote it.
+
+    Examples
+    --------
+    >>> [size_of(e) for e in ("$3.4 million (money/e+6/+)", "500 (money/e+8/0)")]
+    [3400000.0, 500000000.0]
     """
-    (unit, order, way), (other, size, course) = (
-        likeness_of(e).rsplit("/", 2) for e in (first, second)
-    )
-    if unit != other:
-        return 0.0
-    apart = min(abs(int(order[1:]) - int(size[1:])), 3)
-    return (1.0 - apart / 4.0) * (1.0 if way == course else 0.3)
+    order = int(likeness_of(entity).rsplit("/", 2)[1][1:])
+    figures = "".join(_FIGURES.findall(quantity_text(entity))[:1])
+    digits = re.sub(r"\D", "", figures).lstrip("0")
+    return float(f"{digits[0]}.{digits[1:]}e{order}") if digits else 0.0
+
+
+class InOrder:
+    """Who is larger takes the larger: quantities of one likeness keep their order.
+
+    Those that are exchanged are the first of both lists, which are in random order; no value
+    decides who comes in, only in which place it stands. A range stays one, and what grew from one
+    figure to another grows still.
+
+    Examples
+    --------
+    >>> ours = ["$5 (money/e+0/0)", "$7 (money/e+0/0)"]
+    >>> InOrder().pairs(ours, ["$9 (money/e+0/0)", "$8 (money/e+0/0)"])
+    [(0, 1), (1, 0)]
+    """
+
+    def pairs(self, ours: Sequence[str], theirs: Sequence[str]) -> list[tuple[int, int]]:
+        """Return which position of one list meets which of the other."""
+        n = min(len(ours), len(theirs))
+        first = sorted(range(n), key=lambda i: size_of(ours[i]))
+        second = sorted(range(n), key=lambda i: size_of(theirs[i]))
+        return sorted(zip(first, second, strict=True))

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -37,7 +37,17 @@ from nes_spark.errors import parameter_error
 
 Policy = Literal["one_to_one", "cover"]
 Matching = Literal["random", "similar"]
-Similarity = Callable[[str, str], float]
+
+
+class Arrangement(Protocol):
+    """Says itself who meets whom."""
+
+    def pairs(self, ours: Sequence[str], theirs: Sequence[str]) -> list[tuple[int, int]]:
+        """Return positions in two lists that are in random order."""
+
+
+#: How well one name reads in the place of another, or a rule of its own.
+Similarity = Callable[[str, str], float] | Arrangement
 #: category -> entities
 Entities = Mapping[str, Collection[str]]
 
@@ -150,13 +160,15 @@ def matched(
         The shorter one is matched as a whole.
     matching, similarity
         See :func:`plan_exchange`. A similarity with a method ``table(ours, theirs)`` is asked for
-        all pairs at once.
+        all pairs at once; one with a method ``pairs(ours, theirs)`` says itself who meets whom.
     """
+    measure = similarity or name_similarity
+    if hasattr(measure, "pairs"):
+        return measure.pairs(ours, theirs)
     if matching == "random" or not ours or not theirs:
         return list(zip(range(len(ours)), range(len(theirs)), strict=False))
     from scipy.optimize import linear_sum_assignment
 
-    measure = similarity or name_similarity
     if hasattr(measure, "table"):
         table = measure.table(ours, theirs)
     else:

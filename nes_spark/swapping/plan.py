@@ -41,7 +41,7 @@ from nes_spark.swapping.layers import (
     nearest_components,
     sample_layers,
 )
-from nes_spark.swapping.likeness import similarities_for
+from nes_spark.swapping.likeness import choosing, similarities_for
 from nes_spark.swapping.memory import (
     SwapOptions,
     Units,
@@ -850,6 +850,7 @@ def _left_over(
             gone[a if e.side == "a" else b, e.category].add(e.old)
     groups = list(state.groups(drawing.constraints).values())
     out: list[LeftOver] = []
+    alike = choosing(means.similarities, means.matching)
     for category in drawing.swap:
         has = units.entities[category]
         own = units.own.get(category) or [frozenset()] * units.n
@@ -874,7 +875,7 @@ def _left_over(
                     category,
                     drawing.secret,
                     (drawing.unit, state.setting, state.draw),
-                    drawing.donors if category in means.similarities else 1,
+                    drawing.donors if category in alike else 1,
                     drawing.donor_clocks([units.ids[i] for i in rows], category, state.draw),
                 )
             for k, i in enumerate(rows):

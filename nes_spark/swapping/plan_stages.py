@@ -19,7 +19,7 @@ from nes_spark.swapping.collected_stages import collected_plans
 from nes_spark.swapping.constraints import constraints_of
 from nes_spark.swapping.exchange import Policy
 from nes_spark.swapping.layers import Drawing, layers_of, meetings, nearest_components
-from nes_spark.swapping.likeness import similarities_for
+from nes_spark.swapping.likeness import choosing
 from nes_spark.swapping.plan import (
     EXCHANGED,
     MUST_CHANGE,
@@ -663,7 +663,7 @@ def _left_over(
 
     sides = _sides(drawn, drawing).select(*_UNIT, "category", "partner_id")
     with_donors = "donor" in order
-    alike = frozenset(similarities_for(drawing.swap, means.matching))
+    alike = choosing(drawing.swap, means.matching)
 
     def look(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from donor_batches(batches, drawing, with_donors, alike)

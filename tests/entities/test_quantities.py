@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nes_spark.entities.quantities import (
+    InOrder,
     find_quantities,
     likeness_of,
     quantity_mentions,
-    quantity_similarity,
+    size_of,
 )
 
 
@@ -54,6 +55,8 @@ from nes_spark.entities.quantities import (
         ("In 2020, on March 31, 2020, in Q3", []),
         ("[Executive 1] paid", []),
         ("COVID-19 cases and 5G", []),
+        ("on Form 10-K and form 8-K, in our 10-K/A and paragraph 5-b items", []),
+        ("Case 40k items", []),
         ("for 10 years, at 5 pm, the 3rd time", []),
         ("Section 5 applies to rule 39 cases", []),
         ("we had 12. Then 5 and 7", []),
@@ -133,13 +136,30 @@ def test_likeness_goes_by_the_order_of_magnitude(number, scale):
     assert quantity.value < 10.0 ** (quantity.magnitude + 1) * (1 + 1e-9)
 
 
-def test_alike_comes_before_unlike():
-    grew, fell = "12% (%/e+1/+)", "9% (%/e+0/-)"
-    assert quantity_similarity(grew, "35% (%/e+1/+)") == 1.0
-    assert quantity_similarity(grew, "$3 million (money/e+6/+)") == 0.0
-    # growth of another size before a decline of the same
-    assert quantity_similarity(grew, "4% (%/e+0/+)") > quantity_similarity(grew, "12% (%/e+1/-)")
-    assert quantity_similarity(grew, fell) == quantity_similarity(fell, grew)
+@given(st.data())
+def test_those_that_are_exchanged_keep_their_order(data):
+    values = st.lists(st.integers(100, 999), unique=True, min_size=1, max_size=6)
+    ours, theirs = ([f"{v / 10:.1f}% (%/e+1/+)" for v in data.draw(values)] for _ in range(2))
+    pairs = InOrder().pairs(ours, theirs)
+    n = min(len(ours), len(theirs))
+    # the first of both lists, whatever their values: no figure chooses its like
+    assert sorted(i for i, _ in pairs) == sorted(k for _, k in pairs) == list(range(n))
+    met = sorted((size_of(ours[i]), size_of(theirs[k])) for i, k in pairs)
+    assert [b for _, b in met] == sorted(b for _, b in met)
+
+
+@pytest.mark.parametrize(
+    ("entity", "size"),
+    [
+        ("$3.4 million (money/e+6/+)", 3.4e6),
+        ("500 (money/e+8/0)", 5e8),
+        ("-$1,250.50 (money/e+3/-)", 1250.5),
+        ("$.05 (money/e-2/0)", 0.05),
+        ("0% (%/e+0/0)", 0.0),
+    ],
+)
+def test_sizes(entity, size):
+    assert size_of(entity) == pytest.approx(size)
 
 
 def test_an_entity_of_another_kind_is_refused_without_quoting_it():
