@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from nes_spark.entities.dates import find_dates
@@ -135,6 +135,8 @@ class Quantity:
         With scale and sign.
     direction : int
         1 for growth, -1 for decline, 0 for neither, from the words beside it and the sign.
+    ranged : bool
+        Whether the span has the number before it that shares its unit ("10 to 15%").
     """
 
     start: int
@@ -142,6 +144,7 @@ class Quantity:
     unit: str
     value: float
     direction: int
+    ranged: bool = False
 
     @property
     def magnitude(self) -> int:
@@ -153,11 +156,14 @@ class Quantity:
         """Unit, order of magnitude and direction: quantities of one likeness may be exchanged.
 
         Counts of different things are alike ("40 stores", "35 plants"): the noun stays in the text.
+        Ranges meet ranges: "10" of "10 to 15%" would be no percentage elsewhere.
         """
         money = {*CURRENCIES.values()} - {"cent"}
         kind = "money" if self.unit in money else self.unit
         if kind not in ("money", "cent", "%", "points", "times") and kind not in _MEASURES:
             kind = "count"
+        if self.ranged:
+            kind = f"range of {kind}"
         return f"{kind}/e{self.magnitude:+d}/{'-0+'[self.direction + 1]}"
 
 
@@ -185,8 +191,8 @@ def find_quantities(text: str) -> list[Quantity]:
     Returns
     -------
     list of Quantity
-        The span has the number with its currency, scale and percent sign; the counted noun stays
-        outside, so that an exchange leaves it.
+        The span has the number with its currency, scale and percent sign; the counted noun and a
+        minus stay outside, so that an exchange leaves them.
 
     Examples
     --------
@@ -202,11 +208,11 @@ def find_quantities(text: str) -> list[Quantity]:
         quantity = _read(text, match)
         if quantity is None or _touches(quantity, blocked):
             continue
-        first = _first_of_range(text, quantity, scale=match.group("scale"))
-        if first is not None and not _touches(
-            first, [*blocked, *((q.start, q.end) for q in found)]
+        whole = _with_first_of_range(text, quantity, scale=match.group("scale"))
+        if whole is not None and not _touches(
+            whole, [*blocked, *((q.start, q.end) for q in found)]
         ):
-            found.append(first)
+            quantity = whole
         found.append(quantity)
     return found
 
@@ -215,18 +221,18 @@ def _touches(quantity: Quantity, spans: Sequence[tuple[int, int]]) -> bool:
     return any(low < quantity.end and quantity.start < high for low, high in spans)
 
 
-def _first_of_range(text: str, quantity: Quantity, scale: str | None) -> Quantity | None:
-    """Return the number before a quantity that has no unit of its own: 10 of "10 to 15%"."""
+def _with_first_of_range(text: str, quantity: Quantity, scale: str | None) -> Quantity | None:
+    """Return a quantity with the number before it that has no unit of its own: "10 to 15%"."""
     low = max(0, quantity.start - 24)
     match = _RANGE.search(text, low, quantity.start)
     if match is None or not (quantity.unit in _RANGED or scale):
         return None
-    value = float(match.group(1).replace(",", "")) * SCALES.get((scale or "").casefold(), 1.0)
-    return Quantity(*match.span(1), quantity.unit, value, quantity.direction)
+    return replace(quantity, start=match.start(1), ranged=True)
 
 
 def _read(text: str, match: re.Match[str]) -> Quantity | None:
-    start, end = match.start(), match.end("unit")
+    # a minus stays in the text: "down 5%" and "-5%" are alike
+    start, end = match.end("neg") if match.group("neg") else match.start(), match.end("unit")
     end = max(end, match.end("scale"), match.end("number"))
     scale, unit, sign = match.group("scale"), match.group("unit"), match.group("sign")
     value = float(match.group("number").replace(",", "")) * SCALES.get(
@@ -326,7 +332,7 @@ def likeness_of(entity: str) -> str:
 def size_of(entity: str) -> float:
     """Return the absolute value of a quantity, from the entity of its mention.
 
-    Figures and order of magnitude decide, so that "500" of "500 to 800 million" has its millions.
+    Of a range it is the second figure.
 
     Raises
     ------
@@ -335,11 +341,11 @@ def size_of(entity: str) -> float:
 
     Examples
     --------
-    >>> [size_of(e) for e in ("$3.4 million (money/e+6/+)", "500 (money/e+8/0)")]
-    [3400000.0, 500000000.0]
+    >>> [size_of(e) for e in ("$3.4 million (money/e+6/+)", "10 to 15% (range of %/e+1/0)")]
+    [3400000.0, 15.0]
     """
     order = int(likeness_of(entity).rsplit("/", 2)[1][1:])
-    figures = "".join(_FIGURES.findall(quantity_text(entity))[:1])
+    figures = "".join(_FIGURES.findall(quantity_text(entity))[-1:])
     digits = re.sub(r"\D", "", figures).lstrip("0")
     return float(f"{digits[0]}.{digits[1:]}e{order}") if digits else 0.0
 
