@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from nes_spark.config import ConstraintsConfig, ReleasesConfig, SwappingConfig
-from nes_spark.entities.quantities import likeness_of
+from nes_spark.entities.quantities import likeness_of, size_of
 from nes_spark.swapping import sample_plan, treatments
 from nes_spark.swapping.codes import codes_of
 from nes_spark.swapping.constraints import constraints_of
@@ -438,6 +438,35 @@ def test_quantities_meet_their_like_in_any_component():
     assert all(f.entity != f.replacement for f in moved)
     with pytest.raises(ValueError, match="'swap' parameter of sample_plan"):
         sample_plan(*given_, ["Quantity", "Person"], seed=5, unit="likeness")
+
+
+def test_quantities_that_are_exchanged_together_keep_their_order():
+    rng = random.Random(4)
+    n = 40
+    amounts = [
+        [f"{v / 10:.1f}% (%/e+1/0)" for v in rng.sample(range(100, 999), rng.randrange(2, 5))]
+        for _ in range(n)
+    ]
+    given_ = (
+        [f"c{i:02d}" for i in range(n)],
+        [f"Company {i % 7}" for i in range(n)],
+        [0] * n,
+        {"Quantity": amounts, "Person": [[f"P {i}"] for i in range(n)]},
+    )
+    plan = sample_plan(*given_, ["Quantity"], seed=6, unit="likeness")
+    assert len(plan.swaps) > n // 3
+    together = defaultdict(list)
+    for fate in plan.fates():
+        if fate.treatment == "exchange":
+            pair = size_of(fate.entity), size_of(fate.replacement)
+            together[fate.chunk_id, fate.treatment].append(pair)
+    several = [sorted(pairs) for pairs in together.values() if len(pairs) > 1]
+    assert len(several) > 15
+    for pairs in several:
+        assert [new for _, new in pairs] == sorted(new for _, new in pairs)
+    # it is the order that is kept, not the figure: what comes in is anywhere among two digits
+    apart = [abs(old - new) for pairs in several for old, new in pairs]
+    assert max(apart) > 30 and sum(apart) / len(apart) > 8
 
 
 def test_a_surplus_gets_names_of_its_own_from_donors():
