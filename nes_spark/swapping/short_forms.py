@@ -40,6 +40,7 @@ _ALIASES = {
 #: Categories in which one name may be the short form of another.
 _NAMES = ("Organization", "Person", "Product", "Event")
 #: What a person does at a sentence's start, so that an ordinary word there is a surname.
+_FRACTION = re.compile(r"[.,]\d")
 _VERB = re.compile(
     r"(?:['’]s\b|\s+(?:also|and|then|who|never|later|again|was|is|has|had|did|does|will|would|could|"
     r"should|must|may|might|says?|said|tells|told|wrote|took|made|gave|went|came|rang|met|knew|left|"
@@ -472,7 +473,7 @@ def given_away(
     ordinary surname behind a title ("Mr. Stone"), acronyms, and whole names of several words. Not
     flagged is what a name that came in holds; what a mention holds that was not exchanged, unless
     it is a short form of one that was; what the text before has in lower case too; what stands
-    inside a placeholder.
+    inside a placeholder; a name that ends in a digit where the number goes on.
 
     Examples
     --------
@@ -509,6 +510,9 @@ def given_away(
     names = Names(forms, held, lower | set(ordinary or ()))
     found = set()
     for left in names.find(text_after, placeholder_spans(text_after)):
+        # "Series 0" is not in "Series 0.3 billion", which another figure may have made
+        if left.form[-1].isdigit() and _FRACTION.match(text_after, left.end):
+            continue
         weak = len(words_of(left.form)) == 1 and fold(left.form) in names.weak
         if not weak or title_before(text_after, left.start):
             found.add(left.form)

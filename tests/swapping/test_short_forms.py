@@ -150,6 +150,15 @@ def test_a_chunk_that_gave_nothing_gives_nothing_away():
     assert given_away("Maria Lindqvist won.", mentions, {}, "Maria Lindqvist won.") == []
 
 
+def test_a_figure_that_begins_like_a_name_is_not_the_name():
+    name = ("Product", "R&D 0", "R&D 0")
+    mentions = mark("It was R&D 0 at first.", name)
+    key = {("Product", "R&D 0"): "P 50"}
+    assert not given_away("It was R&D 0 at first.", mentions, key, "P 50, or R&D 0.3 billion.")
+    for left in ("P 50, or R&D 0.", "P 50, or R&D 0, again.", "P 50, or R&D 0"):
+        assert given_away("It was R&D 0 at first.", mentions, key, left) == ["R&D 0"]
+
+
 def test_words_that_the_text_or_the_caller_knows_as_ordinary():
     name = ("Product", "Reblochon", "Reblochon")
     mentions = mark("We sell Reblochon.", name)
