@@ -73,6 +73,9 @@ _ABBREVIATED = frozenset(["St", "Ste", "Mt", "Ft"])
 _NO_NOUNS = frozenset(["participle", "third", "adverb"])
 #: So many letters a general word in capitals has at least, for it to be taken for no abbreviation.
 _LEAST_SHOUTED = 5
+_ROMAN = re.compile(r"[IVX]+")
+#: A word in capitals so close before one of these names a trial ("the Phase III DISCOVER trial").
+_TRIALS, _NEAR_TRIAL = frozenset(["trial", "trials", "study", "studies", "registry"]), 4
 
 
 #: "U.S. dollars", "US GAAP": no place is meant, and another country there would be no English.
@@ -182,8 +185,9 @@ class Words:
             ):
                 j += 1
             run = range(i, j)
-            # abbreviations stand side by side too ("US GAAP EPS"); a heading has a longer word
-            if sum(upper[k] for k in run) > 1 and any(
+            # abbreviations stand side by side too ("US GAAP EPS"); a heading has a longer word, and
+            # a number before a word makes none of it ("Phase III DISCOVER")
+            if sum(upper[k] and not _ROMAN.fullmatch(self.words[k]) for k in run) > 1 and any(
                 len(self.words[k]) >= _LEAST_SHOUTED for k in run
             ):
                 for k in run:
@@ -208,7 +212,8 @@ def is_heading_word(words: Words, i: int, common: Collection[str]) -> bool:
     """Return whether a word in capitals is a general one of a heading ("NOTICE OF APPEAL").
 
     Alone it is one by its emphasis ("this is URGENT"): a word of `common`, those that are usual in
-    lower case, that owns nothing. Others are names ("excluding GRAIL", "SHELL's").
+    lower case, that owns nothing and names no trial. Others are names ("excluding GRAIL",
+    "SHELL's", "the Phase III DISCOVER trial").
     """
     word = words.words[i]
     if not word.isupper() or not word.isalpha() or len(word) < 2:
@@ -230,7 +235,21 @@ def is_heading_word(words: Words, i: int, common: Collection[str]) -> bool:
     if words.shouted[i]:
         return is_word(word.lower())
     owns = words.text[words.ends[i] : words.ends[i] + 2] in ("'s", "’s")
-    return len(word) >= _LEAST_SHOUTED and word.lower() in common and not owns
+    if owns or len(word) < _LEAST_SHOUTED or word.lower() not in common:
+        return False
+    return not _names_a_trial(words, i)
+
+
+def _names_a_trial(words: Words, i: int) -> bool:
+    """Whether a word stands behind "Phase III", or shortly before "trial" in its sentence."""
+    if i > 1 and words.words[i - 2].lower() == "phase":
+        return True
+    for j in range(i + 1, min(i + 1 + _NEAR_TRIAL, len(words.words))):
+        if not words.text[words.ends[j - 1] : words.starts[j]].isspace():
+            return False
+        if words.words[j].lower() in _TRIALS:
+            return True
+    return False
 
 
 def leading_titles(words: Words, first: int, last: int) -> int:

@@ -88,6 +88,12 @@ _BEFORE_VERBS = word_set(
     "won't can't cannot couldn't wouldn't i we you they he she who we'll they'll i'll you'll "
     "we'd i'd they'd did do does help helped helps"
 )
+#: "To" behind these leads to a thing: "turning to wholesale", "shifting over to tire brands".
+_TOWARDS = word_set(
+    "turn turns turned turning move moves moved moving shift shifts shifted shifting switch switched "
+    "switching over compared relative relate relates related relating according addition thanks due "
+    "exposure prior subject respect contrast"
+)
 _HAVE = word_set("have has had having i've we've they've you've")
 _BE = word_set(
     "am is are was were be been being i'm we're they're you're it's he's she's that's isn't aren't "
@@ -338,7 +344,8 @@ class Words:
         k = self._at(start)
         before, word, after = self._word(k - 1), self._word(k), self._word(k + 1)
         follows = _may_follow(after)
-        if before in _BEFORE_VERBS or (before in _JOINED and self._again(k)):
+        towards = before == "to" and self._word(k - 2) in _TOWARDS
+        if (before in _BEFORE_VERBS and not towards) or (before in _JOINED and self._again(k)):
             return "verb"
         if after in _PREPOSITIONS and kinds_of(word) == {"adjective"}:
             return "predicate"  # "functions capable of more"

@@ -93,6 +93,9 @@ def test_what_is_no_name(text):
 
 def test_a_word_in_capitals_is_swept_unless_it_is_emphasis():
     assert found("We NEVER got GRAIL's figures, and this is URGENT.") == [("GRAIL", "word")]
+    assert found("Results of the Phase III URGENT chamber trial come.") == [("URGENT", "word")]
+    assert found("Results of the INVIGORATE trial come.") == [("INVIGORATE", "word")]
+    assert found("This is URGENT. The trial goes on.") == []
 
 
 def test_time_zones_are_no_names():

@@ -66,6 +66,10 @@ def slot(text: str, word: str) -> str:
         ("They grow in cement.", "cement", "head"),
         ("They grow in cement and steel.", "cement", "joined"),
         ("We will store it.", "store", "verb"),
+        # "to" that leads to a thing
+        ("We want to tire brands.", "tire", "verb"),
+        ("We shift from service over to tire brands.", "tire", "modifier"),
+        ("Turning to wholesale, we grew.", "wholesale", "joined"),
         ("It was announcing plants.", "announcing", "verb"),
         ("We are now also shipping engines.", "shipping", "verb"),
         ("After announcing our plan we left.", "announcing", "verb"),
