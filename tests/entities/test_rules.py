@@ -163,6 +163,28 @@ def test_a_heading_in_capitals_is_no_name_but_for_the_name_in_it():
     assert ("GRANITE PEAK BANK", "Organization") in kinds("LOAN FROM GRANITE PEAK BANK\n\nTerms.")
 
 
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("At 250 Livingstone Street we let two floors.", "250 Livingstone Street"),
+        ("We bought 1010 Pacific street, and more.", "1010 Pacific street"),
+        ("The property in 10 West 65th street was sold.", "10 West 65th street"),
+        ("Our shop on Fifth Avenue did well.", "Fifth Avenue"),
+    ],
+)
+def test_an_address_is_one_place_with_the_number_of_the_house(text, place):
+    assert (place, "Location") in kinds(text)
+
+
+def test_numbers_that_are_of_no_house_stay_out():
+    for text in (
+        "In 2020 Wall Street analysts asked.",
+        "In 2019 Ocean Road opened.",
+        "It is the third street that we sell, on $150 Main Street loans.",
+    ):
+        assert not [s for s, c in kinds(text) if c == "Location" and s[0].isdigit()], text
+
+
 def test_a_lone_word_in_capitals_is_emphasis_only_where_it_is_usual():
     assert kinds("This is URGENT, and we NEVER got it.") == set()
     for text in (
