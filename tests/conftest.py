@@ -78,6 +78,8 @@ FEWER_STEPS = {
     # a small table from Python is one task, not one a core
     "spark.default.parallelism": "1",
     "spark.sql.ui.explainMode": "simple",
+    # each operator of each task takes a page, of 32 MB by default: the heap was full of empty ones
+    "spark.buffer.pageSize": "256k",
     # most of the heap is for rows that live for one query
     "spark.driver.extraJavaOptions": "-Xms2g -Xmn1200m",
 }

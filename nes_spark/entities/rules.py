@@ -267,13 +267,13 @@ _OFFICE = re.compile(
     r"|[A-Z]\w+(?:, [A-Z]\w+)? and [A-Z]\w+ (?:Administration|Commission|Authority|Agency|Council|"
     r"Ministry|Board|Bureau|Association|Federation))\b"
 )
-#: A house in a street, and streets with a number: "250 Elm Street", "10 West 65th street". The number
-#: of a house tells it as well as the name of its street does.
+#: A house in a street, and streets with a number: "250 Elm Street", "10 West 65th street". The
+#: number of a house tells it as well as the name of its street does.
 _WAY = r"(?:[Ss]treet|[Aa]venue|[Rr]oad|[Bb]oulevard|[Ll]ane)"
 _ADDRESS = re.compile(
     r"(?<![\w$€£.,%-])(?:"
-    rf"(?!(?:19|20)\d\d )\d{{1,5}} (?:(?!Wall\b)[A-Z][\w'’.-]* ){{1,3}}(?:{_WAY}|Drive|Place|Plaza|Square|Terrace|"
-    r"Parkway|Highway|Court|Crescent)"
+    rf"(?!(?:19|20)\d\d )\d{{1,5}} (?:(?!Wall\b)[A-Z][\w'’.-]* ){{1,3}}(?:{_WAY}|Drive|Place"
+    r"|Plaza|Square|Terrace|Parkway|Highway|Court|Crescent)"
     r"|(?:\d{1,5} )?(?:(?:North|South|East|West|[NSEW]\.?) )?"
     r"(?:\d{1,3}(?:st|nd|rd|th) (?:[Ss]treet|[Aa]venue)"
     r"|(?:First|Second|Third|Fourth|Fifth|Sixth|Seventh|Eighth|Ninth|Tenth) (?:Street|Avenue)))\b"

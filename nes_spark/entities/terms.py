@@ -30,9 +30,10 @@ from __future__ import annotations
 
 import math
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -699,7 +700,6 @@ NEAR = frozenset(
 )
 
 
-@lru_cache(maxsize=65_536)
 def agreement(first: str, second: str) -> float:
     """Return how far the forms of two terms agree: 1, one half (:data:`NEAR`) or 0; symmetric.
 
@@ -708,8 +708,13 @@ def agreement(first: str, second: str) -> float:
     >>> agreement("cement", "oil"), agreement("cement", "RFID"), agreement("cement", "tires")
     (1.0, 0.5, 0.0)
     """
-    forms = form_of(first), form_of(second)
-    return 1.0 if forms[0] == forms[1] else 0.5 if {forms, forms[::-1]} & NEAR else 0.0
+    return _agreement_of(form_of(first), form_of(second))
+
+
+@cache
+def _agreement_of(first: str, second: str) -> float:
+    forms = first, second
+    return 1.0 if first == second else 0.5 if {forms, forms[::-1]} & NEAR else 0.0
 
 
 #: Words for people and for things, and what most of the first end in.
@@ -764,6 +769,34 @@ def _same_root(first: str, second: str) -> bool:
     while shared < len(first) and first[shared] == second[shared]:
         shared += 1
     return shared >= 0.6 * len(first)
+
+
+def _same_roots(first: Sequence[str], second: Sequence[str]) -> NDArray[np.bool_]:
+    """:func:`_same_root` of all pairs of two lists, shape (len(first), len(second)).
+
+    Only pairs that may be akin are looked at: one begins as the other does, or holds it.
+    """
+    bare = [word.replace("-", "") for word in second]
+    begins: dict[str, list[int]] = defaultdict(list)
+    whole: dict[str, list[int]] = defaultdict(list)
+    for k, word in enumerate(bare):
+        begins[word[:_ROOT]].append(k)
+        whole[word].append(k)
+    together = "\n".join(bare)
+    found = np.zeros((len(first), len(second)), dtype=np.bool_)
+    for i, term in enumerate(first):
+        word = term.replace("-", "")
+        if len(word) < _ROOT:
+            continue
+        near = set(begins.get(word[:_ROOT], ()))
+        for start in range(len(word) - _ROOT + 1):
+            for end in range(start + _ROOT, len(word) + 1):
+                near.update(whole.get(word[start:end], ()))
+        if word in together:
+            near.update(k for k, other in enumerate(bare) if word in other)
+        for k in near:
+            found[i, k] = _same_root(term, second[k])
+    return found
 
 
 class TermSimilarity:
@@ -832,10 +865,15 @@ class TermSimilarity:
         ours, theirs = (np.array([self._vectors[t] for t in terms]) for terms in (first, second))
         # each product by itself: the same cosine in whatever company
         cosine = np.einsum("id,jd->ij", ours.astype(np.float64), theirs.astype(np.float64))
-        forms = np.array([[agreement(a, b) for b in second] for a in first])
+        columns = [form_of(b) for b in second]
+        of_form = {
+            form: np.array([_agreement_of(form, column) for column in columns])
+            for form in {form_of(a) for a in first}
+        }
+        forms = np.array([of_form[form_of(a)] for a in first])
         ours_who, theirs_who = ([self.is_person(t) for t in terms] for terms in (first, second))
         other = np.not_equal.outer(ours_who, theirs_who)
         stems = [[stem(term_word(t).lower()) for t in terms] for terms in (first, second)]
-        kin = np.array([[_same_root(a, b) for b in stems[1]] for a in stems[0]])
+        kin = _same_roots(*stems)
         near = 2.0 * forms + np.round(cosine * 2**20) / 2**20
         return near - _WHO_COST * other - _AKIN_COST * kin

@@ -90,9 +90,9 @@ _BEFORE_VERBS = word_set(
 )
 #: "To" behind these leads to a thing: "turning to wholesale", "shifting over to tire brands".
 _TOWARDS = word_set(
-    "turn turns turned turning move moves moved moving shift shifts shifted shifting switch switched "
-    "switching over compared relative relate relates related relating according addition thanks due "
-    "exposure prior subject respect contrast"
+    "turn turns turned turning move moves moved moving shift shifts shifted shifting switch "
+    "switched switching over compared relative relate relates related relating according addition "
+    "thanks due exposure prior subject respect contrast"
 )
 _HAVE = word_set("have has had having i've we've they've you've")
 _BE = word_set(

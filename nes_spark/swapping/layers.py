@@ -377,6 +377,7 @@ def draw_donors(
     """
     available = wanting.available
     (pool,) = np.nonzero((available.sizes > 0) & wanting.admitted)
+    has = _Having(available)
     out: dict[int, list[int]] = {}
     for i in np.nonzero(wanting.left > 0)[0].tolist():
         donors = out.setdefault(i, [])
@@ -386,12 +387,12 @@ def draw_donors(
         others = pool[metadata[pool] != metadata[i]]
         if clocks is None:
             stream = secret.stream("donor", *key, category, ids[i])
-            turns = _drawn(stream, pool, metadata != metadata[i], others, available, barred)
+            turns = _drawn(stream, pool, metadata != metadata[i], others, has, barred)
         else:
             turns = _in_turn(others, clocks[0][i], clocks[1], least)
         left = int(wanting.left[i])
         for row in turns:
-            gives = set(available.row(row).tolist()) - barred
+            gives = has[row] - barred
             if not gives:
                 continue
             donors.append(row)
@@ -402,29 +403,40 @@ def draw_donors(
     return out
 
 
+class _Having(dict[int, frozenset[int]]):
+    """What each row has, read once, when it is asked for."""
+
+    def __init__(self, available: Sets) -> None:
+        super().__init__()
+        self._available = available
+
+    def __missing__(self, row: int) -> frozenset[int]:
+        self[row] = found = frozenset(self._available.row(row).tolist())
+        return found
+
+
 def _drawn(
     stream: Stream,
     pool: Ints,
     other: NDArray[np.bool_],
     others: Ints,
-    available: Sets,
+    has: _Having,
     barred: set[Any],
 ) -> Iterator[int]:
     """Yield, one after the other, a random position among those that can give what is not barred.
 
     ``barred`` grows between two of them; ``other`` marks who has other metadata, ``others`` are
-    those of the pool.
+    those of the pool; ``has`` holds what each of the pool has.
     """
-    while True:
+    for tried in stream.below_each(len(pool), _TRIES):
         found = -1
-        for at in stream.below(np.full(_TRIES, len(pool))).tolist():
-            row = int(pool[at])
-            if other[row] and set(available.row(row).tolist()) - barred:
+        for row in pool[tried].tolist():
+            if other[row] and not has[row] <= barred:
                 found = row
                 break
         # Few units can give: look at all of them, so that the choice stays uniform.
         if found < 0:
-            rows = [r for r in others.tolist() if set(available.row(r).tolist()) - barred]
+            rows = [r for r in others.tolist() if not has[r] <= barred]
             if not rows:
                 return
             found = rows[int(stream.below(np.array([len(rows)]))[0])]

@@ -827,11 +827,7 @@ def treat_digest(
     secret: Secret, unit: str, setting: str, draw: int, unit_id: str, category: str
 ) -> Callable[..., bytes]:
     """Return the keyed digest that orders names in the treatments of one category of a unit."""
-
-    def digest(*parts: object) -> bytes:
-        return secret.digest("treat", unit, setting, draw, unit_id, category, *parts)
-
-    return digest
+    return secret.digests("treat", unit, setting, draw, unit_id, category)
 
 
 def _left_over(

@@ -17,7 +17,7 @@ import re
 import secrets as _secrets
 import stat
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -117,6 +117,26 @@ class Secret(bytes):
             _encode(parts), key=bytes(self), person=_PERSON_DIGEST, digest_size=size
         ).digest()
 
+    def digests(self, *parts: object) -> Callable[..., bytes]:
+        """Return a function that gives the digests of these parts followed by others.
+
+        Examples
+        --------
+        >>> secret = Secret(b"0" * 32)
+        >>> secret.digests("names", 1)("x") == secret.digest("names", 1, "x")
+        True
+        """
+        begun = hashlib.blake2b(
+            _encode(parts), key=bytes(self), person=_PERSON_DIGEST, digest_size=16
+        )
+
+        def digest(*more: object) -> bytes:
+            one = begun.copy()
+            one.update(_encode(more))
+            return one.digest()
+
+        return digest
+
     def stream(self, *parts: object) -> Stream:
         """Return the random stream that belongs to these parts; see :class:`Stream`."""
         key = hashlib.blake2b(
@@ -141,7 +161,7 @@ def derive_seed(secret: bytes, *purpose: object) -> int:
 def _encode(parts: Iterable[object]) -> bytes:
     encoded = bytearray()
     for part in parts:
-        raw = str(part).encode("utf-8", "surrogatepass")
+        raw = (part if type(part) is str else str(part)).encode("utf-8", "surrogatepass")
         encoded += len(raw).to_bytes(8, "little") + raw
     return bytes(encoded)
 
@@ -179,15 +199,30 @@ class Stream:
             All at least 1.
         """
         limit = bounds.astype(np.uint64) - np.uint64(1)
-        mask = limit.copy()
-        for shift in (1, 2, 4, 8, 16, 32):
-            mask |= mask >> np.uint64(shift)
-        out = self.raw(len(bounds)) & mask
+        return self._within(limit, _all_ones(limit))
+
+    def below_each(self, bound: int, size: int) -> Iterator[NDArray[np.int64]]:
+        """Yield again and again what ``below`` gives for one bound, ``size`` at a time."""
+        limit = np.full(size, bound - 1, dtype=np.uint64)
+        mask = _all_ones(limit)
+        while True:
+            yield self._within(limit, mask)
+
+    def _within(self, limit: NDArray[np.uint64], mask: NDArray[np.uint64]) -> NDArray[np.int64]:
+        out = self.raw(len(limit)) & mask
         (again,) = np.nonzero(out > limit)
         while again.size:
             out[again] = self.raw(again.size) & mask[again]
             again = again[out[again] > limit[again]]
         return out.astype(np.int64)
+
+
+def _all_ones(limit: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return the smallest numbers of ones only, in binary, that are no smaller."""
+    mask = limit.copy()
+    for shift in (1, 2, 4, 8, 16, 32):
+        mask |= mask >> np.uint64(shift)
+    return mask
 
 
 _FORMS = (
