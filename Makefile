@@ -51,7 +51,7 @@ test: setup ## Run the fast tests
 	@$(BIN)/python -m compileall -q -j 0 nes_spark
 	@logs=$$(mktemp -d) || exit 1; running=; \
 	trap 'kill $$running 2>/dev/null; rm -rf "$$logs"; exit 130' INT TERM; \
-	nice -n 2 $(BIN)/python -m pytest -m "not spark and $(FAST)" > "$$logs/kernels" 2>&1 & kernels=$$!; \
+	nice -n 1 $(BIN)/python -m pytest -m "not spark and $(FAST)" > "$$logs/kernels" 2>&1 & kernels=$$!; \
 	$(BIN)/python -m pytest -m "spark and $(FAST)" $(METHOD) > "$$logs/method" 2>&1 & method=$$!; \
 	running="$$kernels $$method"; \
 	echo "tests of whole runs, and of all that is not named below:"; \
