@@ -325,10 +325,12 @@ SHORT_JOBS_JAVA = (
     "-XX:-UseCodeCacheFlushing",
     "-XX:+UseSerialGC",
 )
-#: The same for the code that Spark generates for every query.
+#: The same for the code that Spark generates for every query. And each operator of each task takes
+#: a page, of 16 MB and more by default: a heap of nearly empty ones is collected again and again.
 SHORT_JOBS = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.buffer.pageSize": "1m",
 }
 LOCAL_DIRS = "SPARK_LOCAL_DIRS"
 

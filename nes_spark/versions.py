@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -96,7 +97,9 @@ def closure(module: str) -> frozenset[str]:
 def data_files(module: str) -> list[Path]:
     """Files that a module names as ``Path(__file__).parent / ...``, those of folders included."""
     found: list[Path] = []
-    for node in ast.walk(_tree(module)):
+    # few modules do, and looking through a tree takes time
+    tree = _tree(module) if "__file__" in _source(module) else ast.Module([], [])
+    for node in ast.walk(tree):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
             place = _beside(node, _file(module))
             if place is not None and place.is_dir():
@@ -181,23 +184,29 @@ def _imports_of(source: str) -> frozenset[tuple[str, str]]:
 
 def _imported(tree: ast.AST) -> frozenset[tuple[str, str]]:
     """(module, name) of what is imported of the package while this runs; no name for a module."""
-    checking = {
-        id(inner)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
-        for branch in node.body
-        for inner in ast.walk(branch)
-    }
     found: set[tuple[str, str]] = set()
-    for node in ast.walk(tree):
-        if id(node) in checking:
-            continue
+    for node in _statements(tree):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
             found |= {(name, "") for name in names if name.split(".")[0] == PACKAGE}
         elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == PACKAGE:
             found |= {(str(node.module), alias.name) for alias in node.names}
     return frozenset(found)
+
+
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """All statements below a node but those that only type checkers read.
+
+    Imports are statements, so that expressions, which are most of a tree, need no look.
+    """
+    checked = isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
+    for name in ("body", "handlers", "cases", "orelse", "finalbody"):
+        if checked and name == "body":
+            continue
+        inner = getattr(node, name, ())
+        for statement in inner if isinstance(inner, list) else ():
+            yield statement
+            yield from _statements(statement)
 
 
 @cache
