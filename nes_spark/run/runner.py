@@ -6,6 +6,8 @@ only then moved to its place. What cannot be recorded is not published.
 
 from __future__ import annotations
 
+import contextlib
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -114,16 +116,31 @@ def run(
     from nes_spark.run.judging import check_judge
     from nes_spark.run.mlflow_run import open_ahead
     from nes_spark.run.pipeline import STAGES
-    from nes_spark.run.release import publish
 
     check_judge(config)
     with Progress(len(STAGES) + 1, expected=_last_time(config)) as progress:
         progress.prepare("starting Spark and looking at the input")
+        threading.Thread(target=_get_ready, name="code", daemon=True).start()
         with open_run(config, spark, _profiled(progress) if profile else None) as context:
             context.tracker = open_ahead(config, context.store)
             _run_stages(context, progress, force)
+            from nes_spark.run.release import publish
+
             with translated("stage release"):
                 return publish(context, progress, force)
+
+
+def _get_ready() -> None:
+    """Load what a run needs in any case, while Java starts.
+
+    Nothing depends on it: what fails here fails again where it is used, and is told there.
+    """
+    with contextlib.suppress(Exception):
+        import nes_spark.run.release  # noqa: F401
+        from nes_spark.run.pipeline import STAGES
+
+        for stage in STAGES:
+            stage.code()
 
 
 def _profiled(progress: Progress) -> Callable[[Store, Path], None]:
