@@ -29,6 +29,8 @@ CLASSES = ("O", "ORG", "PERSON", "LOC", "EVENT", "PRODUCT")
 BUCKETS = 1 << 17
 
 _TOKEN = re.compile(r"([^\W_](?:[\w&'’./+\-]*[\w+])?|&)")
+#: A full stop without the space that should follow it ("FPL.As a reminder"); no address.
+_RUN_ON = re.compile(r"(?<=[^\W\d_]{3})(\.)(?=[A-Z][a-z])(?!(?:Com|Net|Org)\b)")
 _APOSTROPHES = ("'", "’")
 #: Words that say what a name is, and words that no name begins with.
 WORDS = Path(__file__).parent / "data" / "words.txt"
@@ -145,6 +147,8 @@ class Words:
         """Split a text."""
         # gaps and words in turn; cheaper than a match object a word
         parts = _TOKEN.split(text)
+        if _RUN_ON.search(text):
+            parts = [piece for part in parts for piece in _RUN_ON.split(part)]
         bounds = list(accumulate(map(len, parts)))
         words, starts, ends = parts[1::2], bounds[:-1:2], bounds[1::2]
         gaps = parts[:-1:2]

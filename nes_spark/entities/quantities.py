@@ -118,6 +118,8 @@ _ENTITY = re.compile(LIKENESS)
 _FIGURES = re.compile(r"[\d.,]*\d")
 _CLAUSE = re.compile(r"[.;:?!,](?:\s|$)|\b(?:and|but|while|versus|compared)\b")
 _PHRASE = re.compile(r"[.;:?!,]|\b(?:and|but|while|of|to|from)\b")
+#: Units that stand inside the span of a quantity.
+_UNITS_INSIDE = frozenset(["%", *_PERCENT, *_POINTS, "times", "cent", "cents"])
 _RANGED = ("%", "points", "times", "cent", *sorted(set(CURRENCIES.values())))
 
 
@@ -255,7 +257,8 @@ def _read(text: str, match: re.Match[str]) -> Quantity | None:
         noun = _counted(text, end)
         if not noun and not (scale and len(scale) > 1):
             return None
-        name = noun or "things"
+        # "400 points": what is counted stays in the text, and "200 basis points" is no count
+        name = noun if noun and noun not in _UNITS_INSIDE else "things"
     direction = -1 if negative else _direction(text, start, end)
     return Quantity(start, end, name, -value if negative else value, direction)
 

@@ -125,15 +125,16 @@ _NEVER = FUNCTION_WORDS | word_set(
     "difference differences upper lower couple handful plenty majority minority dozen dozens bunch "
     "halves thirds fourths fifths sixths eighths tenths single-digit double-digit sixth seventh "
     "eighth ninth tenth eleventh twelfth worth stands sits medium "
-    "again become becomes cetera yielding"
+    "again become becomes cetera yielding hundred hundreds thousand thousands million millions "
+    "billion billions trillions monday tuesday wednesday thursday friday saturday sunday"
 )
 #: Words of accounts, and of meetings about them, in whatever trade: nobody looks for them, and they
 #: rarely read well in each other's place.
 _REPORTING = word_set(
     "accretive amortization annualized annualised baseline broad-based buyback cagr capex cashflow "
     "comp comps conference conjunction consensus constant contraction covenant currency deferral "
-    "depreciation diluted dilution discretionary divestiture dollar dollars dso ebit ebitda "
-    "elevated eps euro euros "
+    "depreciation diluted dilution discretionary divestiture divestitures dollar dollars dso ebit "
+    "ebitda elevated eps euro euros expenditure expenditures "
     "ffo fiscal forward-looking fx gaap gentlemen gross guidance headwind headwinds impairment "
     "incredible inorganic ladies lady late like-for-like long-term ltm minus moment near-term noi "
     "non non-gaap onset one-time organic outlook page percent playbook pre-tax pretax "
@@ -184,6 +185,8 @@ _PARTICIPLE = re.compile(r"(?:\w+-)?\w{2,}[^e]ed")
 _LEAST_GERUND, _LEAST = 3, 2
 #: So often a plural must be one when its singular is a verb ("captures").
 _LEAST_PLURAL = 3
+#: "Back-to-back" and the like are no things.
+_REPEATED = re.compile(r"(\w+)-\w+-\1")
 #: Adverbs name nothing.
 _ADVERB = re.compile(r"\w{2,}(?:al|ab|ib|c?t|ed|ous|iv|iou|nd|in|ck|ar|ul|th)e?ly")
 
@@ -427,8 +430,12 @@ def _ability(word: str, usage: Usage, plural: Usage) -> Ability:
     told, good = usage.places - usage.either, usage.nouns + usage.adjectives
     if not stands_as_noun(word, usage.nouns, usage.adjectives, told):
         return NO_TERM
+    # "the volume soaring", of a demand that soars: what is a thing is said to be one more often
+    describes = 0 < usage.adjectives and usage.nouns < _LEAST_GERUND
+    gerund = kinds_of(word) == {"gerund"} and describes
     return Ability(
-        is_noun_too(word, usage.nouns, usage.places - usage.nouns, plural.places > 0),
+        not (gerund or _REPEATED.fullmatch(word))
+        and is_noun_too(word, usage.nouns, usage.places - usage.nouns, plural.places > 0),
         usage.predicates <= _DESCRIBING * usage.places,
         good >= max(_LEAST_GERUND, _SURELY * told),
         "plural" not in kinds_of(word)

@@ -176,6 +176,12 @@ def test_an_address_is_one_place_with_the_number_of_the_house(text, place):
     assert (place, "Location") in kinds(text)
 
 
+def test_a_stop_without_its_space_ends_a_name():
+    text = "It grew faster than at Corvex Holdings.As a reminder, we sold Tarvo Bank.Then we left."
+    found = kinds(text)
+    assert {"Corvex Holdings", "Tarvo Bank"} <= {surface for surface, _ in found}
+
+
 def test_numbers_that_are_of_no_house_stay_out():
     for text in (
         "In 2020 Wall Street analysts asked.",

@@ -94,6 +94,26 @@ def test_standing_phrases_are_left_whole():
     assert [word for *_, word in term_places(text)] == ["tires", "diligence"]
 
 
+def test_days_and_numbers_are_no_terms():
+    text = "Through cyber Monday 100s of millions of tags were sold, and two thousand on monday."
+    assert [word for *_, word in term_places(text)] == ["cyber", "tags", "sold"]
+
+
+def test_what_stands_side_by_side_is_no_thing():
+    assert not abilities(usage_of("They are backed by customers back-to-back."))[
+        "back-to-back"
+    ].noun
+    assert abilities(usage_of("They sell it at a point-of-sale."))["point-of-sale"].noun
+
+
+def test_what_ends_in_ing_is_a_thing_where_it_is_said_to_be_one():
+    soars = ("A soaring demand.", "We saw the volume soaring in May.", "A soaring and high demand.")
+    able = abilities(
+        usage_of(*soars, "We like sequencing.", "The sequencing of genes.", "Its sequencing.")
+    )
+    assert not able["soaring"].noun and able["sequencing"].noun
+
+
 def usage_of(*texts: str) -> dict[str, Usage]:
     usage: dict[str, Usage] = {}
     for text in texts:
