@@ -278,6 +278,8 @@ _ADDRESS = re.compile(
     r"(?:\d{1,3}(?:st|nd|rd|th) (?:[Ss]treet|[Aa]venue)"
     r"|(?:First|Second|Third|Fourth|Fifth|Sixth|Seventh|Eighth|Ninth|Tenth) (?:Street|Avenue)))\b"
 )
+#: Behind some names it is part of them, however it is written: "New York city".
+_CITY = re.compile(r" city\b")
 _TAIL_WORDS = frozenset(["of", "and", "with", "from", "for", "the", "to", "by", "at", "in", "on"])
 #: Drugs by the stems of their international nonproprietary names, which are written in lower case.
 _DRUG = re.compile(
@@ -791,6 +793,9 @@ class Rules:
             label = self._decide(unit, units)
             if label == "LOC":
                 start = self._beginning(text, words, first, taken)
+                city = _CITY.match(text, end)
+                if city and f"{text[start:end]} City" in self.lexicon.places:
+                    end = city.end()
             if label == "ORG":
                 legal = _LEGAL_FORM.match(text, end)
                 if legal and not _touches((end, legal.end()), taken):

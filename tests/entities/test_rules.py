@@ -176,6 +176,11 @@ def test_an_address_is_one_place_with_the_number_of_the_house(text, place):
     assert (place, "Location") in kinds(text)
 
 
+def test_some_names_have_the_word_city():
+    found = kinds("We own houses in the New York city market, and in the Chicago city center.")
+    assert {"New York city", "Chicago"} <= {surface for surface, _ in found}
+
+
 def test_a_stop_without_its_space_ends_a_name():
     text = "It grew faster than at Corvex Holdings.As a reminder, we sold Tarvo Bank.Then we left."
     found = kinds(text)
