@@ -273,7 +273,8 @@ def _unit(unit: str | None, sign: str | None) -> str:
         if low in ("times", "x"):
             return "times"
         low = re.sub(r"^u\.?s\.? ", "", low)
-        return CURRENCIES[low]
+        if not (sign and CURRENCIES[low] == "cent"):  # "$2.61 cents" are dollars
+            return CURRENCIES[low]
     return CURRENCIES[sign.strip().casefold()] if sign else ""
 
 

@@ -125,8 +125,8 @@ _NEVER = FUNCTION_WORDS | word_set(
     "difference differences upper lower couple handful plenty majority minority dozen dozens bunch "
     "halves thirds fourths fifths sixths eighths tenths single-digit double-digit sixth seventh "
     "eighth ninth tenth eleventh twelfth worth stands sits medium "
-    "again become becomes cetera yielding hundred hundreds thousand thousands million millions "
-    "billion billions trillions monday tuesday wednesday thursday friday saturday sunday"
+    "again become becomes cetera forma yielding hundred hundreds thousand thousands million "
+    "millions billion billions trillions monday tuesday wednesday thursday friday saturday sunday"
 )
 #: Words of accounts, and of meetings about them, in whatever trade: nobody looks for them, and they
 #: rarely read well in each other's place.
@@ -431,7 +431,7 @@ def _ability(word: str, usage: Usage, plural: Usage) -> Ability:
     if not stands_as_noun(word, usage.nouns, usage.adjectives, told):
         return NO_TERM
     # "the volume soaring", of a demand that soars: what is a thing is said to be one more often
-    describes = 0 < usage.adjectives and usage.nouns < _LEAST_GERUND
+    describes = usage.adjectives > 0 and usage.nouns < _LEAST_GERUND
     gerund = kinds_of(word) == {"gerund"} and describes
     return Ability(
         not (gerund or _REPEATED.fullmatch(word))
@@ -463,7 +463,9 @@ def term_entity(word: str, use: Use, able: Ability, modifies: bool = False) -> s
     >>> term_entity("retail", "noun", able, modifies=True)
     'retail/modifier'
     """
-    if use == "adjective" or (use == "either" and able.either):
+    if use == "either":  # "pricing systems": what takes its place must be a noun too
+        return word + _MODIFIER if able.either else ""
+    if use == "adjective":
         return word + _BEFORE_NOUN if able.adjective else ""
     if use != "noun" or not able.noun:
         return ""

@@ -468,6 +468,8 @@ def use_of(form: str, slot: Slot) -> Use:
     """
     kinds = kinds_of(form)
     noun, adjective = bool(kinds & {"noun", "plural"}), "adjective" in kinds
+    if slot == "verb" and form.endswith("ing"):
+        return ""  # "losses that are sitting there"
     if not kinds - {"noun", "plural"}:
         return "noun"
     if is_comparative(form) and slot != "noun":
@@ -490,7 +492,7 @@ def use_of(form: str, slot: Slot) -> Use:
         return "noun" if kinds <= {"noun", "plural", "adverb"} else ""
     if adjective and (slot == "modifier" or not noun):
         return "adjective"
-    if slot == "joined" and _is_graded(form):
+    if slot == "joined" and (_is_graded(form) or (adjective and _has_ity(form))):
         return ""  # "a volatile and difficult market"
     return "noun" if noun else ""
 
@@ -500,6 +502,11 @@ def _is_graded(form: str) -> bool:
     words = _dictionary()[0]
     flags = words.get(form, "")
     return bool(_GRADED & set(flags)) or (form.endswith("y") and f"{form[:-1]}ily" in words)
+
+
+def _has_ity(form: str) -> bool:
+    """Whether a form in -e has an abstract noun in -ity: "volatile", "diverse"."""
+    return form.endswith("e") and f"{form[:-1]}ity" in _dictionary()[0]
 
 
 @lru_cache(maxsize=65_536)

@@ -22,6 +22,7 @@ from nes_spark.entities.quantities import (
             "Revenue grew 12% to $3.4 million.",
             [("12%", "%/e+1/+"), ("$3.4 million", "money/e+6/+")],
         ),
+        ("benefits of $2.61 cents", [("$2.61 cents", "money/e+0/0")]),
         ("They stand 400 points higher.", [("400", "count/e+2/+")]),
         ("They stand 400 basis points higher.", [("400 basis points", "points/e+2/+")]),
         ("Costs fell by €21 million.", [("€21 million", "money/e+7/-")]),

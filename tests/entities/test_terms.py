@@ -22,6 +22,7 @@ from nes_spark.entities.terms import (
     form_of,
     kin_of,
     residual_idf,
+    term_entity,
     term_mentions,
     term_places,
     term_uses,
@@ -112,6 +113,11 @@ def test_what_ends_in_ing_is_a_thing_where_it_is_said_to_be_one():
         usage_of(*soars, "We like sequencing.", "The sequencing of genes.", "Its sequencing.")
     )
     assert not able["soaring"].noun and able["sequencing"].noun
+
+
+def test_a_noun_that_may_be_a_verb_stays_a_noun():
+    able = Ability(noun=True, adjective=True, either=True)
+    assert term_entity("pricing", "either", able, modifies=True) == "pricing/modifier"
 
 
 def usage_of(*texts: str) -> dict[str, Usage]:

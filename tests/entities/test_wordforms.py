@@ -105,6 +105,8 @@ def test_uses():
     # a noun is one wherever it stands, what may be a verb where no verb can be
     assert use_of("cancer", "verb") == "noun" and use_of("store", "verb") == ""
     assert use_of("store", "noun") == "noun"
+    # "are still sitting there", "a volatile and highly uncertain market"
+    assert use_of("sitting", "verb") == use_of("volatile", "joined") == ""
     # before a noun, an adjective; at the end of a phrase, a noun if it can be one
     assert use_of("healthcare", "modifier") == "adjective"
     assert use_of("healthcare", "head") == "noun"
