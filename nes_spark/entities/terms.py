@@ -150,7 +150,7 @@ _GENERAL = word_set(
     "chairwoman committee committees director directors officer officers president shareholder "
     "shareholders stockholder stockholders "
     "head heads class concurrent appropriate consecutive corresponding extraordinary huge "
-    "immediate multiple necessary proper reasonable respective true various "
+    "immediate multiple necessary proper reasonable respective true various vast "
     "appendix background course globe hmm housekeeping madam occasion occasions plus sir sure "
     "topic topics trillion whilst yeah yes"
 )
