@@ -131,6 +131,10 @@ def _draw(
             )
             FigureCanvasSVG(figure)
             paint(figure, narrow)
+            # Else each form that is saved is laid out twice and drawn once more for it.
+            if (layout := figure.get_layout_engine()) is not None:
+                layout.execute(figure)
+            figure.set_layout_engine(None)
             stream = io.StringIO()
             figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
             made[form] = _clean(stream.getvalue(), f"{name}-{form}", alt)
