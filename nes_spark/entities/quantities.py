@@ -2,7 +2,8 @@
 
 A quantity has a unit (a currency, percent, basis points, or the noun that is counted), a value and,
 from the words beside it, a direction: growth, decline, or neither. One may take another's place
-when all three agree: the unit, the order of magnitude and the direction
+when all three agree: the unit (money is one, whatever its currency, and so
+are counts), the order of magnitude and the direction
 (:attr:`Quantity.likeness`), so that "revenue grew 12 % to $3.4 million" stays a text of growth and
 of millions.
 

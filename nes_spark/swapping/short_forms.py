@@ -39,8 +39,8 @@ _ALIASES = {
 }
 #: Categories in which one name may be the short form of another.
 _NAMES = ("Organization", "Person", "Product", "Event")
-#: What a person does at a sentence's start, so that an ordinary word there is a surname.
 _FRACTION = re.compile(r"[.,]\d")
+#: What a person does at a sentence's start, so that an ordinary word there is a surname.
 _VERB = re.compile(
     r"(?:['’]s\b|\s+(?:also|and|then|who|never|later|again|was|is|has|had|did|does|will|would|could|"
     r"should|must|may|might|says?|said|tells|told|wrote|took|made|gave|went|came|rang|met|knew|left|"
