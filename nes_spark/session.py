@@ -225,6 +225,7 @@ def get_session(
         "spark.sql.adaptive.enabled": "true",
         "spark.sql.debug.maxToStringFields": "100",
         "spark.sql.parquet.compression.codec": "snappy",
+        "spark.python.sql.dataFrameDebugging.enabled": "false",
     }
     if not submitted and not remote:
         if local:
