@@ -63,6 +63,8 @@ _POINTS = (
     *("basis points", "basis point", "bps", "bp", "percentage points", "percentage point"),
     *("points", "point"),
 )
+#: Units as they stand before a noun: "a 65 cent dividend".
+_SINGLE = ("basis point", "percentage point", "point", "cent")
 #: Units of measure; the rest of what is counted is any noun in lower case.
 _MEASURES = word_set(
     "mw gw kw mwh gwh kwh megawatts gigawatts kilowatts megawatt gigawatt tons tonnes ton tonne kg "
@@ -85,6 +87,8 @@ _NAMED = re.compile(
 )
 #: A number that shares the unit of the one behind it: "10 to 15%".
 _RANGE = re.compile(r"(?<![\w.,/$€£¥-])(\d[\d,]*(?:\.\d+)?)(?: (?:to|or) | ?[-–] ?)$")
+#: What stands between the ends of a range.
+_TO = (" to ", "-", " - ", "–", " – ")
 _CODES = r"USD|EUR|GBP|CHF|CAD|AUD|JPY|RMB|CNY|MXN|INR|SEK|NOK|DKK|BRL|HKD"
 _NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|\.\d+|\d+"
 _SCALE = r"thousand|million|millions|billion|billions|trillion|hundred|mm|mn|bn|k|m|b"
@@ -139,7 +143,13 @@ class Quantity:
     direction : int
         1 for growth, -1 for decline, 0 for neither, from the words beside it and the sign.
     ranged : bool
-        Whether the span has the number before it that shares its unit ("10 to 15%").
+        Whether the span has the number before it that leads to this one ("10 to 15%", "from $5
+        million to $6 million").
+    falls : bool
+        Whether the one before is the larger one.
+    written : str
+        What else must agree where it stands: ``single`` for a unit in the singular ("a 200 basis
+        point improvement"), ``twice`` for a currency that is said twice ("$2.61 cents").
     """
 
     start: int
@@ -148,6 +158,8 @@ class Quantity:
     value: float
     direction: int
     ranged: bool = False
+    falls: bool = False
+    written: str = ""
 
     @property
     def magnitude(self) -> int:
@@ -165,8 +177,9 @@ class Quantity:
         kind = "money" if self.unit in money else self.unit
         if kind not in ("money", "cent", "%", "points", "times") and kind not in _MEASURES:
             kind = "count"
+        kind = f"{self.written} {kind}".lstrip()
         if self.ranged:
-            kind = f"range of {kind}"
+            kind = f"{'fall' if self.falls else 'range'} of {kind}"
         return f"{kind}/e{self.magnitude:+d}/{'-0+'[self.direction + 1]}"
 
 
@@ -216,8 +229,28 @@ def find_quantities(text: str) -> list[Quantity]:
             whole, [*blocked, *((q.start, q.end) for q in found)]
         ):
             quantity = whole
+        elif found and _leads_to(text, found[-1], quantity):
+            first = found.pop()
+            quantity = replace(
+                quantity,
+                start=first.start,
+                direction=first.direction or quantity.direction,
+                ranged=True,
+                falls=first.value > quantity.value,
+            )
         found.append(quantity)
     return found
+
+
+def _leads_to(text: str, first: Quantity, second: Quantity) -> bool:
+    """Whether two quantities are the ends of one range: "6% to 8%", "from $5 to $6 million"."""
+    return (
+        text[first.end : second.start] in _TO
+        and not (first.ranged or second.ranged)
+        and first.unit == second.unit
+        and first.unit in _RANGED
+        and first.written == second.written
+    )
 
 
 def _touches(quantity: Quantity, spans: Sequence[tuple[int, int]]) -> bool:
@@ -261,7 +294,12 @@ def _read(text: str, match: re.Match[str]) -> Quantity | None:
         # "400 points": what is counted stays in the text, and "200 basis points" is no count
         name = noun if noun and noun not in _UNITS_INSIDE else "things"
     direction = -1 if negative else _direction(text, start, end)
-    return Quantity(start, end, name, -value if negative else value, direction)
+    low = (unit or "").casefold()
+    twice = bool(sign) and re.sub(r"^u\.?s\.? ", "", low) in CURRENCIES
+    return Quantity(
+        *(start, end, name, -value if negative else value, direction),
+        written="twice" if twice else "single" if low in _SINGLE else "",
+    )
 
 
 def _unit(unit: str | None, sign: str | None) -> str:

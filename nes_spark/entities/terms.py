@@ -107,6 +107,8 @@ _PHRASES = re.compile(
 )
 #: A number behind a word that it numbers ("tier 1", "phase two").
 _NUMBERED = re.compile(r"[ -](?:[1-5]|I{1,3}|IV|one|two|three|four)(?![\w%]|[.,]\d|[- ]\w+ly\b)")
+#: A title: "Doctor [Executive 10]".
+_TITLED = re.compile(r"\.? \[")
 _FRAMES = (HOURS, _FRACTIONS, _AREAS, _PHRASES)
 #: Words of grammar and of talk that tell nothing about a subject.
 _NEVER = FUNCTION_WORDS | word_set(
@@ -125,8 +127,9 @@ _NEVER = FUNCTION_WORDS | word_set(
     "difference differences upper lower couple handful plenty majority minority dozen dozens bunch "
     "halves thirds fourths fifths sixths eighths tenths single-digit double-digit sixth seventh "
     "eighth ninth tenth eleventh twelfth worth stands sits medium "
-    "again become becomes cetera forma yielding hundred hundreds thousand thousands million "
-    "millions billion billions trillions monday tuesday wednesday thursday friday saturday sunday"
+    "again become becomes cetera forma proforma yielding hundred hundreds thousand thousands "
+    "million millions billion billions trillions monday tuesday wednesday thursday friday "
+    "saturday sunday"
 )
 #: Words of accounts, and of meetings about them, in whatever trade: nobody looks for them, and they
 #: rarely read well in each other's place.
@@ -223,6 +226,7 @@ def term_places(text: str, mentions: Iterable[Mention] = ()) -> list[tuple[int, 
             or len(low) != len(word)
             or word[1:] != low[1:]
             or (not low.endswith("s") and _NUMBERED.match(text, match.end()))
+            or (word != low and _TITLED.match(text, match.end()))
         ):
             continue
         out.append((match.start(), match.end(), word if is_people(word) else low))
@@ -840,6 +844,10 @@ class TermSimilarity:
             if len(self._vectors) > 50_000:
                 self._vectors.clear()
             self._vectors.update(zip(new, self._embed([term_word(t) for t in new]), strict=True))
+
+    def root(self, term: str) -> str:
+        """Return the word of a term: singular and plural, noun and adjective have the same."""
+        return stem(term_word(term).lower())
 
     def is_person(self, term: str) -> bool:
         """Whether a term is a word for people."""

@@ -50,6 +50,7 @@ _GRADED = frozenset("YPT")
 #: For words that the dictionary does not have: the first ending that fits.
 _LIKELY: tuple[tuple[str, Kind], ...] = (
     ("(?:s|t)ion|ity|ment|ness|[ae]nce|[ae]ncy|ship|ism|[ao]tor|ology|graphy|itis", "noun"),
+    (r"\w{2,}(?:[^aeiou]|ag)er", "noun"),
     ("ing", "gerund"),
     ("[^e]ed|ied", "participle"),
     ("ly", "adverb"),
@@ -111,6 +112,10 @@ _PREPOSITIONS = word_set(
 )
 #: Words that stand between "are" and its verb.
 _MIDDLE = word_set("not also now still just already always all both then uh um never even again")
+#: Those of them that hardly ever stand before a noun.
+_MIDDLE_OF_VERBS = word_set("also now still just already always never")
+#: A name with a number: one thing, which a verb in -s follows.
+_SERIAL = re.compile(r"[^\W\d]{2}\d")
 _JOINED = word_set("and or but nor")
 #: What a verb with an object stands before; a noun hardly ever does.
 _OBJECTS = word_set(
@@ -361,6 +366,8 @@ class Words:
             return "verb"  # "this dovetails nicely with"
         if before in ("that", "which") and kinds_of(word) & {"verb", "third"}:
             return "verb"
+        if "third" in kinds_of(word) and (before in _MIDDLE_OF_VERBS or _SERIAL.search(before)):
+            return "verb"  # "the website now shows", "AFM24 shows preserved"
         if word.endswith("ing") and self._progressive(k):
             return "verb"
         if word.endswith("ing") and _is_plural(before) and after in _PREPOSITIONS - {"of"}:

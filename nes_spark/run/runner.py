@@ -141,6 +141,9 @@ def _get_ready() -> None:
 
         for stage in STAGES:
             stage.code()
+        # What the report draws with, while Spark works: seconds that nobody waits for.
+        import bokeh.plotting  # noqa: F401
+        import matplotlib.backends.backend_svg  # noqa: F401
 
 
 def _profiled(progress: Progress) -> Callable[[Store, Path], None]:

@@ -176,6 +176,8 @@ def donor(left: Left, means: Means) -> Outcome:
 
     At random those of the first donor come first. By likeness all donors are one pool, and the
     entities get the names of it that are most like them together: who the donors are is drawn.
+    Where a similarity has a method ``root(name)``, what comes in for names of two roots has two
+    roots as well: no "patient patients" for "healthcare practitioners".
     """
     own = means.similarities.get(left.category)
     how = "similar" if own else means.matching
@@ -185,9 +187,37 @@ def donor(left: Left, means: Means) -> Outcome:
         names.sort(key=lambda name: left.digest("n", name))
         pool |= dict.fromkeys(names, one.unit_id)
     ours = sorted(left.entities, key=lambda e: left.digest("o", e))
-    theirs = list(pool)
-    pairs = matched(ours, theirs, how, own or means.similarity)
-    return {ours[i]: (theirs[k], pool[theirs[k]]) for i, k in pairs}
+    similarity = own or means.similarity
+    root = getattr(similarity, "root", None)
+    if root is None:
+        found = {ours[i]: list(pool)[k] for i, k in matched(ours, list(pool), how, similarity)}
+    else:
+        found = _roots_apart(ours, list(pool), how, similarity, root)
+    return {name: (new, pool[new]) for name, new in found.items()}
+
+
+def _roots_apart(
+    ours: Sequence[str],
+    theirs: Sequence[str],
+    how: Matching,
+    similarity: Similarity | None,
+    root: Callable[[str], str],
+) -> dict[str, str]:
+    """Match names so that those of one root on their side have one root on ours.
+
+    The first of ours that gets a root keeps it; the others are matched again with what is left.
+    """
+    found: dict[str, str] = {}
+    taken: dict[str, str] = {}
+    while ours and theirs:
+        again = []
+        for i, k in matched(ours, theirs, how, similarity):
+            if taken.setdefault(root(theirs[k]), root(ours[i])) == root(ours[i]):
+                found[ours[i]] = theirs[k]
+            else:
+                again.append(ours[i])
+        ours, theirs = again, [name for name in theirs if root(name) not in taken]
+    return found
 
 
 @treatment("placeholder", "becomes a placeholder", always=True)

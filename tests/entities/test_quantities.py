@@ -22,7 +22,24 @@ from nes_spark.entities.quantities import (
             "Revenue grew 12% to $3.4 million.",
             [("12%", "%/e+1/+"), ("$3.4 million", "money/e+6/+")],
         ),
-        ("benefits of $2.61 cents", [("$2.61 cents", "money/e+0/0")]),
+        # where a sentence bears one and not another: these meet their like
+        ("benefits of $2.61 cents", [("$2.61 cents", "twice money/e+0/0")]),
+        ("$104.1 million Euros of it", [("$104.1 million Euros", "twice money/e+8/0")]),
+        ("a 65 cent dividend", [("65 cent", "single cent/e+1/0")]),
+        (
+            "a 200 basis point improvement",
+            [("200 basis point", "single points/e+2/+")],
+        ),
+        # the ends of a range go together, so that it stays one
+        ("grow by 6% to 8% a year", [("6% to 8%", "range of %/e+0/+")]),
+        ("of $8.70 to $9.20, then", [("$8.70 to $9.20", "range of money/e+0/0")]),
+        (
+            "fell from $9 million to $7 million",
+            [("$9 million to $7 million", "fall of money/e+6/-")],
+        ),
+        ("grew 8% to $4 million", [("8%", "%/e+0/+"), ("$4 million", "money/e+6/+")]),
+        ("$10 to $10.75 cents", [("$10", "money/e+1/0"), ("$10.75 cents", "twice money/e+1/0")]),
+        ("of 5 to 6% to 8%", [("5 to 6%", "range of %/e+0/0"), ("8%", "%/e+0/0")]),
         ("They stand 400 points higher.", [("400", "count/e+2/+")]),
         ("They stand 400 basis points higher.", [("400 basis points", "points/e+2/+")]),
         ("Costs fell by €21 million.", [("€21 million", "money/e+7/-")]),
@@ -157,6 +174,7 @@ def test_those_that_are_exchanged_keep_their_order(data):
     [
         ("$3.4 million (money/e+6/+)", 3.4e6),
         ("500 to 800 million (range of money/e+8/0)", 8e8),
+        ("$9 million to $7 million (fall of money/e+6/-)", 7e6),
         ("-$1,250.50 (money/e+3/-)", 1250.5),
         ("$.05 (money/e-2/0)", 0.05),
         ("0% (%/e+0/0)", 0.0),

@@ -293,6 +293,17 @@ def test_what_is_numbered_keeps_its_name():
     assert not {"tier", "phase", "level"} & set(found)
 
 
+def test_a_title_is_no_term():
+    text = "We added Doctor [Executive 10]. Doctors [sic] and the doctor [Executive 2] agree."
+    assert [w for *_, w in term_places(text)] == ["added", "doctor", "agree"]
+
+
+def test_the_root_of_a_term():
+    near = TermSimilarity(lambda terms: np.zeros((len(terms), 2)))
+    terms = ["patients", "patient/modifier", "RFID", "e-commerce/modifier", "e-commerce"]
+    assert [near.root(t) for t in terms] == ["patient", "patient", "rfid"] + ["e-commerce"] * 2
+
+
 def test_an_adjective_is_no_noun_for_its_science():
     usage = {"economic": Usage(9, 2, 7), "economics": Usage(4, 4, 0), "chemical": Usage(9, 1, 8)}
     assert not abilities(usage)["economic"].noun

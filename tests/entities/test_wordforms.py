@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -160,3 +162,16 @@ def test_what_needs_no_article():
     assert is_uncountable("software", 0, 1, 0) and not is_uncountable("cohort", 1, 1, 0)
     # with so many plurals one is a thing
     assert not is_uncountable("store", 6, 11, 86)
+
+
+def test_verbs_behind_adverbs_and_serial_names():
+    text = "The site now shows that AFM24 shows killing. Our trade shows went well, and Q3 stores."
+    words = Words(text)
+    at = [m.start() for m in re.finditer("shows|stores", text)]
+    assert [words.slot(start) == "verb" for start in at] == [True, True, False, False]
+
+
+def test_who_does_something_is_a_noun_in_whatever_word():
+    unknown = ("engager", "reinsurer", "onboarder")
+    assert all(kinds_of(word) == {"noun"} for word in unknown)
+    assert kinds_of("bigger") == {"degree"} and "adjective" in kinds_of("other")

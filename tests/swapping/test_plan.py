@@ -672,6 +672,33 @@ def test_similar_names_of_a_donor_are_matched():
     assert found == {"A. B.": "C. D.", "Maximilian Mustermann": "Maximiliane Musterfrau"}
 
 
+def test_two_roots_stay_two():
+    """No "patient patients" for "healthcare practitioners", though both forms are the nearest."""
+
+    class Roots:
+        def root(self, name):
+            return name.split("/")[0].removesuffix("s")
+
+        def __call__(self, first, second):
+            return {"patient": 2.0, "clinic": 1.0}[self.root(second)]
+
+    def found(ours, *donors):
+        left = Left(
+            "c1", "Term", ours, tuple(Donor(f"c{i}", names) for i, names in enumerate(donors, 2))
+        )
+        means = Means(similarities={"Term": Roots()})
+        return {t.entity: t.replacement for t in treat(left, ("donor", "placeholder"), means)}
+
+    ours, patients = ("healthcare", "practitioners"), ("patient/modifier", "patients")
+    apart = found(ours, patients, ("clinic", "clinics"))
+    assert {Roots().root(new) for new in apart.values()} == {"patient", "clinic"}
+    # forms of one word have forms of one word, or of two
+    together = found(("practitioner", "practitioners"), patients)
+    assert set(together.values()) == set(patients)
+    # where there is no other root, the next treatment applies
+    assert sorted(found(ours, patients).values())[0] == "[Term]"
+
+
 def test_a_treatment_of_ones_own():
     @treatment("initials", "is cut to its initials", always=True)
     def initials(left, means):
