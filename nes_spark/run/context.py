@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nes_spark import scratch
 from nes_spark.config import Config
@@ -37,7 +37,8 @@ class Context:
     """What stages work with: the session, the configuration, the tables so far, the secret.
 
     ``started`` is when the run was opened, in seconds since 1970; ``tracker`` the tracking store
-    where it is being opened already; with ``anew`` nothing is taken from earlier runs.
+    where it is being opened already, ``ready`` the attackers that are being made ready
+    (:func:`nes_spark.run.measuring.make_ready`); with ``anew`` nothing is taken from earlier runs.
     ``units_key`` and ``taken`` belong to the stage that works (:mod:`nes_spark.run.earlier`).
     """
 
@@ -49,6 +50,7 @@ class Context:
     kept: list[DataFrame] = field(default_factory=list, repr=False)
     started: float = field(default_factory=time.time)
     tracker: Future[Tracker] | None = field(default=None, repr=False)
+    ready: dict[Any, Future[Any]] = field(default_factory=dict, repr=False)
     anew: bool = False
     units_key: str = field(default="", repr=False)
     taken: Taken | None = field(default=None, repr=False)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from nes_spark.errors import InputError
@@ -20,6 +22,10 @@ if TYPE_CHECKING:
 
     from nes_spark.audit.measured import Measurement
     from nes_spark.config import Config
+    from nes_spark.store import Store
+
+    #: The attackers, and the entities of every chunk.
+    _Ready = tuple[Measurement, dict[str, dict[str, Any]]]
 
 #: Of more documents or chunks with names a sample is asked about for every candidate; the chosen
 #: release is measured completely.
@@ -27,6 +33,8 @@ CANDIDATE_DOCUMENTS = 500
 CANDIDATE_CHUNKS = 1000
 #: So many documents are asked about where the corpus does not fit the driver.
 SAMPLED_DOCUMENTS = 1000
+#: Of at most so many words the attackers are made ready ahead.
+READY_WORDS = 1_000_000
 #: Candidates are compared in this draw.
 DRAW = 0
 
@@ -144,20 +152,77 @@ def _entities(value: Any) -> dict[str, list[str]]:
     return {name: list(found) for name, found in dict(value).items() if found is not None}
 
 
-def _measurement(
-    context: Context, public_words: Mapping[str, Sequence[str]] | None = None, **limits: int
-) -> tuple[Measurement, dict[str, dict[str, Any]]]:
-    """Make the attackers ready; return them and the entities of every chunk."""
-    from nes_spark.audit.measured import Measurement
+def make_ready(context: Context) -> None:
+    """Begin to make the attackers ready in a thread: they look at the originals alone.
+
+    For a run whose swaps are about to be drawn, which keeps one core busy. What goes wrong is said
+    where the attackers are asked. Nothing begins where what is known of candidates is read by
+    Spark, or where the texts are many: those for the candidates and those for the release are in
+    memory together.
+    """
+    audit = context.config.audit
+    if not is_measured(context) or audit.background is not None or audit.public_words is not None:
+        return
+    if not fits_in_memory(context) or context.words() > READY_WORDS:
+        return
+    wanted = [_limits(context, candidates=False)]
+    if context.config.releases.plan == "whole" and audit.candidates:
+        wanted.insert(0, _limits(context, candidates=True))
+    key = _halving_key(context)
+    promised: list[Future[_Ready]] = [Future() for _ in wanted]
+    for limits, future in zip(wanted, promised, strict=True):
+        context.ready[_asked(context, limits)] = future
+
+    def work() -> None:
+        for limits, future in zip(wanted, promised, strict=True):
+            try:
+                future.set_result(_make(context.store, context.config, key, limits))
+            except Exception as error:
+                future.set_exception(error)
+
+    Thread(target=work, name="attackers", daemon=True).start()
+
+
+def _halving_key(context: Context) -> bytes:
+    """Return the key that says which half of a document the attackers hold."""
     from nes_spark.swapping import derive_seed
 
-    audit, store = context.config.audit, context.store
+    return derive_seed(context.secret, "half known").to_bytes(16, "big")
+
+
+def _limits(context: Context, candidates: bool) -> dict[str, int]:
+    """Of how many documents and chunks a sample is asked about."""
+    most = context.config.audit.max_chunks
+    if not candidates:
+        return {"max_chunks": most}
+    return {
+        "max_documents": CANDIDATE_DOCUMENTS,
+        "max_chunks": min(CANDIDATE_CHUNKS, most),
+    }
+
+
+def _asked(context: Context, limits: Mapping[str, int]) -> tuple[Any, ...]:
+    """Return what tells attackers of other texts, or asked about others, apart."""
+    contents = [finished(context.store, name).content for name in ("chunks", "cells")]
+    return (*contents, *sorted(limits.items()))
+
+
+def _make(
+    store: Store,
+    config: Config,
+    key: bytes,
+    limits: Mapping[str, int],
+    background: Mapping[str, str] | None = None,
+    public_words: Mapping[str, Sequence[str]] | None = None,
+) -> _Ready:
+    from nes_spark.audit.measured import Measurement
+
+    audit = config.audit
     chunks = store.read_pandas("chunks", ["chunk_id", "document_id", "metadata", "text"])
     cells = store.read_pandas("cells", ["chunk_id", "entities"])
     entities = {
         c: _entities(found) for c, found in zip(cells["chunk_id"], cells["entities"], strict=True)
     }
-    background = read_background(context)
     if background is not None and not set(background) & set(chunks["metadata"]):
         raise InputError(
             f"audit.background: {audit.background} names none of the corpus's values of "
@@ -165,17 +230,32 @@ def _measurement(
         )
     measurement = Measurement(
         chunks,
-        derive_seed(context.secret, "half known").to_bytes(16, "big"),
+        key,
         entities=entities,
-        exchanged=_exchanged(context.config),
+        exchanged=_exchanged(config),
         background=background,
         public_words=public_words,
         smoothing=audit.smoothing,
         pair_weight=audit.pair_weight,
         most=audit.max_candidates_per_entity,
-        **{"max_chunks": audit.max_chunks, **limits},
+        **limits,
     )
     return measurement, entities
+
+
+def measurement_of(
+    context: Context,
+    candidates: bool = False,
+    public_words: Mapping[str, Sequence[str]] | None = None,
+) -> _Ready:
+    """Return the attackers, ready, and the entities of every chunk."""
+    limits = _limits(context, candidates)
+    begun = context.ready.pop(_asked(context, limits), None)
+    if begun is not None:
+        return begun.result()
+    key = _halving_key(context)
+    background = read_background(context)
+    return _make(context.store, context.config, key, limits, background, public_words)
 
 
 def _seen(
@@ -246,7 +326,7 @@ def measure_release(
         found = _measure_sample(context, choice, assembled, key)
         context.store.write_table("measured", found, key)
         return found
-    measurement, entities = _measurement(context, read_public_words(context))
+    measurement, entities = measurement_of(context, public_words=read_public_words(context))
     changed = assembled.where(F.size("edits") > 0).select("chunk_id", "text", "edits").toPandas()
     hidden = tuple(context.config.releases.must_change)
     after = measurement.guesses(*_seen(changed, entities, hidden))
@@ -294,7 +374,6 @@ def _measure_sample(
 
     from nes_spark.audit.measured import AFTER, COLUMNS, DOCUMENTS, share_rows
     from nes_spark.audit.measured_stages import connected, measure_sample
-    from nes_spark.swapping import derive_seed
 
     releases = context.config.releases
     for name in ("background", "public_words"):
@@ -310,7 +389,7 @@ def _measure_sample(
             context.table("cells"),
             assembled,
             context.config.audit,
-            derive_seed(context.secret, "half known").to_bytes(16, "big"),
+            _halving_key(context),
             exchanged=_exchanged(context.config),
             hidden=tuple(releases.must_change),
             max_documents=SAMPLED_DOCUMENTS,
@@ -375,11 +454,7 @@ def measure_candidates(context: Context) -> Iterator[pd.DataFrame]:
         return
     if not is_measured(context) or not fits_in_memory(context):
         return
-    measurement, entities = _measurement(
-        context,
-        max_documents=CANDIDATE_DOCUMENTS,
-        max_chunks=min(CANDIDATE_CHUNKS, config.audit.max_chunks),
-    )
+    measurement, entities = measurement_of(context, candidates=True)
     hidden = tuple(config.releases.must_change)
     # Every candidate shows what is replaced everywhere as placeholders.
     texts: dict[str, str] = {}

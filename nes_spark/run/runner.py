@@ -275,12 +275,15 @@ def _run_stages(context: Context, progress: Progress, force: bool) -> None:
 
     for stage in STAGES:
         progress.start(stage.name, stage.what)
-        _advance(context, stage, progress, force)
+        _advance(context, stage, progress, force, goes_on=True)
 
 
-def _advance(context: Context, stage: Stage, progress: Progress, force: bool) -> None:
-    """Run one stage unless its output is up to date."""
+def _advance(
+    context: Context, stage: Stage, progress: Progress, force: bool, goes_on: bool = False
+) -> None:
+    """Run one stage unless its output is up to date; `goes_on` says that the others follow."""
     from nes_spark.run.earlier import let_go
+    from nes_spark.run.measuring import make_ready
 
     context.anew = force
     key = stage.key(context)
@@ -289,6 +292,8 @@ def _advance(context: Context, stage: Stage, progress: Progress, force: bool) ->
     if current:
         _report_stage(context, stage, progress, 0.0, "up to date")
     else:
+        if goes_on and stage.name == "swaps":
+            make_ready(context)
         with translated(f"stage {stage.name}"):
             stage.execute(context, key)
         _report_stage(context, stage, progress, time.perf_counter() - started, "")
