@@ -97,8 +97,9 @@ _QUANTITY = re.compile(
     rf"(?P<sign>(?:US|C|A|HK|R)?\$ ?|[€£¥₹] ?|(?:{_CODES}) ?)?"
     rf"(?P<number>{_NUMBER})(?![\d]|[.,]\d|:\d)"
     rf"(?:(?P<gap>[ -]?)(?P<scale>(?:{_SCALE}))(?![\w%]))?"
-    rf"(?:(?P<gap2>[ -]?)(?P<unit>%|percent(?:age points?)?\b|per cent\b|pct\b|basis points?\b|"
-    rf"bps?\b|¢|(?:U\.?S\.? )?dollars?\b|euros?\b|pounds?\b(?= sterling)|cents?\b|yen\b|yuan\b|"
+    rf"(?:(?P<gap2>[ -]?)(?P<unit>%|percent(?:age[ -]points?)?\b|per cent\b|pct\b|"
+    rf"basis[ -]points?\b|bps?\b|¢|(?:U\.?S\.? )?dollars?\b|euros?\b(?! cents?\b)|"
+    rf"euro cents?\b|pounds?\b(?= sterling)|cents?\b|yen\b|yuan\b|"
     rf"pesos\b|francs\b|rupees\b|times\b|x(?!\w)|(?:{_CODES})\b))?"
     rf"(?P<close>\))?",
     re.IGNORECASE,
@@ -243,9 +244,10 @@ def find_quantities(text: str) -> list[Quantity]:
 
 
 def _leads_to(text: str, first: Quantity, second: Quantity) -> bool:
-    """Whether two quantities are the ends of one range: "6% to 8%", "from $5 to $6 million"."""
+    """Whether two quantities are the ends of a range: "$5 to $6 million", "between 6% and 8%"."""
+    gap = text[first.end : second.start]
     return (
-        text[first.end : second.start] in _TO
+        (gap in _TO or (gap == " and " and text.endswith("between ", 0, first.start)))
         and not (first.ranged or second.ranged)
         and first.unit == second.unit
         and first.unit in _RANGED
@@ -294,7 +296,7 @@ def _read(text: str, match: re.Match[str]) -> Quantity | None:
         # "400 points": what is counted stays in the text, and "200 basis points" is no count
         name = noun if noun and noun not in _UNITS_INSIDE else "things"
     direction = -1 if negative else _direction(text, start, end)
-    low = (unit or "").casefold()
+    low = _unit_word(unit or "")
     twice = bool(sign) and re.sub(r"^u\.?s\.? ", "", low) in CURRENCIES
     return Quantity(
         *(start, end, name, -value if negative else value, direction),
@@ -302,9 +304,14 @@ def _read(text: str, match: re.Match[str]) -> Quantity | None:
     )
 
 
+def _unit_word(unit: str) -> str:
+    """Return a unit as the lists have it: without a hyphen, "euro cents" as "cents"."""
+    return unit.casefold().replace("-", " ").removeprefix("euro ")
+
+
 def _unit(unit: str | None, sign: str | None) -> str:
     if unit:
-        low = unit.casefold()
+        low = _unit_word(unit)
         if low in _PERCENT:
             return "%"
         if low in _POINTS:

@@ -97,8 +97,9 @@ _PHRASES = re.compile(
     r"\b(?:(?:best|first|last)[- ]in[- ](?:class|breed|show)|in[- ]class|due diligence"
     r"|track records?"
     r"|at (?:the )?(?:bay|back|core|discretion|expense|forefront|heart|helm|mercy|outset|stake) of"
-    r"|in (?:the )?(?:absence|aftermath|context|event|eyes|face|hands|heart|midst|mind|spirit|vein"
-    r"|wake) of|on (?:the )?(?:brink|cusp|eve|grounds|heels|verge) of|by (?:means|virtue) of"
+    r"|the brunt of|in (?:the )?(?:absence|aftermath|context|event|eyes|face|hands|heart|midst"
+    r"|mind|spirit|vein|wake) of|on (?:the )?(?:brink|cusp|eve|grounds|heels|verge) of"
+    r"|by (?:means|virtue) of"
     r"|under the (?:auspices|guise|umbrella) of|points? of view|states? of the art|rules? of thumb"
     r"|word of mouth|peace of mind|frame of mind|food for thought|game[- ]changers?"
     r"|(?:accounts?|notes?|loans?) (?:receivable|payable)s?|goodwill|work in (?:process|progress)"
@@ -139,8 +140,8 @@ _REPORTING = word_set(
     "depreciation diluted dilution discretionary divestiture divestitures dollar dollars dso ebit "
     "ebitda elevated eps euro euros expenditure expenditures "
     "ffo fiscal forward-looking fx gaap gentlemen gross guidance headwind headwinds impairment "
-    "incredible inorganic ladies lady late like-for-like long-term ltm minus moment near-term noi "
-    "non non-gaap onset one-time organic outlook page percent playbook pre-tax pretax "
+    "incredible inorganic it ladies lady late like-for-like long-term ltm minus moment near-term "
+    "noi non non-gaap onset one-time organic outlook page percent playbook pre-tax pretax "
     "quarter-over-quarter realignment rebound reconciliation recurring reinvestment relative "
     "replay representative restructuring roe same-store scenario sell-through senior sequential "
     "session sg short-term slide specific stakeholder standpoint synergy synergies tailwind "
@@ -152,9 +153,9 @@ _GENERAL = word_set(
     "ceo cfo cio coo cto evp svp vp iro ceos cfos vps board boards chair chairman chairperson "
     "chairwoman committee committees director directors officer officers president shareholder "
     "shareholders stockholder stockholders "
-    "head heads class concurrent appropriate consecutive corresponding extraordinary huge "
-    "immediate multiple necessary proper reasonable respective true various vast "
-    "appendix background course globe hmm housekeeping madam occasion occasions plus sir sure "
+    "head heads headquarters class concurrent appropriate consecutive corresponding "
+    "extraordinary huge immediate multiple necessary proper reasonable respective true various "
+    "vast appendix background course globe hmm housekeeping madam occasion occasions plus sir sure "
     "topic topics trillion whilst yeah yes"
 )
 #: Plural -> singular, the first that fits; and words that only look like plurals.
@@ -188,8 +189,9 @@ _PARTICIPLE = re.compile(r"(?:\w+-)?\w{2,}[^e]ed")
 _LEAST_GERUND, _LEAST = 3, 2
 #: So often a plural must be one when its singular is a verb ("captures").
 _LEAST_PLURAL = 3
-#: "Back-to-back" and the like are no things.
+#: "Back-to-back" and the like are no things; what compares or measures is no term at all.
 _REPEATED = re.compile(r"(\w+)-\w+-\1")
+_COMPARING = re.compile(r"same-\w+|\w+-points?")
 #: Adverbs name nothing.
 _ADVERB = re.compile(r"\w{2,}(?:al|ab|ib|c?t|ed|ous|iv|iou|nd|in|ck|ar|ul|th)e?ly")
 
@@ -429,6 +431,8 @@ def _ability(word: str, usage: Usage, plural: Usage) -> Ability:
         plain = bool(kinds & {"noun", "plural"}) and kinds & _NO_LETTERS != _NO_LETTERS
         able = plain and not _NUMERAL.fullmatch(word)
         return Ability(able, False, unit=_is_unit(usage))
+    if _COMPARING.fullmatch(word):
+        return NO_TERM  # "on a same-station basis", "a basis-point benefit"
     if len(word) <= _SCRAP and kinds_of(word) == _ANYTHING and usage.places < _SAID:
         return NO_TERM  # "comi": a scrap of a transcript
     told, good = usage.places - usage.either, usage.nouns + usage.adjectives

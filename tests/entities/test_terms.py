@@ -298,6 +298,19 @@ def test_a_title_is_no_term():
     assert [w for *_, w in term_places(text)] == ["added", "doctor", "agree"]
 
 
+def test_what_compares_and_what_every_company_has_is_no_term():
+    text = "Customers bear the brunt of it at our headquarters: IT and kilns. Our kilns on a same-"
+    text += "station basis, a basis-point of kilns, the same-station kilns."
+    usage = {}
+    for place in term_uses(text):
+        usage.setdefault(place.word, Usage()).add(place)
+    able = abilities(usage)
+    assert able["kilns"].noun
+    assert not {"brunt", "headquarters", "IT"} & set(usage)
+    for word in {"same-station", "basis-point"} & set(usage):
+        assert not (able[word].noun or able[word].adjective)
+
+
 def test_the_root_of_a_term():
     near = TermSimilarity(lambda terms: np.zeros((len(terms), 2)))
     terms = ["patients", "patient/modifier", "RFID", "e-commerce/modifier", "e-commerce"]
