@@ -38,7 +38,9 @@ _QUARTER = (
 )
 _FISCAL = (
     r"(?:(?:(?:full[ -])?fiscal(?: year)?|financial year|calendar(?: year)?|full[- ]year|"
-    r"crop year|FY|CY|year) ?['’]?(?:(?:19|20)\d\d|\d\d)(?:[-/–](?:\d\d){1,2})?|FY\d\d(?:\d\d)?)"
+    r"crop year|FY|CY|year) ?['’]?(?:(?:19|20)\d\d|\d\d)(?:[-/–](?:\d\d){1,2})?"
+    # "a three year 15 billion facility" tells no year
+    r"(?! ?(?:%|[mb]illion|trillion|thousand|hundred|percent|basis))|FY\d\d(?:\d\d)?)"
 )
 _TAIL = (
     rf"(?:,? ?(?:of |in |for |ended |ending )?(?:{_CURRENT} )?(?:fiscal |calendar )?"

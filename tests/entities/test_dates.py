@@ -31,6 +31,8 @@ from nes_spark.entities.dates import _DATE, _EXACT_CASE, find_dates
             ["Half-year", "last two or three months"],
         ),
         ("He has a third year of experience.", []),
+        ("A three year 15 billion facility, a two year 8 percent note.", []),
+        ("In fiscal year 15 it grew 3%.", ["fiscal year 15"]),
         ("The Jan-San business", []),
         (
             "Over the last, uh, six, seven quarters and the past five plus years.",

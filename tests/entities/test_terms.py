@@ -300,13 +300,14 @@ def test_a_title_is_no_term():
 
 def test_what_compares_and_what_every_company_has_is_no_term():
     text = "Customers bear the brunt of it at our headquarters: IT and kilns. Our kilns on a same-"
-    text += "station basis, a basis-point of kilns, the same-station kilns."
+    text += "station basis, a basis-point of kilns, the same-station kilns. Keep an eye on kilns, "
+    text += "a mile from wherever the great recession was."
     usage = {}
     for place in term_uses(text):
         usage.setdefault(place.word, Usage()).add(place)
     able = abilities(usage)
     assert able["kilns"].noun
-    assert not {"brunt", "headquarters", "IT"} & set(usage)
+    assert not {"brunt", "headquarters", "IT", "eye", "mile", "wherever", "recession"} & set(usage)
     for word in {"same-station", "basis-point"} & set(usage):
         assert not (able[word].noun or able[word].adjective)
 
