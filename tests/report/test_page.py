@@ -98,16 +98,17 @@ def test_figures_are_saved_beside_the_page(full):
     assert 'xmlns="http://www.w3.org/2000/svg"' in (folder / "audit.svg").read_text()
 
 
-def test_equal_data_give_equal_bytes_in_another_process(full, tmp_path):
+def test_saved_data_give_equal_bytes_in_another_process(full, tmp_path):
+    saved, folder = tmp_path / "data.json", tmp_path / "report"
+    saved.write_text(report_data(**everything(), **examples()).to_json())
     code = (
-        "import sys; from nes_spark.report import build_report;"
-        "from tests.report.samples import *;"
-        "build_report(report_data(**everything(), **examples()), sys.argv[1])"
+        "import pathlib, sys; from nes_spark.report import ReportData, build_report;"
+        "data = ReportData.from_json(pathlib.Path(sys.argv[1]).read_text());"
+        "build_report(data, sys.argv[2])"
     )
-    subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path)], check=True, env={"PYTHONHASHSEED": "7"}
-    )
-    again = {p.relative_to(tmp_path): p.read_bytes() for p in tmp_path.rglob("*.*")}
+    command = [sys.executable, "-c", code, str(saved), str(folder)]
+    subprocess.run(command, check=True, env={"PYTHONHASHSEED": "7"})
+    again = {p.relative_to(folder): p.read_bytes() for p in folder.rglob("*.*")}
     first = full[0].parent
     assert again == {p.relative_to(first): p.read_bytes() for p in first.rglob("*.*")}
 
@@ -344,12 +345,6 @@ def test_what_was_not_asked_for_is_not_shown(render):
     html = render()
     for words in ("other options", "measured attack", "knows about swapping", "still names"):
         assert words not in html
-
-
-def test_saved_data_give_the_same_page(full, tmp_path):
-    data = report_data(**everything(), **examples())
-    again = ReportData.from_json(data.to_json())
-    assert build_report(again, tmp_path).read_bytes() == full[0].read_bytes()
 
 
 def test_data_of_another_version_are_refused():
