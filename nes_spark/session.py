@@ -225,7 +225,6 @@ def get_session(
         "spark.sql.adaptive.enabled": "true",
         "spark.sql.debug.maxToStringFields": "100",
         "spark.sql.parquet.compression.codec": "snappy",
-        "spark.python.sql.dataFrameDebugging.enabled": "false",
     }
     if not submitted and not remote:
         if local:
@@ -253,7 +252,8 @@ def get_session(
         else:
             for local_only in ("spark.driver.host", "spark.driver.bindAddress"):
                 del settings[local_only]
-    if not remote:  # a Connect server has started its executors already
+    if not remote:  # a Connect server has started already
+        settings[CALLERS] = "false"
         for name, value in ENVIRONMENT.items():
             settings[f"spark.executorEnv.{name}"] = value
     if config and config.shuffle_partitions:
@@ -318,6 +318,8 @@ _NO_EVENTS = (
     "at the Spark UI or the event log (spark.eventLog.enabled) of this one"
 )
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+#: Whether Spark 4 notes which line made each column: it asks Java for that, and looks for IPython.
+CALLERS = "spark.python.sql.dataFrameDebugging.enabled"
 #: For many short jobs over few rows. Without these, compiling Java code for them, clearing it away
 #: and collecting garbage take more processor time than all tasks together.
 SHORT_JOBS_JAVA = (
