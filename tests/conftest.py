@@ -88,8 +88,8 @@ FEWER_STEPS = {
 # Two say nothing that one and seven do not: nothing to put together, and more than there are cores.
 @pytest.fixture(params=[1, pytest.param(2, marks=pytest.mark.slow), 7])
 def partitions(request, spark):
-    """Partition counts over which a stage must give the same result; shuffles have up to three."""
-    with setting_of(spark, "spark.sql.shuffle.partitions", min(request.param, 3)):
+    """Partition counts over which a stage must give the same result; shuffles have up to two."""
+    with setting_of(spark, "spark.sql.shuffle.partitions", min(request.param, 2)):
         yield request.param
 
 

@@ -3,6 +3,7 @@
 from nes_spark.entities.further import further_mentions
 from nes_spark.entities.further_stages import find_terms
 from nes_spark.schemas import MENTIONS
+from tests.conftest import setting_of
 
 TEXTS = {
     "a#0": "Cement of Kiln City sold well. The plants made cement. Our cement plants ran.",
@@ -24,11 +25,11 @@ def test_terms_as_in_memory_also_where_a_document_has_none(spark):
     assert not expected["c#0"] and not expected["d#0"] and expected["a#0"]
     assert {m.surface for m in expected["j#0"]} == {"orders", "brakes"}
     rows = [(chunk, documents[chunk], documents[chunk], text) for chunk, text in TEXTS.items()]
-    for partitions in (1, 3):
-        chunks = spark.createDataFrame(
-            rows, "chunk_id string, document_id string, metadata string, text string"
-        ).repartition(partitions)
+    chunks = spark.createDataFrame(
+        rows, "chunk_id string, document_id string, metadata string, text string"
+    ).repartition(7)
+    with setting_of(spark, "spark.sql.shuffle.partitions", 2):
         found = find_terms(chunks, spark.createDataFrame([], MENTIONS.ddl), 5).collect()
-        assert sorted((r["chunk_id"], r["start"], r["entity"]) for r in found) == sorted(
-            (chunk, m.start, m.entity) for chunk, mine in expected.items() for m in mine
-        )
+    assert sorted((r["chunk_id"], r["start"], r["entity"]) for r in found) == sorted(
+        (chunk, m.start, m.entity) for chunk, mine in expected.items() for m in mine
+    )
