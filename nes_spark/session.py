@@ -253,7 +253,7 @@ def get_session(
             for local_only in ("spark.driver.host", "spark.driver.bindAddress"):
                 del settings[local_only]
     if not remote:  # a Connect server has started already
-        settings[CALLERS] = "false"
+        settings |= dict.fromkeys(CALLERS, "false")
         for name, value in ENVIRONMENT.items():
             settings[f"spark.executorEnv.{name}"] = value
     if config and config.shuffle_partitions:
@@ -318,8 +318,9 @@ _NO_EVENTS = (
     "at the Spark UI or the event log (spark.eventLog.enabled) of this one"
 )
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
-#: Whether Spark 4 notes which line made each column: it asks Java for that, and looks for IPython.
-CALLERS = "spark.python.sql.dataFrameDebugging.enabled"
+#: Whether Spark 4 notes which line made each column and each frame: Python asks Java for that and
+#: looks for IPython, and Java looks through its own stack, which says nothing about Python.
+CALLERS = ("spark.python.sql.dataFrameDebugging.enabled", "spark.sql.dataFrameQueryContext.enabled")
 #: For many short jobs over few rows. Without these, compiling Java code for them, clearing it away
 #: and collecting garbage take more processor time than all tasks together.
 SHORT_JOBS_JAVA = (

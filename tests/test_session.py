@@ -272,16 +272,17 @@ def test_workers_share_their_libraries_where_the_session_is_of_this_machine(monk
     assert settings_of(monkeypatch, tmp_path, config=own)[name] == "pyspark.daemon"
 
 
-def test_callers_of_columns_are_not_noted_where_the_session_is_started_here(monkeypatch, tmp_path):
-    assert settings_of(monkeypatch, tmp_path)[session.CALLERS] == "false"
+@pytest.mark.parametrize("name", session.CALLERS)
+def test_callers_are_not_noted_where_the_session_is_started_here(monkeypatch, tmp_path, name):
+    assert settings_of(monkeypatch, tmp_path)[name] == "false"
     elsewhere = {"master": "spark://h:7077"}
-    assert settings_of(monkeypatch, tmp_path, config=elsewhere)[session.CALLERS] == "false"
+    assert settings_of(monkeypatch, tmp_path, config=elsewhere)[name] == "false"
     # a server has started: it refuses another value
     monkeypatch.setattr(session, "_require_server", lambda remote: None)
     remote = {"master": None, "remote": "sc://h"}
-    assert session.CALLERS not in settings_of(monkeypatch, tmp_path, config=remote)
-    own = {"settings": {session.CALLERS: "true"}}
-    assert settings_of(monkeypatch, tmp_path, config=own)[session.CALLERS] == "true"
+    assert name not in settings_of(monkeypatch, tmp_path, config=remote)
+    own = {"settings": {name: "true"}}
+    assert settings_of(monkeypatch, tmp_path, config=own)[name] == "true"
 
 
 def test_a_worker_has_its_libraries_from_the_start(spark):
