@@ -3,7 +3,9 @@
 Spark's own daemon loads nothing, so that every worker loads NumPy, pandas, PyArrow, SciPy and spaCy
 for itself, and after every task it searches all that they hold for garbage. Over small tables that
 is most of what workers do. Here the libraries are loaded before the first fork and are no garbage
-from then on: workers share their memory, and a task's own garbage is collected as before.
+from then on: workers share their memory, and a task's own garbage is collected as before. And
+PySpark comes from the folder that it is installed in, not from the archive beside it, of which
+nothing is compiled in advance and whose listing every task reads again.
 
 :func:`nes_spark.session.get_session` names this module (``spark.python.daemon.module``) where it
 starts Java itself on this machine. Everywhere else Spark's own daemon runs.
@@ -15,6 +17,9 @@ import contextlib
 import gc
 import importlib
 import sys
+from collections.abc import Sequence
+from importlib.machinery import PathFinder
+from pathlib import Path
 
 #: No room of the project is among them: what a stage needs of it comes with its tasks.
 LIBRARIES = (
@@ -31,6 +36,30 @@ LIBRARIES = (
 )
 
 
+def unpacked(path: Sequence[str]) -> list[str]:
+    """Return a search path without the archives of what is installed beside them.
+
+    Parameters
+    ----------
+    path : sequence of str
+        As ``sys.path``.
+
+    Returns
+    -------
+    list of str
+        Without ``pyspark.zip`` where the PySpark that is found otherwise is the one that the
+        archive belongs to, and without Py4J's beside it where Py4J is found otherwise. The archives
+        of another installation stay: its Java needs its own Python.
+    """
+    folders = [place for place in path if not place.endswith(".zip")]
+    pyspark, py4j = (PathFinder.find_spec(name, folders) for name in ("pyspark", "py4j"))
+    if pyspark is None or pyspark.origin is None:
+        return list(path)
+    library = Path(pyspark.origin).resolve().parent / "python" / "lib"
+    archives = {library / "pyspark.zip", *(library.glob("py4j-*.zip") if py4j else ())}
+    return [place for place in path if Path(place).resolve() not in archives]
+
+
 def load() -> None:
     """Load what workers share, and keep the collector from going through it again."""
     with contextlib.redirect_stdout(sys.stderr):  # what goes out first is where the daemon listens
@@ -41,6 +70,7 @@ def load() -> None:
 
 
 if __name__ == "__main__":
+    sys.path[:] = unpacked(sys.path)
     from pyspark.daemon import manager
 
     load()

@@ -297,6 +297,46 @@ def test_a_worker_has_its_libraries_from_the_start(spark):
     assert row.frozen > 100_000
 
 
+def test_a_worker_has_pyspark_from_its_folder(spark):
+    import pyspark
+
+    def look(batches):
+        import py4j
+        import pyspark
+
+        for batch in batches:
+            yield batch.assign(
+                pyspark=pyspark.__file__, py4j=py4j.__file__, path=":".join(sys.path)
+            )
+
+    row = spark.range(1).mapInPandas(look, "id long, pyspark string, py4j string, path string")
+    found = row.head()
+    assert found.pyspark == pyspark.__file__
+    assert ".zip" not in found.py4j and "pyspark.zip" not in found.path
+
+
+def test_archives_of_another_installation_stay(tmp_path):
+    def installation(name, packed=()):
+        lib = tmp_path / name / "pyspark" / "python" / "lib"
+        lib.mkdir(parents=True)
+        (tmp_path / name / "pyspark" / "__init__.py").touch()
+        for archive in ("pyspark.zip", "py4j-0.10.9.9-src.zip", "other.zip"):
+            (lib / archive).touch()
+        return str(tmp_path / name), [str(lib / p) for p in packed]
+
+    both = ("pyspark.zip", "py4j-0.10.9.9-src.zip")
+    here, archives = installation("here", both)
+    _, foreign = installation("elsewhere", both)
+    other = str(Path(archives[0]).with_name("other.zip"))
+    assert workers.unpacked([*archives, other, here]) == [archives[1], other, here]
+    py4j = tmp_path / "here" / "py4j"
+    py4j.mkdir()
+    (py4j / "__init__.py").touch()
+    assert workers.unpacked([*archives, other, here]) == [other, here]
+    assert workers.unpacked([*foreign, here]) == [*foreign, here]
+    assert workers.unpacked([*foreign, *archives]) == [*foreign, *archives]
+
+
 def test_an_event_log_goes_to_the_folder_that_is_asked_for(monkeypatch, tmp_path):
     told = settings_of(monkeypatch, tmp_path, events=tmp_path / "events")
     assert told["spark.eventLog.enabled"] == "true"
