@@ -676,7 +676,8 @@ class ReleasesConfig(Section):
         default_factory=list,
         description="categories of dates, e.g. [Date]: in every chunk shifted by a secret number "
         "of days, the same for all chunks of a document, so that order and gaps stay; what is told "
-        "relative to now (last year) stays, what is not understood becomes a placeholder",
+        "relative to now (last year) stays, and so does the year of a law or a crisis, which would "
+        "tell the shift; what is not understood becomes a placeholder",
     )
     shift_days: list[int] = Field(
         default_factory=lambda: [180, 1095],

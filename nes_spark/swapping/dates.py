@@ -6,8 +6,10 @@ calendar dates by n days, weekdays by n days of the week, and coarser periods by
 their own units, the nearest to n days: months by round(n / 30.44), quarters by round(n / 91.31),
 halves by half of the quarters, years by round(n / 365.25). So gaps are exact between periods of one
 kind, and between kinds right to half of the coarser unit. What is told relative to now ("last
-year", "the prior quarter") stays as it is. A shift is undone by the opposite shift
-(:meth:`Shift.inverse`), up to writing: behind "May" nobody knows whether a month was abbreviated.
+year", "the prior quarter") stays as it is, and so does a year of a name that everybody knows
+("Securities Act of 1933", "the 2008 financial crisis"): moved, it would tell the shift. A shift is
+undone by the opposite shift (:meth:`Shift.inverse`), up to writing: behind "May" nobody knows
+whether a month was abbreviated.
 
 Shifting dates by a random offset per subject is the usual way to keep intervals in clinical texts;
 see Sweeney, "Replacing Personally-Identifying Information in Medical Records, the Scrub System"
@@ -17,7 +19,7 @@ see Sweeney, "Replacing Personally-Identifying Information in Medical Records, t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
@@ -264,6 +266,60 @@ def shift_date(surface: str, shift: Shift, reference: date | None = None) -> str
     return "".join(pieces)
 
 
+#: What stands before the year of a law.
+_LAW = re.compile(r"\b(?:Acts?|Code)(?:,? of)? $")
+#: A year, or two, of a crisis that is known by it; not of one that may be the text's own time.
+_PAST = re.compile(r"(?:19\d\d|200\d|201[0-2])(?: ?[-–/] ?\d{2,4})?")
+_CRISIS = r"(?:crisis|crash|recession|meltdown|downturn|collapse)"
+_OF_CRISIS = re.compile(rf"\b{_CRISIS} (?:of|in) (?:the )?$", re.IGNORECASE)
+_THEN_CRISIS = re.compile(
+    rf" (?:(?:asian|banking|credit|debt|dot-com|economic|euro|financial|global|great|housing|"
+    rf"mortgage|world|worldwide) ){{0,3}}{_CRISIS}\b",
+    re.IGNORECASE,
+)
+
+
+def is_of_name(text: str, start: int, end: int) -> bool:
+    """Return whether a date is the year of a name that everybody knows: of a law, of a crisis.
+
+    Parameters
+    ----------
+    text : str
+    start, end : int
+        Half-open offsets of the date.
+
+    Examples
+    --------
+    >>> text = "The Reform Act of 1995, the recession of 2008, the 2020 recession, in 1995."
+    >>> [is_of_name(text, m.start(), m.end()) for m in re.finditer("[0-9]+", text)]
+    [True, True, False, False]
+    """
+    before = text[max(0, start - 30) : start]
+    surface = text[start:end]
+    if re.fullmatch(r"(?:1[89]|20)\d\d?", surface) and _LAW.search(before):
+        return True
+    told = _OF_CRISIS.search(before) or _THEN_CRISIS.match(text, end)
+    return bool(told and _PAST.fullmatch(surface))
+
+
+def without_names(
+    text: str, mentions: Iterable[Mention], categories: Collection[str] = ("Date",)
+) -> list[Mention]:
+    """Return the mentions of a text without the years of names, which no shift moves.
+
+    Parameters
+    ----------
+    text : str
+    mentions : iterable of Mention
+        Of the text; those of other categories are kept.
+    categories : collection of str
+        Categories of dates.
+    """
+    return [
+        m for m in mentions if m.category not in categories or not is_of_name(text, m.start, m.end)
+    ]
+
+
 def date_replacements(
     mentions: Iterable[Mention],
     shift: Shift,
@@ -276,7 +332,7 @@ def date_replacements(
     Parameters
     ----------
     mentions : iterable of Mention
-        Of one chunk; those of other categories are passed over.
+        Of one chunk, from :func:`without_names`; those of other categories are passed over.
     shift, reference
         As for :func:`shift_date`; the same for all chunks of a document.
     placeholder : str

@@ -14,7 +14,7 @@ from nes_spark.entities.combination import Combination
 from nes_spark.entities.mentions import Mention
 from nes_spark.errors import LedgerError
 from nes_spark.schemas import EDITS, REWRITES, SWAPS, arrow_schema
-from nes_spark.swapping.dates import Shift, date_replacements
+from nes_spark.swapping.dates import Shift, date_replacements, without_names
 from nes_spark.swapping.exchange import Exchange, Matching, Policy, Similarity, plan_exchange
 from nes_spark.swapping.forms import forms_of
 from nes_spark.swapping.likeness import similarities_for
@@ -159,7 +159,8 @@ def rewrite_rows(
         out = []
         for row in batch.to_pylist():
             mentions = resolve_overlaps(_mentions(row["mentions"]))
-            replacements: dict[Key, Replacement] = _shifted(row, mentions, shift)
+            moving = without_names(row["text"], mentions, shift)
+            replacements: dict[Key, Replacement] = _shifted(row, moving, shift)
             steps = sorted(row["steps"], key=lambda s: (s["order"], s["last"]))
             partner_id = None
             for step, after in zip(steps, [*steps[1:], None], strict=True):
@@ -176,7 +177,7 @@ def rewrite_rows(
                     cell = cell_after(mentions, settled, must_change, categories, recoding)
                     done = rewrite_text(
                         row["text"],
-                        mentions,
+                        moving,
                         replacements,
                         must_change=must_change,
                         mend_articles=mend_articles,
@@ -235,6 +236,7 @@ def must_change_rows(
         out = []
         for row in batch.to_pylist():
             mentions = resolve_overlaps(_mentions(row["mentions"]))
+            mentions = without_names(row["text"], mentions, shift)
             done = rewrite_text(
                 row["text"],
                 mentions,

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 #: What becomes of a mention: column ``fate`` of table COVERAGE beside the leftover treatments.
 EXCHANGED, REPLACED, SHIFTED, KEPT = "exchanged", "replaced", "shifted", "kept"
-#: Why a date was not shifted: it is told from now, or it was not understood (a placeholder).
+#: Why a date was not shifted: it is told from now or is the year of a law or a crisis, or it was
+#: not understood (a placeholder).
 RELATIVE, NOT_UNDERSTOOD = "relative", "not_understood"
 #: Why a name is gone that was not left over itself: another name of its chunk was.
 WITH_ITS_CHUNK = "with_its_chunk"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
+import pyarrow as pa
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -17,7 +18,9 @@ from nes_spark.swapping.dates import (
     draw_shift,
     reference_of,
     shift_date,
+    without_names,
 )
+from nes_spark.swapping.rows import must_change_rows
 
 MONTHS = [date(2001, month, 1).strftime("%B") for month in range(1, 13)]
 DAYS = st.dates(date(1990, 1, 1), date(2060, 12, 31))
@@ -198,6 +201,50 @@ def test_relative_dates_have_no_replacement():
         Mention(12, 16, "Date", "2019", "2019"),
     ]
     assert list(date_replacements(mentions, Shift(365))) == [("Date", "2019")]
+
+
+@pytest.mark.parametrize(
+    ("text", "stays"),
+    [
+        ("Section 27A of the Securities Act of 1933, as amended.", ["1933"]),
+        ("The Private Securities Litigation Reform Act of 1995 and 2019.", ["1995"]),
+        ("Under the Companies Act 2006, and the Tax Cuts and Jobs Act of 2017.", ["2006", "2017"]),
+        ("In the 2008 financial crisis and the 2001 recession we grew.", ["2008", "2001"]),
+        ("As in the global financial crisis of 2008, or the 2007-2009 recession.",
+         ["2008", "2007-2009"]),
+        # the text's own time, and years that only stand near such words
+        ("The 2020 economic downturn, the recession in 2020.", []),
+        ("We act in 2019. An Act passed in 2018. After 2008, the crisis was over.", []),
+        ("We were founded in 1933 and listed in 1995.", []),
+    ],
+)  # fmt: skip
+def test_years_of_laws_and_crises_do_not_tell_the_shift(text, stays):
+    mentions = [Mention(s, e, "Date", text[s:e], text[s:e]) for s, e in find_dates(text)]
+    moving = without_names(text, mentions)
+    assert [m.surface for m in mentions if m not in moving] == stays
+    new = rewrite_text(text, moving, date_replacements(moving, Shift(800))).text
+    for mention in mentions:
+        told = (
+            mention.surface if mention.surface in stays else shift_date(mention.surface, Shift(800))
+        )
+        assert told in new
+    other = [Mention(m.start, m.end, "Place", m.surface, m.entity) for m in mentions]
+    assert without_names(text, other) == other
+
+
+def test_a_year_stays_in_a_law_only():
+    text = "The Act of 1995 is older than we are; we were founded in 1995."
+    mentions = [Mention(s, e, "Date", text[s:e], text[s:e]) for s, e in find_dates(text)]
+    rows = [
+        {"start": m.start, "end": m.end, "category": m.category, "surface": m.surface,
+         "entity": m.entity}
+        for m in mentions
+    ]  # fmt: skip
+    row = {"chunk_id": "c", "text": text, "mentions": rows, "shift_days": 400, "shift_from": None}
+    (batch,) = must_change_rows([pa.RecordBatch.from_pylist([row])], {}, True, ["Date"])
+    (done,) = batch.to_pylist()
+    assert done["text"] == "The Act of 1995 is older than we are; we were founded in 1996."
+    assert invert_edits(done["text"], done["edits"]) == text
 
 
 def test_a_period_tells_a_date_of_its_documents():
