@@ -8,7 +8,8 @@ are counts), the order of magnitude and the direction
 of millions.
 
 What counts as a quantity: numbers in digits with a currency, a percent sign, a scale word
-("million") or a counted noun behind them. What does not: dates, years, ordinals, numbers in names
+("million") or a counted noun behind them, and numbers in words with one of the first three ("seven
+and a quarter percent"). What does not: dates, years, ordinals, numbers in names
 ("Boeing 757"), section, page and phone numbers, and bare numbers.
 """
 
@@ -85,8 +86,34 @@ _NAMED = re.compile(
     r"version|type|series|model|unit|room|floor|gate|line|question|phone|extension|code|act|sequence|"
     r"ticket|case|invoice|order)\.?|\b[A-Z]\w*(?=-)|(?<![.?!:] )(?<!^)\b[A-Z][\w&'’]*)(?: |- ?)$"
 )
-#: A number that shares the unit of the one behind it: "10 to 15%".
-_RANGE = re.compile(r"(?<![\w.,/$€£¥-])(\d[\d,]*(?:\.\d+)?)(?: (?:to|or) | ?[-–] ?)$")
+_DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+_TEENS = (
+    *("ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen"),
+    *("eighteen", "nineteen"),
+)
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+#: Words of numbers below a hundred -> value.
+_CARDINALS = {word: float(n) for n, word in enumerate((*_DIGITS, *_TEENS))}
+_CARDINALS |= {word: 10.0 * n for n, word in enumerate(_TENS, start=2)}
+_PARTS = {"half": 0.5, "third": 1 / 3, "quarter": 0.25, "eighth": 0.125}
+_PART = re.compile(rf" and (an?|one|three|five|seven)[ -]({'|'.join(_PARTS)})s?$")
+_DIGIT = "|".join(_DIGITS[1:])
+_BELOW_HUNDRED = (
+    rf"(?:(?:{'|'.join(_TENS)})(?:[ -](?:{_DIGIT}))?|{'|'.join(_TEENS)}|"
+    # "15%, one-five percent", said to be sure
+    rf"(?:{_DIGIT})(?:-(?:{'|'.join(_DIGITS)}))?)"
+)
+#: A number in words; one that may stand alone has "hundred" in it.
+_WORDS = (
+    rf"(?:(?:{_DIGIT}) hundred(?: (?:and )?{_BELOW_HUNDRED})?|{_BELOW_HUNDRED})(?!\w)"
+    rf"(?: and (?:an?|one|three|five|seven)[ -](?:half|third|quarter|eighth)s?(?!\w))?"
+    rf"(?: point(?: (?:{'|'.join(_DIGITS)}|oh)(?!\w))+)?"
+)
+_SPELLED = re.compile(rf"(?<![\w-]){_WORDS}", re.IGNORECASE)
+#: A number that shares the unit of the one behind it: "10 to 15%", "five to seven percent".
+_RANGE = re.compile(
+    rf"(?<![\w.,/$€£¥-])(\d[\d,]*(?:\.\d+)?|{_WORDS})(?: (?:to|or) | ?[-–] ?)$", re.IGNORECASE
+)
 #: What stands between the ends of a range.
 _TO = (" to ", "-", " - ", "–", " – ")
 _CODES = r"USD|EUR|GBP|CHF|CAD|AUD|JPY|RMB|CNY|MXN|INR|SEK|NOK|DKK|BRL|HKD"
@@ -95,7 +122,7 @@ _SCALE = r"thousand|million|millions|billion|billions|trillion|hundred|mm|mn|bn|
 _QUANTITY = re.compile(
     rf"(?<![\w.,/$€£¥])(?P<neg>[-–−](?=[\d$€£¥.])|minus |negative )?(?P<open>\((?=[$€£¥\d]))?"
     rf"(?P<sign>(?:US|C|A|HK|R)?\$ ?|[€£¥₹] ?|(?:{_CODES}) ?)?"
-    rf"(?P<number>{_NUMBER})(?![\d]|[.,]\d|:\d)"
+    rf"(?:(?P<number>{_NUMBER})(?![\d]|[.,]\d|:\d)|(?P<words>{_WORDS}))"
     rf"(?:(?P<gap>[ -]?)(?P<scale>(?:{_SCALE}))(?![\w%]))?"
     rf"(?:(?P<gap2>[ -]?)(?P<unit>%|percent(?:age[ -]points?)?\b|per cent\b|pct\b|"
     rf"basis[ -]points?\b|bps?\b|¢|(?:U\.?S\.? )?dollars?\b|euros?\b(?! cents?\b)|"
@@ -263,19 +290,25 @@ def _with_first_of_range(text: str, quantity: Quantity, scale: str | None) -> Qu
     """Return a quantity with the number before it that has no unit of its own: "10 to 15%"."""
     low = max(0, quantity.start - 24)
     match = _RANGE.search(text, low, quantity.start)
-    if match is None or not (quantity.unit in _RANGED or scale):
+    if match is None:
         return None
+    if not (quantity.unit in _RANGED or scale):
+        # of counts only what goes up a little is a range: "45 to 50 turbines"
+        first = match.group(1).replace(",", "")
+        if not first[0].isdigit() or not float(first) < quantity.value <= 10 * float(first):
+            return None
     return replace(quantity, start=match.start(1), ranged=True)
 
 
 def _read(text: str, match: re.Match[str]) -> Quantity | None:
     # a minus stays in the text: "down 5%" and "-5%" are alike
     start, end = match.end("neg") if match.group("neg") else match.start(), match.end("unit")
-    end = max(end, match.end("scale"), match.end("number"))
+    end = max(end, match.end("scale"), match.end("number"), match.end("words"))
     scale, unit, sign = match.group("scale"), match.group("unit"), match.group("sign")
-    value = float(match.group("number").replace(",", "")) * SCALES.get(
-        (scale or "").casefold(), 1.0
-    )
+    if (words := match.group("words")) and not _is_amount(words, scale, unit):
+        return None
+    value = spelled(words) if words else float(match.group("number").replace(",", ""))
+    value *= SCALES.get((scale or "").casefold(), 1.0)
     negative = bool(match.group("neg"))
     if match.group("open"):
         if match.group("close") and sign:
@@ -302,6 +335,46 @@ def _read(text: str, match: re.Match[str]) -> Quantity | None:
         *(start, end, name, -value if negative else value, direction),
         written="twice" if twice else "single" if low in _SINGLE else "",
     )
+
+
+def _is_amount(words: str, scale: str | None, unit: str | None) -> bool:
+    """Whether a number in words is an amount: "two points", "three times" and "one k" are none."""
+    low = _unit_word(unit or "")
+    if low in ("times", "x", "point", "points"):
+        return False
+    return bool(low) or len(scale or "") > 1 or "hundred" in words.casefold()
+
+
+def spelled(words: str) -> float:
+    """Return the value of a number in words.
+
+    Parameters
+    ----------
+    words : str
+        Below a thousand, with a half, thirds, quarters or eighths, or with digits behind "point".
+
+    Examples
+    --------
+    >>> [spelled(w) for w in ("seven and a quarter", "two hundred and thirty-one", "one-five")]
+    [7.25, 231.0, 15.0]
+    >>> spelled("three point oh five")
+    3.05
+    """
+    whole, _, decimals = words.casefold().partition(" point ")
+    part = 0.0
+    if match := _PART.search(whole):
+        part = _CARDINALS.get(match.group(1), 1.0) * _PARTS[match.group(2)]
+        whole = whole[: match.start()]
+    number = 0.0
+    for word in re.findall("[a-z]+", whole):
+        if word == "hundred":
+            number *= 100
+        elif word != "and":
+            # "one-five": digit by digit
+            ten = 10 if number and "-" in whole and number % 10 != 0 else 1
+            number = number * ten + _CARDINALS[word]
+    digits = "".join(str(int(_CARDINALS.get(word, 0))) for word in decimals.split())
+    return number + part + (float(f".{digits}") if digits else 0.0)
 
 
 def _unit_word(unit: str) -> str:
@@ -395,7 +468,10 @@ def size_of(entity: str) -> float:
     [3400000.0, 15.0]
     """
     order = int(likeness_of(entity).rsplit("/", 2)[1][1:])
-    figures = "".join(_FIGURES.findall(quantity_text(entity))[-1:])
+    text = quantity_text(entity)
+    figures = "".join(_FIGURES.findall(text)[-1:])
+    if not figures and (words := _SPELLED.findall(text)):
+        figures = f"{spelled(words[-1]):g}"
     digits = re.sub(r"\D", "", figures).lstrip("0")
     return float(f"{digits[0]}.{digits[1:]}e{order}") if digits else 0.0
 

@@ -12,6 +12,7 @@ from nes_spark.entities.quantities import (
     likeness_of,
     quantity_mentions,
     size_of,
+    spelled,
 )
 
 
@@ -69,6 +70,32 @@ from nes_spark.entities.quantities import (
         ("adding 700 megawatts", [("700", "megawatts/e+2/+")]),
         ("a range of 10 to 15%", [("10 to 15%", "range of %/e+1/0")]),
         ("a range of 31 to 32 million", [("31 to 32 million", "range of count/e+7/0")]),
+        # numbers in words, with a unit or a scale
+        (
+            "of new seven and a quarter percent notes",
+            [("seven and a quarter percent", "%/e+0/0")],
+        ),
+        ("15%, one-five percent", [("15%", "%/e+1/0"), ("one-five percent", "%/e+1/0")]),
+        ("a drop of five to seven percent", [("five to seven percent", "range of %/e+0/-")]),
+        ("About seven million customers", [("seven million", "count/e+6/0")]),
+        (
+            "two hundred and thirty million dollars",
+            [("two hundred and thirty million dollars", "money/e+8/0")],
+        ),
+        ("two hundred employees", [("two hundred", "count/e+2/0")]),
+        (
+            "six cents, eight basis points",
+            [("six cents", "cent/e+0/0"), ("eight basis points", "points/e+0/0")],
+        ),
+        ("seven stores, two points, three times, one k, one hundred days, two thirds", []),
+        ("one 3 million deal", [("3 million", "count/e+6/0")]),
+        # a range of counts goes up a little
+        (
+            "45 to 50 gas turbines, 12-15 plants",
+            [("45 to 50", "range of count/e+1/0"), ("12-15", "range of count/e+1/0")],
+        ),
+        ("of 300- 3,189 open stores", [("3,189", "count/e+3/0")]),
+        ("one to 50 stores, 50 to 45 stores", [("50", "count/e+1/0"), ("45", "count/e+1/0")]),
         ("debt of 2.5 times EBITDA", [("2.5 times", "times/e+0/0")]),
         ("$.05 a share", [("$.05", "money/e-2/0")]),
         ("0% of it", [("0%", "%/e+0/0")]),
@@ -186,10 +213,27 @@ def test_those_that_are_exchanged_keep_their_order(data):
         ("-$1,250.50 (money/e+3/-)", 1250.5),
         ("$.05 (money/e-2/0)", 0.05),
         ("0% (%/e+0/0)", 0.0),
+        ("seven and a quarter percent (%/e+0/0)", 7.25),
+        ("five to seven percent (range of %/e+0/0)", 7.0),
+        ("Seven million (count/e+6/0)", 7e6),
     ],
 )
 def test_sizes(entity, size):
     assert size_of(entity) == pytest.approx(size)
+
+
+@pytest.mark.parametrize(
+    ("words", "value"),
+    [
+        ("nine", 9), ("Twenty-One", 21), ("ninety nine", 99), ("one-five", 15), ("two-zero", 20),
+        ("seven hundred", 700), ("seven hundred and nineteen", 719),
+        ("six and five eighths", 6.625),
+        ("four and a half", 4.5), ("five and three-quarters", 5.75), ("one point oh five", 1.05),
+        ("zero", 0), ("two and a third", 2 + 1 / 3),
+    ],
+)  # fmt: skip
+def test_values_of_words(words, value):
+    assert spelled(words) == pytest.approx(value, abs=1e-12)
 
 
 def test_an_entity_of_another_kind_is_refused_without_quoting_it():
