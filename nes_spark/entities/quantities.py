@@ -8,9 +8,9 @@ are counts), the order of magnitude and the direction
 of millions.
 
 What counts as a quantity: numbers in digits with a currency, a percent sign, a scale word
-("million") or a counted noun behind them, and numbers in words with one of the first three ("seven
-and a quarter percent"). What does not: dates, years, ordinals, numbers in names
-("Boeing 757"), section, page and phone numbers, and bare numbers.
+("million") or a counted noun behind them, and numbers in words with one of the first three or a
+unit of measure ("seven and a quarter percent", "three miles"). What does not: dates, years,
+ordinals, numbers in names ("Boeing 757"), section, page and phone numbers, and bare numbers.
 """
 
 from __future__ import annotations
@@ -305,7 +305,8 @@ def _read(text: str, match: re.Match[str]) -> Quantity | None:
     start, end = match.end("neg") if match.group("neg") else match.start(), match.end("unit")
     end = max(end, match.end("scale"), match.end("number"), match.end("words"))
     scale, unit, sign = match.group("scale"), match.group("unit"), match.group("sign")
-    if (words := match.group("words")) and not _is_amount(words, scale, unit):
+    words = match.group("words")
+    if words and not (_is_amount(words, scale, unit) or _counted(text, end) in _MEASURES):
         return None
     value = spelled(words) if words else float(match.group("number").replace(",", ""))
     value *= SCALES.get((scale or "").casefold(), 1.0)

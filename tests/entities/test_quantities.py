@@ -83,6 +83,7 @@ from nes_spark.entities.quantities import (
             [("two hundred and thirty million dollars", "money/e+8/0")],
         ),
         ("two hundred employees", [("two hundred", "count/e+2/0")]),
+        ("three miles, yes, three miles", [("three", "miles/e+0/0"), ("three", "miles/e+0/0")]),
         (
             "six cents, eight basis points",
             [("six cents", "cent/e+0/0"), ("eight basis points", "points/e+0/0")],
