@@ -109,8 +109,11 @@ def test_tables_are_not_trivial():
     assert len(TABLE.sequences(2)) > 30
 
 
+# of the sparse one whole sequences are drawn below, and so their first swaps
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("table", [TABLE, SPARSE], ids=["table", "sparse"])
+@pytest.mark.parametrize(
+    "table", [TABLE, pytest.param(SPARSE, marks=pytest.mark.slow)], ids=["table", "sparse"]
+)
 def test_first_swap_and_first_two_have_the_probabilities_of_the_scheme(way, table):
     population = table.population()
 
