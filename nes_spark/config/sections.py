@@ -688,7 +688,8 @@ class ReleasesConfig(Section):
     )
     fixed: list[str] = Field(
         default_factory=lambda: ["Date"],
-        description="categories kept (F); by default Date, unless it is shifted",
+        description="categories kept (F); by default Date, unless it is shifted, replaced or "
+        "exchanged",
     )
     max_swaps: int = Field(30, ge=1, description="longest sequence of swaps for each J")
     draws: int = Field(
@@ -702,13 +703,17 @@ class ReleasesConfig(Section):
     @model_validator(mode="before")
     @classmethod
     def _by_plan_and_shift(cls, data: Any) -> Any:
-        """Set defaults that follow from other keys: draws from the plan, fixed from shift."""
+        """Set defaults that follow from other keys: draws from the plan, fixed from what moves."""
         if not isinstance(data, dict):
             return data
         found = dict(data)
         if "draws" not in data and data.get("plan", cls.model_fields["plan"].default) == "pairs":
             found["draws"] = 10
-        if "fixed" not in data and "Date" in (data.get("shift") or ()):
+        moving = [data.get(key) for key in ("shift", "must_change", "swap")]
+        # what is neither a list nor a mapping is refused later, in a line
+        if "fixed" not in data and any(
+            "Date" in names for names in moving if isinstance(names, (list, tuple, dict))
+        ):
             found["fixed"] = []
         return found
 

@@ -154,10 +154,17 @@ def test_options_to_compare_are_checked_like_the_sections_they_change():
 
 def test_dates_that_are_shifted_are_not_kept():
     assert Config().releases.plan == "whole" and Config().choice.rule == "lowest_risk"
-    assert nes.load_config(None, {"releases.shift": ["Date"]}).releases.fixed == []
+    for changes in (
+        {"releases.shift": ["Date"]},
+        {"releases.must_change": {"Date": "[Date]"}},
+        {"releases.swap": ["Organization", "Date"]},
+    ):
+        assert nes.load_config(None, changes).releases.fixed == []
     assert nes.load_config(None, {"releases.plan": "pairs"}).releases.draws == 10
     for settings, fault in [
         ({"releases.shift": ["Date"], "releases.fixed": ["Date"]}, "'shift' and 'fixed' at once"),
+        ({"releases.shift": 5}, "releases.shift: input should be a valid list"),
+        ({"releases.swap": True}, "releases.swap: input should be a valid list"),
         ({"releases.shift": ["Person"]}, "cannot be swapped and in 'shift' at once"),
         ({"releases.shift": ["Dates"]}, "unknown category 'Dates'"),
         ({"releases.shift_days": [30, 20]}, "1 <= least <= most <= 36500"),
