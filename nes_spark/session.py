@@ -242,6 +242,9 @@ def get_session(
         }
         if local:
             settings["spark.python.daemon.module"] = "nes_spark.workers"
+            # Queries have it set and lists of rows have not: workers of the one would not serve the
+            # other, and a second process would load all libraries again.
+            settings["spark.executorEnv.SPARK_SIMPLIFIED_TRACEBACK"] = "1"
             settings["spark.sql.shuffle.partitions"] = str(2 * (os.cpu_count() or 1))
             # 64 MB of texts, Spark's default, are minutes in Python: too few tasks for even work.
             settings["spark.sql.adaptive.advisoryPartitionSizeInBytes"] = "16m"

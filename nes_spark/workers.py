@@ -3,9 +3,10 @@
 Spark's own daemon loads nothing, so that every worker loads NumPy, pandas, PyArrow, SciPy and spaCy
 for itself, and after every task it searches all that they hold for garbage. Over small tables that
 is most of what workers do. Here the libraries are loaded before the first fork and are no garbage
-from then on: workers share their memory, and a task's own garbage is collected as before. And
-PySpark comes from the folder that it is installed in, not from the archive beside it, of which
-nothing is compiled in advance and whose listing every task reads again.
+from then on: workers share their memory. What tasks load themselves, a recogniser for example, is
+searched as long as that takes little of the time (:class:`Collector`). And PySpark comes from the
+folder that it is installed in, not from the archive beside it, of which nothing is compiled in
+advance and whose listing every task reads again.
 
 :func:`nes_spark.session.get_session` names this module (``spark.python.daemon.module``) where it
 starts Java itself on this machine. Everywhere else Spark's own daemon runs.
@@ -17,7 +18,8 @@ import contextlib
 import gc
 import importlib
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from importlib.machinery import PathFinder
 from pathlib import Path
 
@@ -60,6 +62,37 @@ def unpacked(path: Sequence[str]) -> list[str]:
     return [place for place in path if Path(place).resolve() not in archives]
 
 
+class Collector:
+    """Collects the garbage of tasks, and takes a twentieth of a worker's time at most.
+
+    A worker that has loaded a recogniser would search a million objects after every task, for a
+    tenth of a second, also where tasks take a hundredth. After a search, the next whole one waits
+    until twenty times as long has passed; what comes before searches what is new only.
+
+    Parameters
+    ----------
+    clock : callable, optional
+        Seconds.
+    """
+
+    #: So many times as long as a search took the next one waits.
+    WAIT = 20
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._next = clock()
+
+    def collect(self) -> int:
+        """Collect, and return how many objects could not be reached."""
+        begun = self._clock()
+        if begun < self._next:
+            return gc.collect(1)
+        found = gc.collect()
+        end = self._clock()
+        self._next = end + self.WAIT * (end - begun)
+        return found
+
+
 def load() -> None:
     """Load what workers share, and keep the collector from going through it again."""
     with contextlib.redirect_stdout(sys.stderr):  # what goes out first is where the daemon listens
@@ -71,7 +104,8 @@ def load() -> None:
 
 if __name__ == "__main__":
     sys.path[:] = unpacked(sys.path)
-    from pyspark.daemon import manager
+    from pyspark import daemon
 
     load()
-    manager()
+    daemon.gc = Collector()  # type: ignore[assignment]
+    daemon.manager()

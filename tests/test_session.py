@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import logging
 import os
 import stat
 import subprocess
 import sys
 import time
+import weakref
 from pathlib import Path
 
 import pytest
+from pyspark import daemon
 
 from nes_spark import scratch, session, workers
 from nes_spark.config import SparkConfig
@@ -290,11 +293,56 @@ def test_a_worker_has_its_libraries_from_the_start(spark):
         # before this worker has loaded anything but what it needs to come here
         told = [name for name in workers.LIBRARIES if name in sys.modules]
         for batch in batches:
-            yield batch.assign(told=",".join(told), frozen=gc.get_freeze_count())
+            yield batch.assign(
+                told=",".join(told),
+                frozen=gc.get_freeze_count(),
+                collector=type(sys.modules["pyspark.daemon"].gc).__name__,
+            )
 
-    row = spark.range(1).mapInPandas(look, "id long, told string, frozen long").head()
+    ddl = "id long, told string, frozen long, collector string"
+    row = spark.range(1).mapInPandas(look, ddl).head()
     assert row.told.split(",") == list(workers.LIBRARIES)
     assert row.frozen > 100_000
+    assert row.collector == workers.Collector.__name__
+    # what it stands in for
+    assert " gc.collect()\n" in inspect.getsource(daemon.manager)
+
+
+def test_lists_of_rows_and_queries_have_the_same_workers(spark):
+    def look(batches):
+        for batch in batches:
+            yield batch.assign(daemon=os.getppid())
+
+    asked = spark.range(1).mapInPandas(look, "id long, daemon long").head().daemon
+    listed = spark.sparkContext.parallelize([0], 1).map(lambda _: os.getppid()).first()
+    assert asked == listed
+
+
+def test_whole_searches_for_garbage_take_a_twentieth_of_the_time():
+    class Garbage:
+        pass
+
+    def circle():
+        found = Garbage()
+        found.itself = found
+        return weakref.ref(found)
+
+    now = iter([0.0, 1.0, 1.5, 11.4, 11.5, 11.6])  # a search of half a second: the next at 11.5
+    collector = workers.Collector(lambda: next(now))
+    gc.collect()
+    new = circle()
+    collector.collect()
+    assert new() is None
+    held = Garbage()
+    held.itself = held
+    old = weakref.ref(held)
+    gc.collect()  # what survives is old
+    del held
+    new = circle()
+    collector.collect()
+    assert new() is None and old() is not None
+    collector.collect()
+    assert old() is None
 
 
 def test_a_worker_has_pyspark_from_its_folder(spark):
