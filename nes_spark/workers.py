@@ -63,11 +63,11 @@ def unpacked(path: Sequence[str]) -> list[str]:
 
 
 class Collector:
-    """Collects the garbage of tasks, and takes a twentieth of a worker's time at most.
+    """Collects the garbage of tasks, and takes a fiftieth of a worker's time at most.
 
     A worker that has loaded a recogniser would search a million objects after every task, for a
     tenth of a second, also where tasks take a hundredth. After a search, the next whole one waits
-    until twenty times as long has passed; what comes before searches what is new only.
+    until fifty times as long has passed; what comes before searches what is new only.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class Collector:
     """
 
     #: So many times as long as a search took the next one waits.
-    WAIT = 20
+    WAIT = 50
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

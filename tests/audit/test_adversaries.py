@@ -7,10 +7,9 @@ from nes_spark.audit.adversaries import Adversary, View, attacks_of, check_names
 from nes_spark.config import AuditConfig, LanguageModelConfig
 from nes_spark.errors import ConfigError
 from nes_spark.releases.publish_stages import chosen_rewrites
-from nes_spark.report import build_report
 from nes_spark.schemas import PREDICTIONS
 from tests.audit.corpus import frames, make
-from tests.report.samples import adversary, everything, report_data
+from tests.report.samples import adversary, everything, rendered, report_data
 
 RELEASE = ("pkb", "Organization+Product")
 
@@ -73,10 +72,10 @@ def test_an_adversary_of_ones_own_is_run_with_the_others(spark, registry):
     assert results["stubborn"].pre.mean == results["stubborn"].post.mean == right
 
 
-def test_an_adversary_of_ones_own_is_described_in_the_report(tmp_path, registry):
+def test_an_adversary_of_ones_own_is_described_in_the_report(registry):
     register(OWN)
-    data = report_data(**everything() | {"audit": [adversary("stubborn"), adversary("style")]})
-    html = build_report(data, tmp_path).read_text()
+    audit = [adversary("stubborn"), adversary("style")]
+    html = rendered(report_data(**everything() | {"audit": audit}))
     assert "<strong>stubborn</strong> names the same source whatever it sees." in html
     assert "<strong>style</strong> looks at words only, with names taken away." in html
     assert "It knows the method and the swap rate, but not the seed" in html

@@ -14,7 +14,7 @@ from nes_spark.compare.comparison import RunSummary
 from nes_spark.entities.combination import Combination
 from nes_spark.releases.choice import Choice
 from nes_spark.releases.publishing import Gate
-from nes_spark.report import Example, ExampleSide, ReportData
+from nes_spark.report import Example, ExampleSide, ReportData, page
 from nes_spark.report.data import ComponentRow, Identified, ReviewRow
 from nes_spark.risk import p_hat_table
 from nes_spark.risk.tables import fit_row, stays_unique_table
@@ -284,3 +284,13 @@ def summaries() -> list[RunSummary]:
         audit={},
     )
     return [first, second]
+
+
+@cache
+def _drawings():
+    return page._figures(report_data())
+
+
+def rendered(data: ReportData) -> str:
+    """Return a page around the figures of the plain sample: they are the slow part."""
+    return page._render(data, _drawings())

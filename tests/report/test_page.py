@@ -13,7 +13,7 @@ from nes_spark.entities.combination import Combination
 from nes_spark.releases.publishing import Gate
 from nes_spark.report import ExampleSide, ReportData, build_report, page
 from nes_spark.report.explorer import command_of, explorer
-from tests.report.samples import candidates, everything, examples, report_data
+from tests.report.samples import candidates, everything, examples, rendered, report_data
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
 
@@ -63,11 +63,9 @@ def full(tmp_path_factory):
     return path, path.read_text(encoding="utf-8")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def render():
-    """Render a page around the figures of the plain sample: they are the slow part."""
-    drawings = page._figures(report_data())
-    return lambda **changes: page._render(report_data(**changes), drawings)
+    return lambda **changes: rendered(report_data(**changes))
 
 
 def test_page_is_well_formed_and_needs_no_other_file(full):
