@@ -1301,6 +1301,14 @@ class OutputConfig(Section):
         "chunks: each by itself, under a name and in an order that a secret decides, so that "
         "nobody but the ledger's owner is told which chunks are of one document",
     )
+    withhold: str | None = Field(
+        None,
+        min_length=1,
+        description="table of chunks that are not published: a .csv, .jsonl or .parquet file with "
+        "a column chunk_id and, where it has one, digest (SHA-256 of the chunk's text, so that no "
+        "list for other texts is taken for one of these). 'nes-spark audit' writes one of the "
+        "chunks that a model named, sealed/named.csv of the run",
+    )
     reuse: str | None = Field(
         "previous",
         min_length=1,

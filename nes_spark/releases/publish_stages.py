@@ -9,7 +9,7 @@ import pandas as pd  # at run time: Spark reads the type hints of a pandas_udf
 
 from nes_spark.releases.publishing import part_of, pseudonym, write_part
 from nes_spark.schemas import EDITS, LEAKS
-from nes_spark.swapping.rewriting import WHOLE_TEXT
+from nes_spark.swapping.rewriting import DROP, WHOLE_TEXT
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -140,6 +140,53 @@ def assemble(
             .alias("edits"),
             "partner_id",
         )
+    )
+
+
+def withhold(assembled: DataFrame, chunks: DataFrame, listed: DataFrame) -> DataFrame:
+    """Leave chunks out of a release, whatever was exchanged in them.
+
+    Parameters
+    ----------
+    assembled : pyspark.sql.DataFrame
+        Result of :func:`assemble`.
+    chunks : pyspark.sql.DataFrame
+        Table of the run.
+    listed : pyspark.sql.DataFrame
+        Column ``chunk_id``, each once.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        As `assembled`; a listed chunk has no text, and the one edit that treatment ``drop`` makes.
+    """
+    from pyspark.sql import functions as F
+
+    before = F.col("_before")
+    dropped = F.array(
+        F.struct(
+            F.lit(0).alias("start"),
+            F.length(before).alias("end"),
+            before.alias("old"),
+            F.lit("").alias("new"),
+            F.lit(DROP).alias("category"),
+            F.lit("").alias("old_entity"),
+            F.lit("").alias("new_entity"),
+        )
+    ).cast(EDITS)
+    taken = chunks.select("chunk_id", F.col("text").alias("_before")).join(
+        listed.select("chunk_id"), "chunk_id"
+    )
+    gone = before.isNotNull() & (F.col("text") != "")
+    return (
+        assembled.join(taken, "chunk_id", "left")
+        .withColumns(
+            {
+                "text": F.when(gone, F.lit("")).otherwise(F.col("text")),
+                "edits": F.when(gone, dropped).otherwise(F.col("edits")),
+            }
+        )
+        .drop("_before")
     )
 
 

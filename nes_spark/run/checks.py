@@ -7,6 +7,7 @@ section, or what there is in the method: settings, populations, covariates, adve
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nes_spark.entities.combination import BOTH
@@ -252,8 +253,18 @@ def _tasks(config: Config) -> Iterator[str]:
         names[name] = path
 
 
+def _withheld(config: Config) -> Iterator[str]:
+    from nes_spark.store import local_path
+
+    given = config.output.withhold
+    local = None if given is None else local_path(given)
+    if local is not None and not Path(local).exists():
+        yield f"output.withhold: {given} is not there; 'nes-spark audit' writes such a list"
+
+
 #: All checks, in the order in which their faults are listed.
 CHECKS: list[Check] = [
     _input, _tables, _reused, _covariates, _identifiers, _accepted, _consistency, _families,
     _leftover, _choice, _adversaries, _given, _tasks,
+    _withheld,
 ]  # fmt: skip

@@ -23,6 +23,7 @@ from nes_spark.releases.choice import Choice
 from nes_spark.report.terminal import text_table
 from nes_spark.run.context import finished
 from nes_spark.run.findings import LANGUAGE_MODELS
+from nes_spark.run.listed import NAMED, list_named, withheld_chunks
 from nes_spark.run.published import PROPOSAL, PUBLICATION, PublishedRun
 from nes_spark.run.verifying import replace_record, verify_release
 from nes_spark.store import Store, combine
@@ -217,6 +218,9 @@ def _ask(
             final = _published_draw(context, release.choice)
         else:
             final = _draws(context, release.choice, until)
+        # Nobody is asked about what is not published.
+        if (listed := withheld_chunks(context)) is not None:
+            final = final.join(listed, "chunk_id", "left_anti")
         final = final.cache()
         until.callback(final.unpersist)
         outcome = run_language_model_audit(
@@ -237,6 +241,13 @@ def _ask(
         # A document has many partners: which documents exchanged names is not allowed for there.
         swaps = None if asked.about == "documents" else final
         results = summarize_audit(context.table("language_predictions"), asked, swaps)
+    if asked.about != "documents":
+        named, told = list_named(context)
+        if named:
+            tell(
+                f"{named:,} of {told:,} chunks asked about are named as released; to leave them "
+                f"out, run again with --set output.withhold={store.path(*NAMED)}"
+            )
     settings = {model.name: settings_digest(config.audit, model) for model in config.audit.models}
     record: dict[str, Any] = {
         "choice": release.choice.to_dict(),
@@ -291,7 +302,6 @@ def _published_draw(context: Context, choice: Choice) -> DataFrame:
 
     rewrites, combination = context.table("rewrites"), choice.combination.name
     mine = chosen_rewrites(rewrites, choice.setting, combination, choice.n_swaps, choice.draw)
-    # Nobody is asked about what is not published.
     return mine.where("text <> ''").withColumn("draw", F.lit(0))
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from nes_spark.errors import InputError
 from nes_spark.releases.choice import Choice
 from nes_spark.run.context import Context, finished
+from nes_spark.run.listed import read_listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -113,25 +114,7 @@ def _read_known(context: Context, key: str, column: str) -> dict[str, list[str]]
     path = getattr(context.config.audit, key)
     if path is None:
         return None
-    reader = context.spark.read
-    try:
-        if path.endswith(".csv"):
-            frame = reader.csv(path, header=True, multiLine=True, escape='"')
-        elif path.endswith((".jsonl", ".json")):
-            frame = reader.json(path)
-        else:
-            frame = reader.parquet(path)
-    except Exception as error:
-        raise InputError(
-            f"audit.{key}: {path} cannot be read ({type(error).__name__}); give a .csv, "
-            f".jsonl or .parquet table with columns metadata and {column}"
-        ) from None
-    missing = sorted({"metadata", column} - set(frame.columns))
-    if missing:
-        raise InputError(
-            f"audit.{key}: {path} has no column {', '.join(missing)}; columns metadata and "
-            f"{column} are needed"
-        )
+    frame = read_listed(context.spark, f"audit.{key}", path, ["metadata", column])
     rows = frame.select("metadata", column).dropna().toPandas().astype(str)
     found: dict[str, list[str]] = {}
     for metadata, value in sorted(zip(rows["metadata"], rows[column], strict=True)):

@@ -32,6 +32,7 @@ from nes_spark.run.findings import (
 )
 from nes_spark.run.gates import Evidence, check_gates
 from nes_spark.run.judging import fidelity_of_candidates, judge_chosen, utility_record
+from nes_spark.run.listed import withheld_chunks
 from nes_spark.run.measuring import measure_release, measured_of_candidates
 from nes_spark.run.mlflow_run import track
 from nes_spark.run.outcome import Outcome, release_sections
@@ -85,6 +86,8 @@ def _keys(context: Context) -> tuple[str, str]:
     published = key(("nes_spark.run.release", ATTACKS), SECTIONS)
     if output:
         published = combine(published, json.dumps(output, sort_keys=True))
+    if withheld := context.config.output.withhold:
+        published = combine(published, input_fingerprint(context.spark, [withheld]))
     return published, key(("nes_spark.run.findings:audit_release", ATTACKS), ATTACKED)
 
 
@@ -330,9 +333,15 @@ def assemble_texts(context: Context, choice: Choice, rewritten: DataFrame) -> Da
     Returns
     -------
     pyspark.sql.DataFrame
-        As :func:`nes_spark.releases.publish_stages.assemble`.
+        As :func:`nes_spark.releases.publish_stages.assemble`; what ``output.withhold`` lists has no
+        text.
+
+    Raises
+    ------
+    InputError
+        When that list is none for this run.
     """
-    from nes_spark.releases.publish_stages import assemble
+    from nes_spark.releases.publish_stages import assemble, withhold
     from nes_spark.swapping.stages import apply_must_change
     from nes_spark.swapping.throughout_stages import written_throughout
 
@@ -348,7 +357,7 @@ def assemble_texts(context: Context, choice: Choice, rewritten: DataFrame) -> Da
         shifts=context.shifts(),
         told=told,
     )
-    return assemble(
+    assembled = assemble(
         chunks,
         context.table("documents"),
         replaced,
@@ -356,6 +365,8 @@ def assemble_texts(context: Context, choice: Choice, rewritten: DataFrame) -> Da
         context.secret,
         alone=config.output.publish == "chunks",
     )
+    listed = withheld_chunks(context)
+    return assembled if listed is None else withhold(assembled, chunks, listed)
 
 
 def assemble_release(publication: Publication) -> None:
@@ -387,12 +398,16 @@ def assemble_release(publication: Publication) -> None:
             status = _status(
                 context, choice.setting, choice.combination, _chosen_swaps(context, choice)
             )
-            if "drop" in config.releases.leftover:
+            if "drop" in config.releases.leftover or config.output.withhold:
                 status = _with_dropped(status, publication.assembled)
             store.write_table("status", status, publication.key)
             publication.statuses = store.counts("status", ["status"])
         else:
             publication.statuses = {"unpaired": finished(store, "chunks").rows}
+            if config.output.withhold:
+                gone = publication.assembled.where("text = ''").count()
+                publication.statuses["unpaired"] -= gone
+                publication.statuses["dropped"] = gone
         figures = corpus_figures(
             documents, store.counts("quarantine", ["reason"]), chunks, context.table("mentions")
         )
@@ -680,6 +695,8 @@ def _record(publication: Publication, language_models: list[dict[str, Any]]) -> 
             found["public_words"] = plain(by_words, missing=True)
     if "given_spans" in figures:
         found["given_spans"] = figures["given_spans"]
+    if (listed := withheld_chunks(context)) is not None:
+        found["withheld"] = listed.count()
     if publication.coverage is not None:
         found["coverage"] = plain(publication.coverage.to_dict("records"))
     if choice.combination.unit:  # a run with one unit says nothing of it

@@ -1,14 +1,24 @@
 """``nes-spark audit`` about all released chunks and whole documents of a finished run."""
 
+import csv
+import hashlib
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 
+import nes_spark as nes
+from nes_spark.errors import InputError
+from nes_spark.run.context import Context
+from nes_spark.run.inverting import invert_release
 from nes_spark.run.language_models import audit_run
+from nes_spark.run.listed import NAMED, withheld_chunks
 from nes_spark.run.published import PublishedRun, configuration_of
+from nes_spark.store import Store
 from nes_spark.swapping.ledger import read_ledger, release_id
 from tests.audit.server import ModelServer
+from tests.run.small import UNATTACKED, settings
 
 pytestmark = pytest.mark.usefixtures("seeded")
 
@@ -21,14 +31,14 @@ def run(whole, tmp_path_factory):
     return folder
 
 
-def asked(run, spark, monkeypatch, name, **more):
+def asked(run, spark, monkeypatch, name, server=None, told=None, **more):
     """Audit with a model on the loopback; return texts asked about and the result."""
     monkeypatch.setenv("TEST_MODEL_KEY", "key-of-the-tests")
-    with ModelServer() as server:
+    with ModelServer(**server or {}) as server:
         model = {"name": name, "model": "m", "base_url": server.base_url}
         audit = {"models": [model | {"api_key_env": "TEST_MODEL_KEY"}], **more}
         config = configuration_of(run, None, {f"audit.{k}": v for k, v in audit.items()})
-        (found,) = audit_run(run, config, spark, tell=lambda line: None)
+        (found,) = audit_run(run, config, spark, tell=([] if told is None else told).append)
         texts = {r.body["messages"][-1]["content"].partition("\n\n")[2] for r in server.requests}
     return texts, found
 
@@ -36,7 +46,8 @@ def asked(run, spark, monkeypatch, name, **more):
 @pytest.mark.usefixtures("plain_report")
 def test_documents_as_released_and_then_chunks(run, spark, monkeypatch):
     published = PublishedRun(run)
-    chunks = published.store.read_pandas("chunks", ["chunk_id", "document_id", "text"])
+    columns = ["chunk_id", "document_id", "metadata", "text"]
+    chunks = published.store.read_pandas("chunks", columns)
     released = dict(published.released_texts())
     of = {
         r["chunk_id"]: release_id(r) for r in read_ledger(published.store, published.config.ledger)
@@ -52,12 +63,114 @@ def test_documents_as_released_and_then_chunks(run, spark, monkeypatch):
     assert texts == expected
     assert found.chunks == found.documents == shown["document_id"].nunique()
 
+    # one that knows whose everything is
+    source = shown.set_index("text")["metadata"].to_dict()
+    source |= shown.set_index("after")["metadata"].to_dict()
+    server = {"answer": lambda messages: source[messages[-1]["content"].partition("\n\n")[2]]}
+    told = []
     texts, found = asked(
-        run, spark, monkeypatch, "others", about="chunks", answer="name", sample=20
+        run, spark, monkeypatch, "others", server, told, about="chunks", answer="name", sample=20
     )
     assert found.chunks == 20
     assert texts <= {*shown["text"], *shown["after"]}
+    path = run / Path(*NAMED)
+    assert told[-1].startswith("20 of 20 chunks asked about are named") and str(path) in told[-1]
+    assert path.stat().st_mode & 0o077 == 0
+    listed = list(csv.DictReader(path.open()))
+    text = chunks.set_index("chunk_id")["text"]
+    assert [row["digest"] for row in listed] == [
+        hashlib.sha256(text[row["chunk_id"]].encode()).hexdigest() for row in listed
+    ]
+    assert {text[row["chunk_id"]] for row in listed} == texts & {*text}
     # What a model of another name has said of the same release stays.
     record = json.loads((run / "release" / "release.json").read_text())
     told = {r["model"]: r["about"] for r in record["audit"]["language_models"]}
     assert told == {"readers": "documents", "others": "chunks"}
+
+
+def released(run):
+    return [
+        json.loads(line)["text"]
+        for file in sorted((run / "release").glob("chunks*.jsonl"))
+        for line in file.read_text().splitlines()
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("plain_report")
+def test_what_a_model_names_can_be_left_out(finished, spark, monkeypatch, tmp_path):
+    config, result = finished
+    run = tmp_path / "out" / "all"
+    shutil.copytree(result.directory, run)
+    chunks = result.table("chunks").set_index("chunk_id")
+    company = chunks["metadata"].iloc[0]
+    told = []
+    # a model that takes every text for one company's
+    server = {"answer": lambda messages: company}
+    _, found = asked(
+        run, spark, monkeypatch, "one", server, told, about="chunks", answer="name", sample=90
+    )
+    listed = list(csv.DictReader((run / Path(*NAMED)).open()))
+    named = [row["chunk_id"] for row in listed]
+    assert named == sorted(named) and 0 < len(named) == round(found.post.mean * found.chunks)
+    assert {chunks["metadata"][c] for c in named} == {company}
+    path = str(run / Path(*NAMED))
+    assert f"{len(named)} of {found.chunks} chunks" in told[-1] and path in told[-1]
+
+    more = {"output.withhold": path, "ledger.keep_originals": True}
+    again = nes.run(settings(Path(config.input.path), run.parent, **UNATTACKED, **more), spark)
+    assert again.status == "published"
+    before, after = released(Path(result.directory)), released(run)
+    assert len(after) == len(before) - len(named)
+    assert set(after) <= set(before)
+    record = json.loads((run / "release" / "release.json").read_text())
+    assert record["withheld"] == record["chunk_status"]["dropped"] == len(named)
+    assert sum(record["chunk_status"].values()) == len(chunks)
+    # nobody is asked about them again, and what was withheld stays so
+    later, _ = asked(
+        run, spark, monkeypatch, "one", server, about="chunks", answer="name", sample=90
+    )
+    assert not later & {chunks["text"][c] for c in named}
+    longer = [row["chunk_id"] for row in csv.DictReader((run / Path(*NAMED)).open())]
+    assert set(named) <= set(longer)
+    # the ledger has their texts
+    assert invert_release(run, tmp_path / "restored.jsonl") == len(chunks)
+    restored = [json.loads(line) for line in (tmp_path / "restored.jsonl").read_text().splitlines()]
+    assert {row["chunk_id"]: row["text"] for row in restored} == chunks["text"].to_dict()
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ("chunk_id,digest\n{first},{other}\n", "a list for other texts: 1 of its digests"),
+        ("chunk_id\nnobody#00000\n", "lists no chunk of this run"),
+        ("chunk_id\n{all}\n", "lists all chunks: nothing is left to publish"),
+        ("chunk\n{first}\n", "has no column chunk_id; column chunk_id is needed"),
+    ],
+)
+def test_a_list_that_withholds_something_else_is_refused(finished, spark, tmp_path, rows, said):
+    config, result = finished
+    ids = result.table("chunks")["chunk_id"].tolist()
+    path = tmp_path / "listed.csv"
+    path.write_text(rows.format(first=ids[0], other="0" * 64, all="\n".join(ids)))
+    output = config.output.model_copy(update={"withhold": str(path)})
+    context = Context(
+        spark, config.model_copy(update={"output": output}), Store(result.directory), b"", ""
+    )
+    with pytest.raises(InputError, match=f"output.withhold: .*{said}"):
+        withheld_chunks(context)
+
+
+def test_a_list_may_know_chunks_of_other_runs(finished, spark, tmp_path):
+    config, result = finished
+    first, second, *_ = result.table("chunks")["chunk_id"]
+    path = tmp_path / "listed.jsonl"
+    listed = [{"chunk_id": c} for c in (second, first, first, "nobody#00000")]
+    path.write_text("".join(json.dumps(row) + "\n" for row in listed))
+    output = config.output.model_copy(update={"withhold": str(path)})
+    context = Context(
+        spark, config.model_copy(update={"output": output}), Store(result.directory), b"", ""
+    )
+    found = withheld_chunks(context)
+    assert sorted(row["chunk_id"] for row in found.collect()) == sorted([first, second])
+    assert withheld_chunks(Context(spark, config, Store(result.directory), b"", "")) is None

@@ -1,0 +1,51 @@
+"""Chunks that are left out of a release, whatever was exchanged in them."""
+
+from nes_spark.releases.publish_stages import ledger_rows, withhold
+from nes_spark.schemas import EDITS
+from nes_spark.swapping.rewriting import Edit, in_place_of
+
+ROWS = {
+    "a": ("Ada wrote.", "Ivo wrote.", [Edit(0, 3, "Ada", "Ivo", "Person", "Ada", "Ivo")], "z"),
+    "b": ("Una read 𝒳.", "Una read 𝒳.", [], None),
+    "c": ("Gone.", "", list(in_place_of("Gone.", "").edits), "z"),
+    "d": ("It stays.", "It stays.", [], None),
+}
+
+
+def test_listed_chunks_have_no_text_and_come_back_from_the_ledger(spark, partitions):
+    chunks = spark.createDataFrame(
+        [(c, text) for c, (text, *_) in ROWS.items()], "chunk_id string, text string"
+    )
+    assembled = spark.createDataFrame(
+        [
+            (
+                c,
+                "d",
+                "r",
+                0,
+                after,
+                [tuple(vars(e).values()) for e in edits],
+                partner,
+            )
+            for c, (_, after, edits, partner) in ROWS.items()
+        ],
+        "chunk_id string, document_id string, release_document_id string, position int, "
+        f"text string, edits {EDITS}, partner_id string",
+    ).repartition(partitions)
+    listed = spark.createDataFrame([("a",), ("b",), ("c",)], "chunk_id string")
+    found = withhold(assembled, chunks, listed)
+    assert found.columns == assembled.columns
+    rows = {row["chunk_id"]: row.asDict(recursive=True) for row in found.collect()}
+    assert {c: row["text"] for c, row in rows.items()} == {
+        "a": "",
+        "b": "",
+        "c": "",
+        "d": "It stays.",
+    }
+    for c in "abc":  # as treatment drop leaves them
+        assert rows[c]["edits"] == [vars(e) for e in in_place_of(ROWS[c][0], "").edits]
+    assert rows["a"]["partner_id"] == "z" and rows["d"]["edits"] == []
+    kept = {row["chunk_id"]: row for row in ledger_rows(found, chunks, keep_originals=True)}
+    assert [kept[c].get("whole") for c in "abcd"] == ["drop", "drop", "drop", None]
+    assert kept["a"]["edits"][0]["old"] == "Ada wrote."
+    assert [row["edits"] for row in ledger_rows(found, chunks)][:3] == [None, None, None]
