@@ -1,61 +1,21 @@
-"""Tables that a configuration names besides the input, and the list of chunks to leave out."""
+"""The list of chunks to leave out of a release, and that of chunks which a model named."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from nes_spark.errors import InputError
 from nes_spark.logs import LOGGER
+from nes_spark.run.beside import read_beside
 from nes_spark.run.context import Context, finished
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
 #: Chunks that a language model named, below the run folder: which they are tells something of them.
 NAMED = ("sealed", "named.csv")
-
-
-def read_listed(spark: SparkSession, key: str, path: str, columns: Sequence[str]) -> DataFrame:
-    """Read a small table by its ending: .csv, .jsonl or .json, else Parquet.
-
-    Parameters
-    ----------
-    spark : pyspark.sql.SparkSession
-    key : str
-        The configuration's name for it, said in errors.
-    path : str
-    columns : sequence of str
-        Those that must be there.
-
-    Raises
-    ------
-    InputError
-        When it cannot be read or lacks a column.
-    """
-    needed = f"column{'s' * (len(columns) > 1)} {' and '.join(columns)}"
-    reader = spark.read
-    try:
-        if path.endswith(".csv"):
-            frame = reader.csv(path, header=True, multiLine=True, escape='"')
-        elif path.endswith((".jsonl", ".json")):
-            frame = reader.json(path)
-        else:
-            frame = reader.parquet(path)
-    except Exception as error:
-        raise InputError(
-            f"{key}: {path} cannot be read ({type(error).__name__}); give a .csv, "
-            f".jsonl or .parquet table with {needed}"
-        ) from None
-    missing = sorted({*columns} - set(frame.columns))
-    if missing:
-        verb = "are" if len(columns) > 1 else "is"
-        raise InputError(
-            f"{key}: {path} has no column {', '.join(missing)}; {needed} {verb} needed"
-        )
-    return frame
 
 
 def withheld_chunks(context: Context) -> DataFrame | None:
@@ -76,7 +36,7 @@ def withheld_chunks(context: Context) -> DataFrame | None:
     path = context.config.output.withhold
     if path is None:
         return None
-    given = read_listed(context.spark, "output.withhold", path, ["chunk_id"])
+    given = read_beside(context.spark, "output.withhold", path, ["chunk_id"])
     digest = F.col("digest") if "digest" in given.columns else F.lit(None)
     listed = (
         given.select(F.col("chunk_id").cast("string"), digest.cast("string").alias("_told"))

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from nes_spark.errors import InputError
 from nes_spark.releases.choice import Choice
+from nes_spark.run.beside import read_beside
 from nes_spark.run.context import Context, finished
-from nes_spark.run.listed import read_listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -114,7 +114,7 @@ def _read_known(context: Context, key: str, column: str) -> dict[str, list[str]]
     path = getattr(context.config.audit, key)
     if path is None:
         return None
-    frame = read_listed(context.spark, f"audit.{key}", path, ["metadata", column])
+    frame = read_beside(context.spark, f"audit.{key}", path, ["metadata", column])
     rows = frame.select("metadata", column).dropna().toPandas().astype(str)
     found: dict[str, list[str]] = {}
     for metadata, value in sorted(zip(rows["metadata"], rows[column], strict=True)):
