@@ -145,7 +145,6 @@ def test_what_a_model_names_can_be_left_out(finished, spark, monkeypatch, tmp_pa
         ("chunk_id,digest\n{first},{other}\n", "a list for other texts: 1 of its digests"),
         ("chunk_id\nnobody#00000\n", "lists no chunk of this run"),
         ("chunk_id\n{all}\n", "lists all chunks: nothing is left to publish"),
-        ("chunk\n{first}\n", "has no column chunk_id; column chunk_id is needed"),
     ],
 )
 def test_a_list_that_withholds_something_else_is_refused(finished, spark, tmp_path, rows, said):

@@ -90,7 +90,7 @@ def entities(mentions):
     return {c: {entity_of(m) for m in mentions if m.category == c} for c in CATEGORIES}
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(
     a=chunks(),
     b=chunks(),
