@@ -34,6 +34,7 @@ setup: check-java $(STAMP) $(VENV)/.prepared ## Create .venv, install the projec
 # Without it every start of Spark reads its classes from the jars again.
 $(VENV)/.prepared: $(STAMP) | check-java
 	@$(BIN)/nes-spark prepare
+	@$(BIN)/python -m compileall -q -j 0 nes_spark
 	@touch $@
 
 demo: setup ## Run the main job on the bundled demo corpus (report in out/demo)
