@@ -44,8 +44,8 @@ def module_name(root: Path, path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def graph(root: Path) -> dict[str, set[str]]:
-    """Module -> modules of the package that it imports while it runs.
+def graph(root: Path, checking: bool = False) -> dict[str, set[str]]:
+    """Module -> modules of the package that it imports while it runs; `checking`: for types too.
 
     ``from package import name`` leads to the module ``package.name`` where there is one, else to
     the package itself.
@@ -54,7 +54,7 @@ def graph(root: Path) -> dict[str, set[str]]:
     edges: dict[str, set[str]] = {name: set() for name in sources}
     for name, source in sources.items():
         for found in imports(source):
-            if found.checking:
+            if found.checking and not checking:
                 continue
             full = f"{found.module}.{found.name}"
             target = full if full in sources else found.module
@@ -110,3 +110,16 @@ def by_room(edges: dict[str, set[str]]) -> dict[tuple[str, str], list[tuple[str,
             if room(module) != room(other):
                 found.setdefault((room(module), room(other)), []).append((module, other))
     return found
+
+
+def floors(edges: dict[tuple[str, str], list[tuple[str, str]]]) -> dict[str, int]:
+    """Room -> its floor: one above all rooms that it imports from, 1 on the ground."""
+    below: dict[str, set[str]] = {}
+    for upper, lower in edges:
+        below.setdefault(upper, set()).add(lower)
+        below.setdefault(lower, set())
+
+    def floor(name: str) -> int:
+        return 1 + max((floor(other) for other in below[name]), default=0)
+
+    return {name: floor(name) for name in below}

@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 
 import nes_spark
-from tests.layering import by_room, circles, graph, imports, module_name
+from tests.layering import by_room, circles, floors, graph, imports, module_name
 
 ROOT = Path(nes_spark.__file__).parent
 #: Rooms from the ground up; a room imports from rooms of earlier lines, or of its own line's left.
 ORDER = (
     "errors", "lazy", "plain", "showing", "versions", "logs", "scratch", "schemas", "rowhash",
     "tracking", "workers", "sharing", "session", "failures",
-    "store", "patterns", "config",
+    "store", "config",
     "embedding", "text", "entities", "mixture", "swapping", "risk", "utility", "releases", "audit",
     "demo", "report", "building", "run", "compare",
     "starting",
@@ -20,7 +20,7 @@ ORDER = (
 )  # fmt: skip
 #: Doors and ground: what may lie at the top of the package.
 TOP = {
-    "__init__", "cli", "doctor", "errors", "failures", "lazy", "logs", "patterns", "plain",
+    "__init__", "cli", "doctor", "errors", "failures", "lazy", "logs", "plain",
     "rowhash", "schemas", "scratch", "session", "sharing", "showing", "store", "tracking",
     "versions", "workers",
 }  # fmt: skip
@@ -44,6 +44,19 @@ def test_doors_and_ground_alone_lie_at_the_top():
 
 def test_no_circle(edges):
     assert circles(edges) == []
+
+
+def test_no_circle_and_few_floors_with_the_imports_for_types_too():
+    drawn = graph(ROOT, checking=True)
+    assert circles(drawn) == []
+    found = by_room({name: others for name, others in drawn.items() if name != nes_spark.__name__})
+    height = floors({pair: why for pair, why in found.items() if "face" not in pair})
+    assert max(height.values()) <= 12, sorted(height.items(), key=lambda one: one[1])
+
+
+def test_floors_are_counted():
+    chain = {("c", "b"): [], ("b", "a"): [], ("c", "a"): [], ("d", "a"): []}
+    assert floors(chain) == {"a": 1, "b": 2, "c": 3, "d": 2}
 
 
 def test_nothing_looks_upwards(edges):

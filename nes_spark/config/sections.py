@@ -29,8 +29,8 @@ from pydantic import (
 
 from nes_spark.config.faults import describe_fault, set_dotted
 from nes_spark.config.limits import oversized
+from nes_spark.config.patterns import check_pattern
 from nes_spark.errors import ConfigError
-from nes_spark.patterns import check_pattern
 
 #: Category names stand in tables, file names, metrics and, joined with "+", in combinations.
 CATEGORY_NAME = re.compile(r"[^\W\d_][\w -]{0,39}")

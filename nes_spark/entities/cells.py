@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from nes_spark.patterns import Pattern
+from nes_spark.config.patterns import Pattern
 
 SEPARATOR = " & "
 

@@ -24,12 +24,44 @@ if TYPE_CHECKING:
 
     from nes_spark.embedding import EmbedderSpec
     from nes_spark.mixture import MixtureModel
-    from nes_spark.run.earlier import Taken
     from nes_spark.tracking import Tracker
 
 ALL_PERIODS = "all"
 #: Spark's own messages, which quote values of rows; kept only when a run fails.
 SPARK_LOG = ("stages", "spark.log")
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What a stage took of an earlier run.
+
+    Attributes
+    ----------
+    made_with : str
+        The units key of the output: digest of all that a part depends on besides its unit.
+    units : int
+        Units taken.
+    of : int
+        All units.
+    what : str
+        Plural of a unit, e.g. ``documents``.
+    origin : str
+        Name of the earlier run; empty where nothing was taken.
+    """
+
+    made_with: str
+    units: int
+    of: int
+    what: str
+    origin: str
+
+    @property
+    def share(self) -> str:
+        """How many of how many; empty where none were."""
+        return f"{self.units:,} of {self.of:,} {self.what} taken" if self.units else ""
+
+    def __str__(self) -> str:
+        return f"{self.share} from {self.origin}" if self.units else ""
 
 
 @dataclass

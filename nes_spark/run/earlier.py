@@ -13,15 +13,11 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from nes_spark.errors import ConfigError
 from nes_spark.logs import LOGGER
+from nes_spark.run.context import Context, Taken
 from nes_spark.store import Store
-
-if TYPE_CHECKING:
-    from nes_spark.run.context import Context
 
 PREVIOUS = "previous"
 #: Where tables lie that this run replaces, below the run folder: a run folder of its own.
@@ -32,39 +28,6 @@ OWN = "before"
 UNITS = {"chunks": "documents", "recognised": "chunks", "embeddings": "chunks"}
 #: Key of a manifest's details.
 TAKEN = "taken"
-
-
-@dataclass(frozen=True)
-class Taken:
-    """What a stage took of an earlier run.
-
-    Attributes
-    ----------
-    made_with : str
-        The units key of the output: digest of all that a part depends on besides its unit.
-    units : int
-        Units taken.
-    of : int
-        All units.
-    what : str
-        Plural of a unit, e.g. ``documents``.
-    origin : str
-        Name of the earlier run; empty where nothing was taken.
-    """
-
-    made_with: str
-    units: int
-    of: int
-    what: str
-    origin: str
-
-    @property
-    def share(self) -> str:
-        """How many of how many; empty where none were."""
-        return f"{self.units:,} of {self.of:,} {self.what} taken" if self.units else ""
-
-    def __str__(self) -> str:
-        return f"{self.share} from {self.origin}" if self.units else ""
 
 
 def taken_by(store: Store) -> dict[str, Taken]:

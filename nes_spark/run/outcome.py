@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from nes_spark.mixture import MixtureModel
-    from nes_spark.run.earlier import Taken
+    from nes_spark.run.context import Taken
     from nes_spark.run.findings import Findings
 
 

@@ -18,12 +18,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nes_spark.errors import ConfigError
-from nes_spark.run.context import Context, finished, read_models
+from nes_spark.run.context import Context, Taken, finished, read_models
 from nes_spark.run.earlier import (
     PREVIOUS,
     TAKEN,
     UNITS,
-    Taken,
     earlier_periods,
     find_earlier,
     set_aside,

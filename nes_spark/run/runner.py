@@ -305,7 +305,8 @@ def _advance(
 def _report_stage(
     context: Context, stage: Stage, progress: Progress, seconds: float, note: str
 ) -> None:
-    from nes_spark.run.earlier import TAKEN, Taken
+    from nes_spark.run.context import Taken
+    from nes_spark.run.earlier import TAKEN
 
     rows: dict[str, int] = {}
     facts: dict[str, Any] = {}

@@ -18,9 +18,9 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from nes_spark.config import IdentifierKind, IdentifiersConfig
+from nes_spark.config.patterns import Pattern
 from nes_spark.config.sections import METADATA_KIND, PHONE_REGIONS, default_kinds
 from nes_spark.errors import ConfigError
-from nes_spark.patterns import Pattern
 from nes_spark.text.addresses import email_spans, url_spans
 from nes_spark.text.forms import (
     ANY,

@@ -385,7 +385,7 @@ def test_looking_near_marks_only_misses_no_address(text):
 
 
 def test_a_pattern_that_backtracks_for_ever_ends_with_a_line(monkeypatch):
-    from nes_spark import patterns
+    from nes_spark.config import patterns
     from nes_spark.config.sections import IdentifierKind
     from nes_spark.errors import ConfigError
     from nes_spark.text.matching import Matcher

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nes_spark.config.patterns import Pattern, check_pattern
 from nes_spark.errors import ConfigError
-from nes_spark.patterns import Pattern, check_pattern
 
 PATTERNS = [r"\bNo\. \d+", r"[A-Z]{2}-\d{3,}", r"(?i)case\s+\w+", r"(\w)\1", r"^x|y$", r"a*"]
 
