@@ -118,7 +118,7 @@ def test_same_seed_same_release_whatever_order_and_partitions(finished, spark, t
     config = settings(corpus, tmp_path / "out", **UNATTACKED)
     # as in a session of a user: adaptive, and several partitions a shuffle
     with (
-        setting_of(spark, "spark.sql.shuffle.partitions", 3),
+        setting_of(spark, "spark.sql.shuffle.partitions", 2),
         setting_of(spark, "spark.sql.adaptive.enabled", "true"),
     ):
         other = nes.run(config, spark)
