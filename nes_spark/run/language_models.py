@@ -241,7 +241,7 @@ def _ask(
         # A document has many partners: which documents exchanged names is not allowed for there.
         swaps = None if asked.about == "documents" else final
         results = summarize_audit(context.table("language_predictions"), asked, swaps)
-    if asked.about != "documents":
+    if asked.about != "documents" and asked.answer != "period":
         named, told = list_named(context)
         if named:
             tell(

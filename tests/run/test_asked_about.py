@@ -105,6 +105,10 @@ def test_what_a_model_names_can_be_left_out(finished, spark, monkeypatch, tmp_pa
     chunks = result.table("chunks").set_index("chunk_id")
     company = chunks["metadata"].iloc[0]
     told = []
+    # who tells when a text is from names nobody
+    when = {"answer": lambda messages: "2031Q2"}
+    asked(run, spark, monkeypatch, "when", when, told, about="chunks", answer="period", sample=5)
+    assert not (run / Path(*NAMED)).exists() and not any("named" in line for line in told)
     # a model that takes every text for one company's
     server = {"answer": lambda messages: company}
     _, found = asked(
