@@ -48,6 +48,7 @@ def test_takes_lists_of_plain_floats_and_shows_one(model, uri):
     assert loaded.predict(example).equals(found)
 
 
+@pytest.mark.slow  # workers of Spark load it in the next test, and agree as exactly
 def test_loads_in_a_fresh_process_and_agrees_bit_for_bit(model, uri):
     x = model.sample(20, seed=3).astype(np.float32)
     code = (
