@@ -280,7 +280,7 @@ def _others(store: Store, record: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _released(context: Context, choice: Choice) -> DataFrame:
-    """Return every chunk that is published, with its text and partner, as one draw."""
+    """Return every chunk as released, those withheld too, with text and partner, as one draw."""
     from pyspark.sql import functions as F
 
     from nes_spark.releases.publish_stages import chosen_rewrites
@@ -288,7 +288,7 @@ def _released(context: Context, choice: Choice) -> DataFrame:
 
     rewrites, combination = context.table("rewrites"), choice.combination.name
     mine = chosen_rewrites(rewrites, choice.setting, combination, choice.n_swaps, choice.draw)
-    assembled = assemble_texts(context, choice, mine)
+    assembled = assemble_texts(context, choice, mine, withheld=None)
     return assembled.where("text <> ''").select(
         F.lit(0).alias("draw"), "chunk_id", "text", "partner_id"
     )

@@ -148,6 +148,8 @@ class Publication:
     rewritten, assembled : pyspark.sql.DataFrame
         Rows of ``rewrites`` that the release is made of; every chunk as it is released. Persisted
         until :meth:`free`.
+    withheld : pyspark.sql.DataFrame or None
+        Chunks that ``output.withhold`` lists; None without a list.
     figures, statuses : dict
         Counts of the corpus; status -> chunks.
     audit, findings : Audit, Findings
@@ -182,6 +184,7 @@ class Publication:
     models: dict[str, MixtureModel] = field(init=False)
     rewritten: DataFrame = field(init=False)
     assembled: DataFrame = field(init=False)
+    withheld: DataFrame | None = field(init=False)
     figures: dict[str, Any] = field(init=False)
     statuses: dict[str, int] = field(init=False)
     audit: Audit = field(init=False)
@@ -319,7 +322,9 @@ def choose_candidate(
     return candidates, choice
 
 
-def assemble_texts(context: Context, choice: Choice, rewritten: DataFrame) -> DataFrame:
+def assemble_texts(
+    context: Context, choice: Choice, rewritten: DataFrame, withheld: DataFrame | None
+) -> DataFrame:
     """Return every chunk as it is released.
 
     Parameters
@@ -329,17 +334,13 @@ def assemble_texts(context: Context, choice: Choice, rewritten: DataFrame) -> Da
         The release.
     rewritten : pyspark.sql.DataFrame
         Its rows of table ``rewrites``, one a swapped chunk.
+    withheld : pyspark.sql.DataFrame or None
+        What ``output.withhold`` lists (:func:`nes_spark.run.listed.withheld_chunks`).
 
     Returns
     -------
     pyspark.sql.DataFrame
-        As :func:`nes_spark.releases.publish_stages.assemble`; what ``output.withhold`` lists has no
-        text.
-
-    Raises
-    ------
-    InputError
-        When that list is none for this run.
+        As :func:`nes_spark.releases.publish_stages.assemble`; what is withheld has no text.
     """
     from nes_spark.releases.publish_stages import assemble, withhold
     from nes_spark.swapping.stages import apply_must_change
@@ -365,8 +366,7 @@ def assemble_texts(context: Context, choice: Choice, rewritten: DataFrame) -> Da
         context.secret,
         alone=config.output.publish == "chunks",
     )
-    listed = withheld_chunks(context)
-    return assembled if listed is None else withhold(assembled, chunks, listed)
+    return assembled if withheld is None else withhold(assembled, chunks, withheld)
 
 
 def assemble_release(publication: Publication) -> None:
@@ -390,8 +390,10 @@ def assemble_release(publication: Publication) -> None:
             choice.draw,
         )
     )
+    listed = withheld_chunks(context)
+    publication.withheld = None if listed is None else publication.hold(listed)
     publication.assembled = publication.hold(
-        assemble_texts(context, choice, publication.rewritten), on_disk=True
+        assemble_texts(context, choice, publication.rewritten, publication.withheld), on_disk=True
     )
     with progress.part("release", "status", "account for every chunk"):
         if choice.swapped:
@@ -695,8 +697,8 @@ def _record(publication: Publication, language_models: list[dict[str, Any]]) -> 
             found["public_words"] = plain(by_words, missing=True)
     if "given_spans" in figures:
         found["given_spans"] = figures["given_spans"]
-    if (listed := withheld_chunks(context)) is not None:
-        found["withheld"] = listed.count()
+    if publication.withheld is not None:
+        found["withheld"] = publication.withheld.count()
     if publication.coverage is not None:
         found["coverage"] = plain(publication.coverage.to_dict("records"))
     if choice.combination.unit:  # a run with one unit says nothing of it
