@@ -42,12 +42,17 @@ MAX_PAIRED = 40
 
 
 def feature(category: str, entity: str) -> str:
-    """Return the feature of a single entity; case and white space do not matter.
+    """Return the feature of a single entity; case and white space do not matter."""
+    return f"{category}{FIELD}{' '.join(entity.casefold().split())}"
 
-    Of a term the word: whoever reads it does not see what it was taken for.
+
+def _features_of_entity(category: str, entity: str) -> list[str]:
+    """Return the features of a single entity: of a term its words, otherwise one.
+
+    Whoever reads a term does not see what it was taken for, nor that its words are one.
     """
-    name = term_word(entity) if category == TERM else entity
-    return f"{category}{FIELD}{' '.join(name.casefold().split())}"
+    names = term_word(entity).split() if category == TERM else [entity]
+    return [feature(category, name) for name in names]
 
 
 def features_of(
@@ -70,11 +75,12 @@ def features_of(
     """
     singles = sorted(
         {
-            feature(category, entity)
+            name
             for category, values in entities.items()
             if category not in hidden
             for entity in values or ()
             if entity
+            for name in _features_of_entity(category, entity)
         }
     )
     if not pairs:

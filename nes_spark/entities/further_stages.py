@@ -17,6 +17,7 @@ from nes_spark.entities.terms import (
     Ability,
     Usage,
     abilities,
+    compounds,
     kin_of,
     stem,
     term_entity,
@@ -31,10 +32,12 @@ if TYPE_CHECKING:
 _PLACES = (
     "`document_id` string, `metadata` string, `chunk_id` string, `start` int, `end` int, "
     "`surface` string, `word` string, `stem` string, `use` string, `predicate` boolean, "
-    "`bare` boolean, `counted` boolean, `modifies` boolean"
+    "`bare` boolean, `counted` boolean, `modifies` boolean, `follows` boolean"
 )
 _PLACE_COLUMNS = [part.split("`")[1] for part in _PLACES.split(", ")]
 _USAGE = [field.name for field in fields(Usage)]
+#: What is told of a term until those of the document are chosen.
+_FOUND = ("document_id", "metadata", "stem")
 _ABILITY = ", ".join(f"`{name}` boolean" for name in Ability._fields)
 
 
@@ -115,9 +118,10 @@ def find_terms(
 
     places = keep(_with_mentions(chunks, mentions).mapInPandas(_places, _PLACES))
     able = _abilities(places)
+    told = ", ".join(f"`{name}` string" for name in _FOUND)
     found = keep(
         places.join(able, ["stem", "word"]).mapInPandas(
-            _entities, "document_id string, metadata string, stem string, " + MENTIONS.ddl
+            _entities, f"{told}, `follows` boolean, {MENTIONS.ddl}"
         )
     )
     total = chunks.agg(F.countDistinct("metadata").alias("total"))
@@ -144,7 +148,14 @@ def find_terms(
         return pd.DataFrame(rows, columns=["document_id", "stem"])  # no row: still columns of text
 
     terms = counts.groupBy("document_id").applyInPandas(choose, "document_id string, stem string")
-    return found.join(terms, ["document_id", "stem"]).select(*MENTIONS.names)
+    together = (
+        found.join(terms, ["document_id", "stem"])
+        .groupBy("chunk_id")
+        .agg(
+            F.collect_list(F.struct("start", "end", "surface", "entity", "follows")).alias("found")
+        )
+    )
+    return together.mapInPandas(_joined, MENTIONS.ddl)
 
 
 def terms_as_own_names(cells: DataFrame) -> DataFrame:
@@ -182,6 +193,7 @@ def _places(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
                 (
                     document_id, metadata, chunk_id, p.start, p.end, text[p.start : p.end],
                     p.word, stem(p.word), p.use, p.predicate, p.bare, p.counted, p.modifies,
+                    p.follows,
                 )
                 for p in term_uses(text, _spans(spans))
             ]  # fmt: skip
@@ -222,9 +234,7 @@ def _abilities(places: DataFrame) -> DataFrame:
 def _entities(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
     """Say what the entity of each place is, and leave out those of no term."""
     for batch in batches:
-        out = batch[
-            ["document_id", "metadata", "stem", "chunk_id", "surface", "start", "end"]
-        ].copy()
+        out = batch[[*_FOUND, "follows", "chunk_id", "surface", "start", "end"]].copy()
         out["category"] = TERM
         out["entity"] = [
             term_entity(word, use, Ability(*map(bool, able)), bool(modifies))
@@ -232,8 +242,20 @@ def _entities(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
                 ["word", "use", "modifies", *Ability._fields]
             ].itertuples(index=False)
         ]
-        columns = ["document_id", "metadata", "stem", *MENTIONS.names]
-        yield out.loc[out["entity"] != "", columns]
+        yield out.loc[out["entity"] != "", [*_FOUND, "follows", *MENTIONS.names]]
+
+
+def _joined(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    """Make one mention of terms that stand together; columns of MENTIONS come out."""
+    for batch in batches:
+        rows: list[tuple[Any, ...]] = []
+        for chunk_id, found in zip(batch["chunk_id"], batch["found"], strict=True):
+            terms = [Mention(t["start"], t["end"], TERM, t["surface"], t["entity"]) for t in found]
+            rows += [
+                (chunk_id, m.category, m.surface, m.entity, m.start, m.end)
+                for m in compounds(terms, {t["start"] for t in found if t["follows"]})
+            ]
+        yield pd.DataFrame(rows, columns=MENTIONS.names)
 
 
 def _with_mentions(chunks: DataFrame, mentions: DataFrame) -> DataFrame:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 #: Words, abbreviations and units of general use.
 GENERAL = Path(__file__).parent / "data" / "general.txt"
+#: Words that set no document apart, and phrases whose words read well nowhere else.
+EVERYDAY = Path(__file__).parent / "data" / "everyday.txt"
 
 
 def read_lists(path: Path) -> dict[str, list[str]]:

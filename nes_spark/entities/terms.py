@@ -31,16 +31,17 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nes_spark.entities.distinctive import DEMONYMS, FUNCTION_WORDS
-from nes_spark.entities.lists import GENERAL, read_lists
+from nes_spark.entities.lists import EVERYDAY, GENERAL, read_lists
 from nes_spark.entities.mentions import Mention, placeholder_spans
 from nes_spark.entities.wordforms import (
     Kind,
@@ -104,7 +105,23 @@ _PHRASES = re.compile(
     r"|under the (?:auspices|guise|umbrella) of|points? of view|states? of the art|rules? of thumb"
     r"|word of mouth|peace of mind|frame of mind|food for thought|game[- ]changers?"
     r"|(?:accounts?|notes?|loans?) (?:receivable|payable)s?|goodwill|work in (?:process|progress)"
-    r"|health and safety|safety and health|wear and tear|trial and error|supply and demand)\b",
+    r"|health and safety|safety and health|wear and tear|trial and error|supply and demand"
+    r"|(?:bear|bears|bearing|bore|borne) fruits?|low[- ]hanging fruits?|fruits? of|smash hits?"
+    r"|(?:a|the|wide|broad) (?:variety|range|number|host|wealth) of|definitive agreements?"
+    r"|(?:supply|value|cold)[- ]chains?|balance sheets?"
+    r"|shelter(?:ing)?[- ](?:in|at)[- ](?:place|home)"
+    r"|(?:stay|work)(?:ing)?[- ](?:at|from)[- ]home|social(?:ly)? distanc(?:ing|ed)"
+    r"|personal protective equipment|curbside pick[- ]?ups?|perfect storms?|dry powder"
+    r"|light at the end of the tunnel|tip of the iceberg|silver linings?|green shoots"
+    r"|(?:long|short) hauls?|crystal[- ]ball|ripple effects?|ebbs? and flows?|black swans?"
+    r"|double[- ]edged swords?|sweet spots?|white spaces?|(?:top|bottom)[- ]lines?|cash flows?"
+    r"|on the (?:ground|table|road|street)|off the table|across the board|around the clock"
+    r"|(?:rain or shine|bumps? in the road|hit the ground running|bricks?[- ]and[- ]mortar)"
+    r"|joint ventures?|run[- ]rates?|(?:interest|exchange|tax) rates?|task[- ]forces?"
+    r"|safe harbou?rs?"
+    r"|blue[- ]chips?|state[- ]of[- ]emergency|natural disasters?|acts? of god|best practices?"
+    r"|common (?:stock|shares?|sense)|proof of concept|(?:net )?asset value|net worth"
+    r"|intellectual property|human (?:resources|capital)|real[- ]time|due course)\b",
     re.IGNORECASE,
 )
 #: A number behind a word that it numbers ("tier 1", "phase two").
@@ -160,6 +177,11 @@ _GENERAL = word_set(
     "vast appendix background course globe hmm housekeeping madam occasion occasions plus sir sure "
     "topic topics trillion whilst yeah yes"
 )
+#: Words of judging, planning, accounts and the like: in each other's place they break a sentence,
+#: and nobody looks for them.
+_LISTS = read_lists(EVERYDAY)
+_LETTERS = frozenset(_LISTS.pop("LETTERS"))
+_EVERYDAY = frozenset(chain.from_iterable(_LISTS.values()))
 #: Plural -> singular, the first that fits; and words that only look like plurals.
 _PLURALS = (("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("s", ""))
 _SINGULAR = ("ss", "us", "is")
@@ -226,6 +248,8 @@ def term_places(text: str, mentions: Iterable[Mention] = ()) -> list[tuple[int, 
             low in _NEVER
             or low in _REPORTING
             or low in _GENERAL
+            or low in _EVERYDAY
+            or stem(low) in _EVERYDAY
             or _ADVERB.fullmatch(low)
             or len(low) != len(word)
             or word[1:] != low[1:]
@@ -239,6 +263,7 @@ def term_places(text: str, mentions: Iterable[Mention] = ()) -> list[tuple[int, 
         for match in _CAPITALS.finditer(text)
         if (match.group().rstrip("0123456789") not in _CURRENCIES or match.group().isalpha())
         and match.group().lower() not in _REPORTING | _GENERAL
+        and stem(match.group()) not in _LETTERS
     ]
     free, at = [], 0
     for start, end, word in sorted(out):
@@ -271,6 +296,8 @@ class Place:
         Whether a number stands before it.
     modifies : bool
         Whether it stands before what may be the noun of its phrase.
+    follows : bool
+        Whether another such place comes right before it, one space between.
     """
 
     start: int
@@ -281,6 +308,7 @@ class Place:
     bare: bool | None = None
     counted: bool = False
     modifies: bool = False
+    follows: bool = False
 
 
 def term_uses(text: str, mentions: Iterable[Mention] = ()) -> list[Place]:
@@ -291,31 +319,85 @@ def term_uses(text: str, mentions: Iterable[Mention] = ()) -> list[Place]:
     >>> [(p.word, p.use) for p in term_uses("The clinical tests of tags are promising.")]
     [('clinical', 'adjective'), ('tests', 'noun'), ('tags', 'noun'), ('promising', '')]
     """
-    out, words = [], Words(text)
+    out: list[Place] = []
+    words, last = Words(text), -1
     for start, end, word in term_places(text, mentions):
+        follows = last + 1 == start and text[last] == " "
+        last = end
         if in_capitals(word) or is_people(word):
-            out.append(Place(start, end, word, "noun", counted=words.is_counted(start)))
+            counted = words.is_counted(start)
+            out.append(Place(start, end, word, "noun", counted=counted, follows=follows))
             continue
         slot = words.slot(start)
         use = use_of(word, slot)
         bare = words.is_bare(start) if use == "noun" else None
         counted = words.is_counted(start)
         modifies = slot in ("inside", "modifier")
-        out.append(Place(start, end, word, use, slot == "predicate", bare, counted, modifies))
+        predicate = slot == "predicate"
+        out.append(Place(start, end, word, use, predicate, bare, counted, modifies, follows))
     return out
 
 
 def term_word(entity: str) -> str:
-    """Return the word of a term's entity.
+    """Return the word of a term's entity, or the words of a compound.
 
     Examples
     --------
-    >>> term_word("cement"), term_word("solar/adjective")
-    ('cement', 'solar')
+    >>> term_word("cement"), term_word("solar/adjective"), term_word("wind turbine/modifier")
+    ('cement', 'solar', 'wind turbine')
     """
     for mark in _MARKS:
         entity = entity.removesuffix(mark)
     return entity
+
+
+def compounds(mentions: Iterable[Mention], follows: Container[int]) -> list[Mention]:
+    """Make one term of terms that stand together, what modifies with its noun.
+
+    "Narrow bodies" in the place of "mattresses" makes a sentence; an adjective in the place of the
+    one word and a noun in that of the other make one only by chance. A compound is of the form of
+    its last word. Names of peoples and units are left alone.
+
+    Parameters
+    ----------
+    mentions : iterable of Mention
+        The terms of one text.
+    follows : container of int
+        Starts of those right behind another place, see :class:`Place`.
+
+    Returns
+    -------
+    list of Mention
+        By start.
+
+    Examples
+    --------
+    >>> wind = Mention(0, 4, TERM, "Wind", "wind/modifier")
+    >>> [m.entity for m in compounds([wind, Mention(5, 12, TERM, "tunnels", "tunnels")], {5})]
+    ['wind tunnels']
+    """
+    out: list[Mention] = []
+    for mention in sorted(mentions, key=lambda m: m.start):
+        last = out[-1] if out else None
+        if (
+            last is None
+            or mention.start not in follows
+            or last.end + 1 != mention.start
+            or not _joins(last.entity, mention.entity)
+        ):
+            out.append(mention)
+            continue
+        surface = f"{last.surface} {mention.surface}"
+        entity = f"{term_word(last.entity)} {mention.entity}"
+        out[-1] = Mention(last.start, mention.end, mention.category, surface, entity)
+    return out
+
+
+def _joins(first: str, second: str) -> bool:
+    """Whether a term and the one behind it are one."""
+    if form_of(first) not in ("adjective", "modifier", "letters"):
+        return False
+    return not second.endswith(_UNIT) and not is_people(term_word(second))
 
 
 @dataclass
@@ -488,8 +570,13 @@ def term_entity(word: str, use: Use, able: Ability, modifies: bool = False) -> s
 
 
 def in_capitals(word: str) -> bool:
-    """Whether a term is written in capitals, the plural's s aside."""
+    """Whether a term is written in capitals, the plural's s aside; of a compound its last word."""
+    word = _last_word(word)
     return word[:2].isupper() or word[1:2].isupper()
+
+
+def _last_word(words: str) -> str:
+    return words.rpartition(" ")[2]
 
 
 def is_people(word: str) -> bool:
@@ -506,7 +593,7 @@ def is_people(word: str) -> bool:
 
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
-    """Return what the singular and the plural of a word share.
+    """Return what the singular and the plural of a word share; of a compound its last word.
 
     Examples
     --------
@@ -515,9 +602,10 @@ def stem(word: str) -> str:
     """
     if in_capitals(word):
         return word.removesuffix("s")
-    if len(word) > 3 and not word.endswith(_SINGULAR):
+    length = len(_last_word(word))
+    if length > 3 and not word.endswith(_SINGULAR):
         for ending, singular in _PLURALS:
-            if word.endswith(ending) and len(word) > len(ending) + 1:
+            if word.endswith(ending) and length > len(ending) + 1:
                 return word[: -len(ending)] + singular
     return word
 
@@ -525,19 +613,45 @@ def stem(word: str) -> str:
 def kin_of(entity: str) -> list[str]:
     """Return every entity that is the same word as a term: singular and plural, however it is used.
 
-    What no donor may give back to a document that has one of them.
+    Of a compound those of each of its words, and of itself. What no donor may give back to a
+    document that has one of them (:func:`may_give`).
 
     Examples
     --------
     >>> [e for e in kin_of("tires/adjective") if "/" not in e], "tire/mass" in kin_of("tires")
     (['tire', 'tirees', 'tires'], True)
     """
-    word = term_word(entity)
-    base = stem(word)
-    forms = {word: None, base: None, f"{base}s": None}
-    if not in_capitals(word):
-        forms |= {f"{base}es": None, **({f"{base[:-1]}ies": None} if base.endswith("y") else {})}
+    words = term_word(entity)
+    forms: set[str] = set()
+    for word in {words, *words.split()}:
+        base = stem(word)
+        forms |= {word, base, f"{base}s"}
+        if not in_capitals(word):
+            forms |= {f"{base}es", *([f"{base[:-1]}ies"] if base.endswith("y") else ())}
     return [form + mark for form in sorted(forms) for mark in ("", *_MARKS)]
+
+
+def may_give(terms: Iterable[str], barred: Collection[str]) -> set[str]:
+    """Return the terms that a donor may give a chunk.
+
+    Parameters
+    ----------
+    terms : iterable of str
+        Entities.
+    barred : collection of str
+        Entities, with their kin (:func:`kin_of`). A compound of one of these words is barred too.
+
+    Examples
+    --------
+    >>> sorted(may_give(["wide bodies", "cement", "kilns"], {*kin_of("narrow body"), "kilns"}))
+    ['cement']
+    """
+    return {
+        term
+        for term in terms
+        if term not in barred
+        and not (" " in term and any(word in barred for word in term_word(term).split()))
+    }
 
 
 def weight(count: int, documents: int, total: int) -> float:
@@ -646,7 +760,7 @@ def term_mentions(
     mentions: Iterable[Mention] = (),
     able: Mapping[str, Ability] | None = None,
 ) -> list[Mention]:
-    """Return the places of a document's terms in a text as mentions.
+    """Return the places of a document's terms in a text as mentions, :func:`compounds` as one.
 
     Parameters
     ----------
@@ -661,14 +775,17 @@ def term_mentions(
     """
     known = frozenset(terms)
     whatever = NO_TERM if able is not None else Ability(noun=True, adjective=True)
-    out = []
+    out: list[Mention] = []
+    follows: set[int] = set()
     for place in term_uses(text, mentions):
         if stem(place.word) in known:
             what = (able or {}).get(place.word, whatever)
             if entity := term_entity(place.word, place.use, what, place.modifies):
                 surface = text[place.start : place.end]
                 out.append(Mention(place.start, place.end, TERM, surface, entity))
-    return out
+                if place.follows:
+                    follows.add(place.start)
+    return compounds(out, follows)
 
 
 @lru_cache(maxsize=65_536)
@@ -703,6 +820,7 @@ def form_of(term: str) -> str:
         return "units" if in_capitals(word) or "plural" in kinds_of(word) else "unit"
     if is_people(term):
         return "people" if form_of(term.lower()) == "noun" else "plural"
+    term = _last_word(term)
     if in_capitals(term):
         return "letters" if not term.endswith("s") else "plural"
     return "plural" if "plural" in kinds_of(term) else "noun"
@@ -818,6 +936,21 @@ def _same_roots(first: Sequence[str], second: Sequence[str]) -> NDArray[np.bool_
     return found
 
 
+def _akin_table(first: Sequence[str], second: Sequence[str]) -> NDArray[np.bool_]:
+    """:func:`akin` of all pairs of two lists of terms; of compounds any of their words."""
+    stems, begins = [], []
+    for terms in (first, second):
+        words = [term_word(term).lower().split() for term in terms]
+        stems.append([stem(word) for of_one in words for word in of_one])
+        begins.append(np.cumsum([0, *map(len, words)])[:-1])
+    found = _same_roots(*stems)
+    if len(stems[0]) > len(first):
+        found = np.logical_or.reduceat(found, begins[0], axis=0)
+    if len(stems[1]) > len(second):
+        found = np.logical_or.reduceat(found, begins[1], axis=1)
+    return found
+
+
 class TermSimilarity:
     """How well one term stands in the place of another.
 
@@ -864,7 +997,7 @@ class TermSimilarity:
         return self._people[term]
 
     def _is_person(self, term: str) -> bool:
-        word = term_word(term)
+        word = _last_word(term_word(term))
         if form_of(term) == "adjective" or not _WHO_ENDS.fullmatch(word):
             return False
         if self._who is None:
@@ -896,7 +1029,6 @@ class TermSimilarity:
         forms = np.array([of_form[form_of(a)] for a in first])
         ours_who, theirs_who = ([self.is_person(t) for t in terms] for terms in (first, second))
         other = np.not_equal.outer(ours_who, theirs_who)
-        stems = [[stem(term_word(t).lower()) for t in terms] for terms in (first, second)]
-        kin = _same_roots(*stems)
+        kin = _akin_table(first, second)
         near = 2.0 * forms + np.round(cosine * 2**20) / 2**20
         return near - _WHO_COST * other - _AKIN_COST * kin

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from nes_spark.entities.combination import Combination
 from nes_spark.entities.quantities import likeness_of
+from nes_spark.entities.terms import TERM, may_give
 from nes_spark.errors import parameter_error
 from nes_spark.swapping.codes import Ints, Mask, codes_of
 from nes_spark.swapping.constraints import (
@@ -886,7 +887,7 @@ def _left_over(
                         None if other is None else has[other] | own[other],
                     ),
                     [
-                        (units.ids[rows[d]], has[rows[d]] - barred[i])
+                        (units.ids[rows[d]], giveable(has[rows[d]], barred[i], category))
                         for d in donors.get(k, ())
                     ],
                     treat_digest(
@@ -915,6 +916,21 @@ def reasons(
     if status or partner is None:
         return dict.fromkeys(entities, status or NO_PARTNER)
     return {e: SHARED if e in partner else SURPLUS for e in entities}
+
+
+def giveable(names: Iterable[str], barred: Collection[str], category: str) -> set[str]:
+    """Return those of a donor's names that a unit may take.
+
+    Parameters
+    ----------
+    names : iterable of str
+    barred : collection of str
+        Names of the unit, of its document and of its partner.
+    category : str
+        A term is barred with every compound of it
+        (:func:`~nes_spark.entities.terms.may_give`).
+    """
+    return may_give(names, barred) if category == TERM else set(names).difference(barred)
 
 
 def treated_names(

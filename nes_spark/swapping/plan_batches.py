@@ -27,6 +27,7 @@ from nes_spark.swapping.layers import (
 )
 from nes_spark.swapping.likeness import similarities_for
 from nes_spark.swapping.plan import (
+    giveable,
     layer_exchange,
     mean_direction,
     reasons,
@@ -244,7 +245,7 @@ def treat_batches(
                 barred = barred | theirs
             why = reasons(left, row["status"], partner)
             donors = [
-                (d["donor"], set(d["names"] or ()) - barred)
+                (d["donor"], giveable(d["names"] or (), barred, row["category"]))
                 for d in sorted(row["donors"] or (), key=lambda d: d["position"])
             ]
             head = {"setting": row["setting"], "unit": drawing.unit, "draw": row["draw"]}

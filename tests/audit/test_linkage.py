@@ -20,6 +20,11 @@ def test_features_are_singles_and_pairs():
     assert features_of({"Org": ["b", "c"]}, pairs=False) == ["Org\x1fb", "Org\x1fc"]
 
 
+def test_who_reads_a_compound_sees_its_words():
+    seen = features_of({"Term": ["Wind tunnels/modifier", "wind"], "Org": ["a b"]}, pairs=False)
+    assert seen == ["Org\x1fa b", "Term\x1ftunnels", "Term\x1fwind"]
+
+
 def test_pairs_are_bounded_by_a_choice_of_entities():
     many = [f"e{i:03d}" for i in range(100)]
     first = {f for f in features_of({"Org": many}) if linkage.is_pair(f)}

@@ -14,7 +14,7 @@ TEXTS = {
     "d#0": "Thank you.",
     # said by six of fourteen, scattered as by chance
     **{f"{name}#0": "The role went well." for name in "efghi"},
-    "j#0": "The role went well, a role for cement orders of brakes, and the brakes.",
+    "j#0": "The role went well, a role for cement tools of brakes, and the brakes.",
     **{f"{name}#0": "Good morning." for name in "klmn"},
 }
 
@@ -23,7 +23,8 @@ def test_terms_as_in_memory_also_where_a_document_has_none(spark):
     documents = {chunk: chunk[0] for chunk in TEXTS}
     expected = further_mentions(TEXTS, documents, documents, {}, ["Term"], 5)
     assert not expected["c#0"] and not expected["d#0"] and expected["a#0"]
-    assert {m.surface for m in expected["j#0"]} == {"orders", "brakes"}
+    assert {m.surface for m in expected["j#0"]} == {"tools", "brakes"}
+    assert "cement plants" in {m.entity for m in expected["a#0"]}
     rows = [(chunk, documents[chunk], documents[chunk], text) for chunk, text in TEXTS.items()]
     chunks = spark.createDataFrame(
         rows, "chunk_id string, document_id string, metadata string, text string"
