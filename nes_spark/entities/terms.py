@@ -121,7 +121,7 @@ _PHRASES = re.compile(
     r"|safe harbou?rs?"
     r"|blue[- ]chips?|state[- ]of[- ]emergency|natural disasters?|acts? of god|best practices?"
     r"|common (?:stock|shares?|sense)|proof of concept|(?:net )?asset value|net worth"
-    r"|intellectual property|human (?:resources|capital)|real[- ]time|due course)\b",
+    r"|credit cards?|intellectual property|human (?:resources|capital)|real[- ]time|due course)\b",
     re.IGNORECASE,
 )
 #: A number behind a word that it numbers ("tier 1", "phase two").
