@@ -15,6 +15,7 @@ from scipy.stats import chisquare
 
 from nes_spark.config import ConstraintsConfig, ReleasesConfig, SwappingConfig
 from nes_spark.entities.quantities import likeness_of, size_of
+from nes_spark.entities.terms import kin_of
 from nes_spark.swapping import sample_plan, treatments
 from nes_spark.swapping.codes import codes_of
 from nes_spark.swapping.constraints import constraints_of
@@ -539,6 +540,20 @@ def test_the_likest_name_of_some_donors_is_taken():
     assert few["gravel"] > single["gravel"]
     with pytest.raises(ValueError, match="donors"):
         one(1, 0)
+
+
+@pytest.mark.parametrize("own", [["turbines"], ["gas/modifier"], ["gas turbines/modifier"]])
+def test_a_donor_gives_no_compound_of_a_word_of_the_document(own):
+    terms = {"a#0": own, "b#0": ["gas turbines"], "c#0": ["gas turbine/modifier"], "d#0": ["kiln"]}
+    barred = [e for term in own for e in kin_of(term)]
+    for seed in range(1, 6):
+        plan = sample_plan(
+            list(terms), list(terms), None,
+            {"Term": list(terms.values()), "Person": [[] for _ in terms]},
+            ["Term", "Person"], seed=seed, layers=[["Person"]], donors=3,
+            own_names={"Term": [barred, [], [], []]},
+        )  # fmt: skip
+        assert {f.replacement for f in plan.fates() if f.chunk_id == "a#0"} == {"kiln"}
 
 
 def test_neighbours_find_partners_where_the_component_has_none():
