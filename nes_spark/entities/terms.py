@@ -316,8 +316,8 @@ def term_uses(text: str, mentions: Iterable[Mention] = ()) -> list[Place]:
 
     Examples
     --------
-    >>> [(p.word, p.use) for p in term_uses("The clinical tests of tags are promising.")]
-    [('clinical', 'adjective'), ('tests', 'noun'), ('tags', 'noun'), ('promising', '')]
+    >>> [(p.word, p.use) for p in term_uses("The clinical tests of tags ran.")]
+    [('clinical', 'adjective'), ('tests', 'noun'), ('tags', 'noun'), ('ran', '')]
     """
     out: list[Place] = []
     words, last = Words(text), -1
