@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from itertools import chain
+
 import numpy as np
 import pytest
 
 from nes_spark.config import ConstraintsConfig, ReleasesConfig, SwappingConfig
+from nes_spark.entities.further_stages import terms_as_own_names
+from nes_spark.entities.terms import kin_of, term_word
 from nes_spark.schemas import FATES, OWN_NAMES, PLAN, PLAN_LEFTOVERS
 from nes_spark.swapping import sample_plan
 from nes_spark.swapping.plan_stages import PlanOptions, name_fates, sample_plans
@@ -192,7 +197,7 @@ def further_cells():
     rows = []
     for k, row in enumerate(CELLS):
         names = dict(row["entities"])
-        terms = [n.lower() for n in names.pop("Location")]
+        terms = [f"{n} kilns"[: None if k % 3 else len(n)].lower() for n in names.pop("Location")]
         amounts = [numbers[n] for n in names.pop("Event")] + [f"{k % 9}% (%/e+0/-)"]
         rows.append(row | {"entities": names | {"Term": terms, "Quantity": sorted(amounts)}})
     return rows
@@ -218,6 +223,9 @@ def test_terms_and_quantities_on_spark_as_in_memory(spark, partitions, options):
     rows = further_cells()
     data = frames(spark, TABLES | {"cells": rows}, partitions, shuffle=partitions)
     releases, swapping = ReleasesConfig(draws=1), SwappingConfig(in_memory_rows=0)
+    own = defaultdict(set)
+    for row in rows:
+        own[row["document_id"]].update(chain.from_iterable(map(kin_of, row["entities"]["Term"])))
     plans = sample_plans(
         data["cells"],
         data["assignments"].where("setting = 'vmf-K1'"),
@@ -225,6 +233,7 @@ def test_terms_and_quantities_on_spark_as_in_memory(spark, partitions, options):
         releases,
         swapping,
         SECRET,
+        own_names=terms_as_own_names(data["cells"]),
     )
     expected = sample_plan(
         IDS,
@@ -240,9 +249,14 @@ def test_terms_and_quantities_on_spark_as_in_memory(spark, partitions, options):
         donors=options.donors,
         releases=releases,
         swapping=swapping,
+        own_names={"Term": [own[c["document_id"]] for c in rows]},
     )
     if "Term" in options.swap:
         given = [x for x in expected.leftovers if x.category == "Term"]
+        document = {c["chunk_id"]: c["document_id"] for c in rows}
+        for x in given:
+            if x.treatment == "donor":
+                assert own[document[x.chunk_id]].isdisjoint(term_word(x.replacement).split())
         assert given and {x.reason for x in given} == {"no_partner"}
         assert any(x.treatment == "donor" for x in given)
     fields = ("order", "layer", "time", "component", "chunk_a", "chunk_b")
