@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import gc
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -20,6 +22,10 @@ from nes_spark.failures import translate
 
 if TYPE_CHECKING:
     from nes_spark.config import Config
+
+# When Python ends it looks for garbage again and again among all that a run has loaded, for seconds
+# after the last line was printed.
+atexit.register(gc.freeze)
 
 
 def parse_settings(pairs: tuple[str, ...]) -> dict[str, Any]:

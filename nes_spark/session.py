@@ -252,6 +252,7 @@ def get_session(
             settings[JAVA_OPTIONS] = " ".join([settings[JAVA_OPTIONS], *java])
             if short:
                 settings |= SHORT_JOBS
+                settings["spark.sql.shuffle.partitions"] = str(os.cpu_count() or 1)
         else:
             for local_only in ("spark.driver.host", "spark.driver.bindAddress"):
                 del settings[local_only]
@@ -334,7 +335,10 @@ SHORT_JOBS_JAVA = (
 )
 #: The same for the code that Spark generates for every query. And each operator of each task takes
 #: a page, of 16 MB and more by default: a heap of nearly empty ones is collected again and again.
+#: An adaptive query runs every shuffle and every broadcast as a job of its own and plans the rest
+#: anew; there is nothing to adapt where a core has one small partition.
 SHORT_JOBS = {
+    "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.buffer.pageSize": "1m",
