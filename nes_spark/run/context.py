@@ -71,6 +71,8 @@ class Context:
     ``started`` is when the run was opened, in seconds since 1970; ``tracker`` the tracking store
     where it is being opened already, ``ready`` the attackers that are being made ready
     (:func:`nes_spark.run.measuring.make_ready`); with ``anew`` nothing is taken from earlier runs.
+    ``small`` says that the input is, and ``begun`` holds key and outputs of the stages that work
+    ahead (:mod:`nes_spark.run.ahead`).
     ``units_key`` and ``taken`` belong to the stage that works (:mod:`nes_spark.run.earlier`).
     """
 
@@ -84,6 +86,8 @@ class Context:
     tracker: Future[Tracker] | None = field(default=None, repr=False)
     ready: dict[Any, Future[Any]] = field(default_factory=dict, repr=False)
     anew: bool = False
+    small: bool = False
+    begun: dict[str, tuple[str, Future[Any]]] = field(default_factory=dict, repr=False)
     units_key: str = field(default="", repr=False)
     taken: Taken | None = field(default=None, repr=False)
     _words: int | None = field(default=None, repr=False)
@@ -235,6 +239,7 @@ def open_run(
                     secret,
                     input_digest(session, config, paths),
                     started=started,
+                    small=small,
                 )
             if profiled is not None and events is not None:
                 profiled(store, events)

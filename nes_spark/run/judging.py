@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nes_spark.errors import EstimationError
-from nes_spark.run.context import Context
+from nes_spark.run.context import Context, finished
 from nes_spark.schemas import FIDELITY, JUDGED, UTILITY
 
 if TYPE_CHECKING:
@@ -159,9 +159,9 @@ def judge_details(context: Context) -> dict[str, Any]:
 
 
 def judge_chosen(
-    context: Context, choice: Choice, assembled: DataFrame, key: str
-) -> pd.DataFrame | None:
-    """Measure what the chosen release cost, beside its anchors, in table ``utility``.
+    context: Context, choice: Choice, assembled: DataFrame
+) -> list[tuple[Any, ...]] | None:
+    """Measure what the chosen release cost, beside its anchors.
 
     Parameters
     ----------
@@ -171,13 +171,11 @@ def judge_chosen(
         The release.
     assembled : pyspark.sql.DataFrame
         Every chunk as it is released, with its edits.
-    key : str
-        Digest for the table that this writes.
 
     Returns
     -------
-    pandas.DataFrame or None
-        Table ``utility``; None where the judge is off.
+    list of tuple or None
+        Rows of table ``utility``; None where the judge is off. Nothing is written.
     """
     from nes_spark.utility import load_task
     from nes_spark.utility.judge import RELEASE, judge_release
@@ -199,7 +197,7 @@ def judge_chosen(
     released = collect_released(assembled, chunks, assignments, choice.setting, sample_key, most)
     rows = judge_release(
         released,
-        chunks.count(),
+        finished(store, "chunks").rows,
         judge.embed,
         budget,
         sample_key,
@@ -212,9 +210,7 @@ def judge_chosen(
         if exact is not None and row["subject"] == RELEASE and row["measure"] == "DU":
             row |= {"value": exact, "corpus": exact, "standard_error": math.nan}
             row["chunks"] = row["changed"]
-    values = [tuple(_null(row[name]) for name in UTILITY.names) for row in rows]
-    store.write_table("utility", values, key)
-    return store.read_pandas("utility")
+    return [tuple(_null(row[name]) for name in UTILITY.names) for row in rows]
 
 
 def utility_record(utility: pd.DataFrame) -> dict[str, Any]:

@@ -63,6 +63,9 @@ class Stage:
         Whether the output depends on the secret seed.
     also : callable, optional
         Gives a digest of what else the output depends on, outside the run folder.
+    ahead : bool
+        Whether ``run`` gives rows of this process and writes nothing, so that it may work while
+        Spark does (:mod:`nes_spark.run.ahead`).
     """
 
     name: str
@@ -75,6 +78,7 @@ class Stage:
     draws: bool = False
     details: Callable[[Context], dict[str, Any]] | None = field(default=None, compare=False)
     also: Callable[[Context], str] | None = field(default=None, compare=False)
+    ahead: bool = False
 
     def code(self) -> str:
         """Digest of the code that the output is made with, and of the schemas of its tables."""
@@ -144,7 +148,7 @@ class Stage:
                             set_aside(context.store, name)
                 if self.gives[0] in UNITS:
                     context.units_key = self.units_key(context)
-                outputs = self.run(context)
+                outputs = self._outputs(context, key)
                 for name in self.gives:
                     context.store.write_table(name, outputs[name], key, inputs)
             finally:
@@ -160,6 +164,12 @@ class Stage:
                 context.store.finish(name, seconds=seconds, details={**found.details, **details})
             )
         return committed
+
+    def _outputs(self, context: Context, key: str) -> Outputs:
+        """Run the stage, or take what it gave where it has begun already."""
+        assert self.run is not None
+        begun, promised = context.begun.pop(self.name, (None, None))
+        return promised.result() if promised is not None and begun == key else self.run(context)
 
 
 # -- the stages --------------------------------------------------------------------------------
@@ -811,17 +821,6 @@ STAGES: tuple[Stage, ...] = (
         also=_embedder_digest,
     ),
     Stage(
-        name="utility",
-        what="let the judge read a sample of the changed chunks",
-        needs=("documents", "rewrites", "chunks", "mentions", "assignments"),
-        gives=("judged", "fidelity"),
-        sections=("utility", "releases"),
-        run=_utility,
-        draws=True,
-        details=_judge_details,
-        also=_judged_setting,
-    ),
-    Stage(
         name="risk_fits",
         what="fit the Ewens-Pitman model to every table",
         needs=("cells",),
@@ -838,6 +837,15 @@ STAGES: tuple[Stage, ...] = (
         run=_scores,
     ),
     Stage(
+        name="candidates",
+        what="average over draws, find the frontier",
+        needs=("scores", "post_density", "assignments"),
+        gives=("candidates",),
+        sections=("mixture", "risk", "releases"),
+        run=_candidates,
+        also=_per_draw,
+    ),
+    Stage(
         name="measured_risk",
         what="attack every candidate of plan whole",
         needs=("documents", "chunks", "mentions", "cells", "mixture", "swaps", "rewrites"),
@@ -846,14 +854,18 @@ STAGES: tuple[Stage, ...] = (
         run=_measured_risk,
         draws=True,
         also=_measuring_digest,
+        ahead=True,
     ),
     Stage(
-        name="candidates",
-        what="average over draws, find the frontier",
-        needs=("scores", "post_density", "assignments"),
-        gives=("candidates",),
-        sections=("mixture", "risk", "releases"),
-        run=_candidates,
-        also=_per_draw,
+        name="utility",
+        what="let the judge read a sample of the changed chunks",
+        needs=("documents", "rewrites", "chunks", "mentions", "assignments"),
+        gives=("judged", "fidelity"),
+        sections=("utility", "releases"),
+        run=_utility,
+        draws=True,
+        details=_judge_details,
+        also=_judged_setting,
+        ahead=True,
     ),
 )

@@ -20,6 +20,7 @@ from nes_spark.releases.choice import Choice
 from nes_spark.releases.publishing import CHUNKS_PER_PART, Gate, count_parts
 from nes_spark.releases.space import statuses_of
 from nes_spark.risk.tables import comparable_population, p_hat_table
+from nes_spark.run.ahead import begin
 from nes_spark.run.choice import choose_release, chosen_space, scores_of_choice, with_measures
 from nes_spark.run.context import Context, finished
 from nes_spark.run.earlier import taken_by
@@ -446,6 +447,11 @@ def _chosen_swaps(context: Context, choice: Choice) -> DataFrame:
 def attack_release(publication: Publication) -> None:
     """Let the adversaries try, and take the other measures that the configuration asks for."""
     context, progress, choice = publication.context, publication.progress, publication.choice
+
+    def judge() -> list[tuple[Any, ...]] | None:
+        return judge_chosen(context, choice, publication.assembled)
+
+    judging = begin(judge, "judge") if context.small else None
     with progress.part("release", "attacks", "let the adversaries try"):
         publication.audit = audit_release(
             context, choice, publication.attack_key, again=publication.again
@@ -456,8 +462,6 @@ def attack_release(publication: Publication) -> None:
         )
     if context.config.releases.plan == "whole":
         publication.coverage = _coverage(publication)
-    with progress.part("release", "utility", "let the judge read the release and its anchors"):
-        publication.utility = judge_chosen(context, choice, publication.assembled, publication.key)
     with progress.part("release", "measures", "what else the configuration asks for"):
         publication.findings = examine(
             context,
@@ -467,6 +471,11 @@ def attack_release(publication: Publication) -> None:
             publication.audit,
             publication.key,
         )
+    with progress.part("release", "utility", "let the judge read the release and its anchors"):
+        rows = judge() if judging is None else judging.result()
+        if rows is not None:
+            context.store.write_table("utility", rows, publication.key)
+            publication.utility = context.store.read_pandas("utility")
 
 
 def _coverage(publication: Publication) -> pd.DataFrame:

@@ -271,11 +271,15 @@ def rotate_ledger_key(run_dir: str, old_env: str, new_env: str) -> tuple[str | N
 
 def _run_stages(context: Context, progress: Progress, force: bool) -> None:
     """Bring every stage up to date."""
-    from nes_spark.run.pipeline import STAGES
+    from nes_spark.run.ahead import begin_stages
+    from nes_spark.run.pipeline import INPUT, STAGES
 
-    for stage in STAGES:
+    finished = {INPUT}
+    for number, stage in enumerate(STAGES, 1):
         progress.start(stage.name, stage.what)
         _advance(context, stage, progress, force, goes_on=True)
+        finished.update(stage.gives)
+        begin_stages(context, STAGES[number:], finished, force)
 
 
 def _advance(
