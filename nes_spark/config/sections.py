@@ -834,7 +834,7 @@ class UtilityConfig(Section):
         "embeds the chunks; off: fidelity is not known and no choice can rest on it",
     )
     judge_texts: int = Field(
-        1400,
+        700,
         ge=40,
         description="texts that the judge reads in a run at most (about 90 a second on two cores): "
         "candidates, the chosen release and its anchors, on a stratified sample of the changed "
