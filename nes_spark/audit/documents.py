@@ -229,7 +229,10 @@ class DocumentAttack:
         cosines = _Cosines.of(self._counts(tokens, views), self._background(views))
         pseudo = self._pseudo_queries(self._length(tokens), views)
         sampled = smallest_hashes(list(asked), calibration_size(_SELF_TRAINED, m))
-        sample = cosines.layers(views, sampled)
+        rows = list(blocks(np.arange(n), m * len(views)))
+        # Where all texts fit one block, every attacker takes its views from there.
+        whole = cosines.layers(views, rows[0]) if len(rows) == 1 else None
+        sample = cosines.layers(views, sampled) if whole is None else whole[:, sampled]
         room = -(-capacity * len(sampled) // n)
 
         weights: dict[tuple[View, ...], np.ndarray] = {}
@@ -244,23 +247,32 @@ class DocumentAttack:
                     else calibration.fit_weights([(*part, 1.0) for part in labelled])
                 )
             w = weights[attacker.views]
-            guesses = _guesses(cosines, attacker, w, true, capacity)
+            if whole is not None:
+                shown = (part for part in [whole[places]])
+            else:
+                shown = (cosines.layers(attacker.views, part) for part in rows)
+            guesses = _guesses(shown, attacker, w, true, capacity)
             threshold = threshold_of(labelled, w, attacker.matches, confidence)
             found[attacker.name] = (guesses, np.full(n, threshold))
         return results(list(asked), self.candidates, found)
 
 
 def _guesses(
-    cosines: _Cosines, attacker: Attacker, weights: np.ndarray, truth: np.ndarray, capacity: int
+    layers: Iterable[np.ndarray],
+    attacker: Attacker,
+    weights: np.ndarray,
+    truth: np.ndarray,
+    capacity: int,
 ) -> Guesses:
     """Guess about all texts, some rows at a time; matching needs all of them at once."""
-    m = next(iter(cosines.candidates.values())).shape[1]
-    rows = list(blocks(np.arange(len(truth)), m))
-    utility = (calibration.utilities(weights, cosines.layers(attacker.views, r)) for r in rows)
+    utility = (calibration.utilities(weights, part) for part in layers)
     if attacker.matches:
-        whole = calibration.matched(np.concatenate(list(utility)), capacity)
-        utility = (whole[r] for r in rows)
-    return Guesses.joined([Guesses.of(u, truth[r]) for u, r in zip(utility, rows, strict=True)])
+        utility = (u for u in [calibration.matched(np.concatenate(list(utility)), capacity)])
+    found, start = [], 0
+    for u in utility:
+        found.append(Guesses.of(u, truth[start : start + len(u)]))
+        start += len(u)
+    return Guesses.joined(found)
 
 
 def attack_documents(

@@ -25,8 +25,9 @@ out: they change the norm of a text and thereby the scores of all candidates ali
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -130,6 +131,10 @@ class Tokens:
         )
 
 
+def _names(forms: list[str]) -> np.ndarray:
+    return np.array([looks_like_name(form) for form in forms], dtype=bool)
+
+
 def _distinct(codes: np.ndarray) -> np.ndarray:
     return np.unique(codes[codes >= 0])
 
@@ -221,6 +226,8 @@ class Reader:
     def __init__(self, background: Tokens) -> None:
         self._words = sorted({form.casefold() for form in background.forms})
         self._number = {word: i for i, word in enumerate(self._words)}
+        # What was found for the tokens of the last texts: views and parts of them share it.
+        self._seen: dict[str, tuple[list[str], Any]] = {}
         self._runs: dict[tuple[str, int], _Runs] = {}
         for kind, longest in (("all", 4), ("nameless", 4), ("names", 2)):
             ids = self._as(background, kind).ids
@@ -229,18 +236,25 @@ class Reader:
         self._grams = {gram: i for i, gram in enumerate(grams)}
         # Words and phrases of a kind are runs of the same tokens: found once for both.
         self._found: dict[str, tuple[Tokens, Tokens, list[np.ndarray]]] = {}
-        self._forms = background.forms
-        self._spelled = self._spell(self._forms)
+        self._columns: dict[str, np.ndarray] = {}
+
+    def _of_forms(self, forms: list[str], kind: str, make: Callable[[list[str]], Any]) -> Any:
+        """Return what a kind makes of tokens, made once for the texts that share them."""
+        if kind not in self._seen or self._seen[kind][0] is not forms:
+            self._seen[kind] = (forms, make(forms))
+        return self._seen[kind][1]
 
     def _as(self, texts: Tokens, kind: str) -> Tokens:
         """Fold case, and make gaps of what a kind does not see or the background does not hold."""
-        numbers = [
-            self._number.get(form.casefold(), _GAP)
-            if kind == "all" or looks_like_name(form) == (kind == "names")
-            else _GAP
-            for form in texts.forms
-        ]
-        return texts.map(np.array(numbers, dtype=np.int64))
+        found = self._of_forms(texts.forms, "number", self._numbered)
+        if kind != "all":
+            names = self._of_forms(texts.forms, "names", _names)
+            found = np.where(names == (kind == "names"), found, _GAP)
+        return texts.map(found)
+
+    def _numbered(self, forms: list[str]) -> np.ndarray:
+        """Number of each token among the words of the background, -1 where it is none."""
+        return np.array([self._number.get(form.casefold(), _GAP) for form in forms], dtype=np.int64)
 
     def counts(self, texts: Tokens, view: str, names: bool = True) -> sparse.csr_matrix:
         """Count the terms of texts.
@@ -272,13 +286,11 @@ class Reader:
 
     def _characters(self, texts: Tokens, names: bool) -> sparse.csr_matrix:
         """Terms of characters depend on the word alone: count words, then multiply."""
-        spelled = self._spelled
-        if texts.forms is not self._forms:
-            spelled = self._spell(texts.forms)
+        spelled = self._of_forms(texts.forms, "spelled", self._spell)
         held = texts.ids >= 0
         if not names:
-            plain = [not looks_like_name(form) for form in texts.forms]
-            held &= np.array([*plain, False])[texts.ids]
+            plain = ~self._of_forms(texts.forms, "names", _names)
+            held &= np.append(plain, False)[texts.ids]
         words = _count(texts.rows[held], texts.ids[held], (texts.n, len(texts.forms)))
         found = (words @ spelled).tocsr()
         found.sort_indices()
@@ -286,15 +298,20 @@ class Reader:
 
     def _spell(self, forms: Sequence[str]) -> sparse.csr_matrix:
         """Count the known runs of characters of each token, case folded."""
-        rows, columns = [], []
-        for number, form in enumerate(forms):
-            for gram in character_terms(form.casefold()):
-                column = self._grams.get(gram)
-                if column is not None:
-                    rows.append(number)
-                    columns.append(column)
+        columns = [self._grams_of(form.casefold()) for form in forms]
+        rows = np.repeat(np.arange(len(forms)), [len(found) for found in columns])
+        none = np.zeros(0, dtype=np.int32)
         shape = (len(forms), len(self._grams))
-        return _count(np.array(rows, dtype=np.int64), np.array(columns, dtype=np.int64), shape)
+        return _count(rows, np.concatenate([none, *columns]), shape)
+
+    def _grams_of(self, word: str) -> np.ndarray:
+        """Columns of the known runs of characters of a word; releases share most of theirs."""
+        found = self._columns.get(word)
+        if found is None:
+            known = (self._grams.get(gram, _GAP) for gram in character_terms(word))
+            found = np.array([column for column in known if column >= 0], dtype=np.int32)
+            self._columns[word] = found
+        return found
 
 
 def holders(counts: sparse.csr_matrix) -> np.ndarray:
