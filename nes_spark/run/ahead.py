@@ -9,6 +9,7 @@ everything came one after the other.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import replace
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from nes_spark.run.pipeline import Stage
 
 Result = TypeVar("Result")
+
+#: Seconds after which Python lets another thread go on. Who talks to Spark waits so long at each of
+#: some thousand answers while another thread calculates; by default five thousandths.
+SWITCH = 0.0005
 
 
 def begin(work: Callable[[], Result], name: str) -> Future[Result]:
@@ -38,6 +43,7 @@ def begin(work: Callable[[], Result], name: str) -> Future[Result]:
         What it raises is raised where the result is asked for.
     """
     promised: Future[Result] = Future()
+    sys.setswitchinterval(min(SWITCH, sys.getswitchinterval()))
 
     def run() -> None:
         try:
