@@ -208,7 +208,8 @@ def sorting_script() -> str:
     return loader.get_source(environment(), "sorting.js")[0]
 
 
-def _figures(data: ReportData) -> dict[str, Drawing]:
+def draw_figures(data: ReportData) -> dict[str, Drawing]:
+    """Draw what a report shows, by name; no figure holds a text or a name of the corpus."""
     from nes_spark.report import figures
 
     space = data.space
@@ -469,7 +470,9 @@ def _setting_rows(data: ReportData) -> list[dict[str, Any]]:
     return rows
 
 
-def build_report(data: ReportData, folder: str | Path) -> Path:
+def build_report(
+    data: ReportData, folder: str | Path, drawings: Mapping[str, Drawing] | None = None
+) -> Path:
     """Write the report of a run.
 
     Parameters
@@ -479,6 +482,8 @@ def build_report(data: ReportData, folder: str | Path) -> Path:
     folder : str or pathlib.Path
         Created when missing. Gets ``index.html``, which needs no other file, and the figures as
         ``figures/<name>.svg`` and ``.png``.
+    drawings : mapping of str to Drawing, optional
+        From :func:`draw_figures` of these data; drawn here otherwise.
 
     Returns
     -------
@@ -487,7 +492,7 @@ def build_report(data: ReportData, folder: str | Path) -> Path:
     """
     folder = Path(folder)
     (folder / "figures").mkdir(parents=True, exist_ok=True)
-    drawings = _figures(data)
+    drawings = draw_figures(data) if drawings is None else drawings
     for name, drawing in drawings.items():
         (folder / "figures" / f"{name}.svg").write_text(drawing.wide, encoding="utf-8")
         (folder / "figures" / f"{name}.png").write_bytes(drawing.png)
@@ -497,7 +502,7 @@ def build_report(data: ReportData, folder: str | Path) -> Path:
     return path
 
 
-def _render(data: ReportData, drawings: dict[str, Drawing]) -> str:
+def _render(data: ReportData, drawings: Mapping[str, Drawing]) -> str:
     from markupsafe import Markup
 
     from nes_spark.report.explorer import explorer

@@ -48,10 +48,11 @@ def write_report(store: Store, data: ReportData, folder: Path) -> None:
     tracked. What holds some becomes a second page beside the ledger.
     """
     from nes_spark.report import build_report
-    from nes_spark.report.page import review_page
+    from nes_spark.report.page import draw_figures, review_page
 
     bare = data.without_texts()
-    build_report(bare, folder)
+    drawings = draw_figures(bare)
+    build_report(bare, folder, drawings)
     store.remove("report")
     for file in sorted(p for p in folder.rglob("*") if p.is_file()):
         store.write_bytes(file.read_bytes(), "report", *file.relative_to(folder).parts)
@@ -64,7 +65,7 @@ def write_report(store: Store, data: ReportData, folder: Path) -> None:
         store.write_bytes(review_page(data).encode(), *SEALED_REVIEW, mode=0o600)
     if data.holds_texts:
         with store.temporary() as temporary:
-            page = build_report(data, temporary / "sealed")
+            page = build_report(data, temporary / "sealed", drawings)
             store.write_bytes(page.read_bytes(), *SEALED_REPORT, mode=0o600)
 
 

@@ -120,7 +120,7 @@ def run(
     check_judge(config)
     with Progress(len(STAGES) + 1, expected=_last_time(config)) as progress:
         progress.prepare("starting Spark and looking at the input")
-        threading.Thread(target=_get_ready, name="code", daemon=True).start()
+        _meanwhile(_read_code)
         with open_run(config, spark, _profiled(progress) if profile else None) as context:
             context.tracker = open_ahead(config, context.store)
             _run_stages(context, progress, force)
@@ -130,20 +130,33 @@ def run(
                 return publish(context, progress, force)
 
 
-def _get_ready() -> None:
-    """Load what a run needs in any case, while Java starts.
+def _meanwhile(load: Callable[[], None]) -> None:
+    """Load in a thread what a run needs in any case.
 
     Nothing depends on it: what fails here fails again where it is used, and is told there.
     """
-    with contextlib.suppress(Exception):
-        import nes_spark.run.release  # noqa: F401
-        from nes_spark.run.pipeline import STAGES
 
-        for stage in STAGES:
-            stage.code()
-        # What the report draws with, while Spark works: seconds that nobody waits for.
-        import bokeh.plotting  # noqa: F401
-        import matplotlib.backends.backend_svg  # noqa: F401
+    def work() -> None:
+        with contextlib.suppress(Exception):
+            load()
+
+    threading.Thread(target=work, name=load.__name__, daemon=True).start()
+
+
+def _read_code() -> None:
+    """While Java starts: the last step, and the digests of what the stages are made of."""
+    import nes_spark.run.release  # noqa: F401
+    from nes_spark.run.pipeline import STAGES
+
+    for stage in STAGES:
+        stage.code()
+
+
+def _load_drawing() -> None:
+    """While Spark works: what the report draws with, seconds that nobody waits for then."""
+    import bokeh.embed
+    import bokeh.plotting
+    import matplotlib.backends.backend_svg  # noqa: F401
 
 
 def _profiled(progress: Progress) -> Callable[[Store, Path], None]:
@@ -278,6 +291,8 @@ def _run_stages(context: Context, progress: Progress, force: bool) -> None:
     for number, stage in enumerate(STAGES, 1):
         progress.start(stage.name, stage.what)
         _advance(context, stage, progress, force, goes_on=True)
+        if number == 1:  # before, Java and the first workers keep all cores busy
+            _meanwhile(_load_drawing)
         finished.update(stage.gives)
         begin_stages(context, STAGES[number:], finished, force)
 

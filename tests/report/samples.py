@@ -288,7 +288,7 @@ def summaries() -> list[RunSummary]:
 
 @cache
 def _drawings():
-    return page._figures(report_data())
+    return page.draw_figures(report_data())
 
 
 def rendered(data: ReportData) -> str:
