@@ -257,11 +257,12 @@ def test_a_session_for_short_jobs_compiles_little_where_it_is_local(monkeypatch,
     usual = settings_of(monkeypatch, tmp_path)
     short = settings_of(monkeypatch, tmp_path, short=True)
     assert session.SHORT_JOBS.items() <= short.items()
-    assert not session.SHORT_JOBS.keys() & usual.keys()
+    assert not session.SHORT_JOBS.items() & usual.items()
+    assert int(short["spark.sql.shuffle.partitions"]) == os.cpu_count()
     for option in session.SHORT_JOBS_JAVA:
         assert option in short[session.JAVA_OPTIONS] and option not in usual[session.JAVA_OPTIONS]
     elsewhere = settings_of(monkeypatch, tmp_path, short=True, config={"master": "spark://h:7077"})
-    assert not session.SHORT_JOBS.keys() & elsewhere.keys()
+    assert not session.SHORT_JOBS.items() & elsewhere.items()
     own = {"settings": {"spark.sql.codegen.wholeStage": "true"}}
     mine = settings_of(monkeypatch, tmp_path, short=True, config=own)
     assert mine["spark.sql.codegen.wholeStage"] == "true"
