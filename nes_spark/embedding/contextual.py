@@ -18,8 +18,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
@@ -224,9 +225,15 @@ class WindowPooling:
             for numbers, length in batches:
                 read(numbers, length)
         else:
-            # The longest first, so that no thread is left alone with long ones at the end.
+            # The longest first, so that no thread is left alone with long ones at the end; few at
+            # a time, because who is stopped waits for all that wait in the pool.
             with ThreadPoolExecutor(self._threads) as pool:
-                for done in [pool.submit(read, *batch) for batch in reversed(batches)]:
+                under_way: deque[Future[None]] = deque()
+                for batch in reversed(batches):
+                    if len(under_way) > self._threads:
+                        under_way.popleft().result()
+                    under_way.append(pool.submit(read, *batch))
+                for done in under_way:
                     done.result()
         means = np.zeros((len(texts), self.dimension))
         total = np.zeros(len(texts))

@@ -16,6 +16,7 @@ import pyarrow as pa
 from nes_spark.embedding.base import EmbedderSpec
 from nes_spark.embedding.loading import load_embedder, spec_for
 from nes_spark.schemas import EMBEDDINGS
+from nes_spark.session import spread
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 #: Finds the sentences of a text: (start, end) of each.
 Splitter = Callable[[str], Sequence[tuple[int, int]]]
 
+#: Kinds that embed a text faster than Spark brings it to its equals.
+_FAST = ("bundled", "lsa")
 #: Texts embedded at a time in a worker: bounds memory whatever the Arrow batch.
 _BLOCK = 512
 
@@ -155,6 +158,30 @@ def embed_texts(
                 )
 
     return df.select(*names, text_column).mapInArrow(embed, schema)
+
+
+def spread_chunks(chunks: DataFrame, spec: EmbedderSpec) -> DataFrame:
+    """Spread chunks over tasks, equal texts side by side in one task where embedding is slow.
+
+    An embedder reads a text once however often it stands among those that it is given at a time.
+
+    Parameters
+    ----------
+    chunks : pyspark.sql.DataFrame
+        Columns of :data:`nes_spark.schemas.CHUNKS`.
+    spec : EmbedderSpec
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        The same rows.
+    """
+    from pyspark.sql import functions as F
+
+    if spec.kind in _FAST:
+        return spread(chunks, "chunk_id")
+    digest = F.sha2("text", 256)
+    return spread(chunks, digest).sortWithinPartitions(digest)
 
 
 def embed_chunks(chunks: DataFrame, spec: EmbedderSpec) -> DataFrame:

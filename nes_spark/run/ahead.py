@@ -9,8 +9,9 @@ everything came one after the other.
 
 from __future__ import annotations
 
+import contextlib
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import replace
 from threading import Thread
@@ -25,6 +26,17 @@ Result = TypeVar("Result")
 #: Seconds after which Python lets another thread go on. Who talks to Spark waits so long at each of
 #: some thousand answers while another thread calculates; by default five thousandths.
 SWITCH = 0.0005
+
+
+@contextlib.contextmanager
+def turns() -> Iterator[None]:
+    """Let threads take turns more often (:data:`SWITCH`) as long as the block lasts."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(min(SWITCH, before))
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
 
 
 def begin(work: Callable[[], Result], name: str) -> Future[Result]:
@@ -43,7 +55,6 @@ def begin(work: Callable[[], Result], name: str) -> Future[Result]:
         What it raises is raised where the result is asked for.
     """
     promised: Future[Result] = Future()
-    sys.setswitchinterval(min(SWITCH, sys.getswitchinterval()))
 
     def run() -> None:
         try:

@@ -7,6 +7,7 @@ only then moved to its place. What cannot be recorded is not published.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import threading
 import time
 from collections import Counter
@@ -112,6 +113,7 @@ def run(
         with given_documents(config, documents) as ready:
             return run(ready, own if spark is None else spark, force, profile=profile)
     check_config(config)
+    from nes_spark.run.ahead import turns
     from nes_spark.run.context import open_run
     from nes_spark.run.judging import check_judge
     from nes_spark.run.mlflow_run import open_ahead
@@ -123,11 +125,12 @@ def run(
         _meanwhile(_read_code)
         with open_run(config, spark, _profiled(progress) if profile else None) as context:
             context.tracker = open_ahead(config, context.store)
-            _run_stages(context, progress, force)
-            from nes_spark.run.release import publish
+            with turns():
+                _run_stages(context, progress, force)
+                from nes_spark.run.release import publish
 
-            with translated("stage release"):
-                return publish(context, progress, force)
+                with translated("stage release"):
+                    return publish(context, progress, force)
 
 
 def _meanwhile(load: Callable[[], None]) -> None:
@@ -154,9 +157,8 @@ def _read_code() -> None:
 
 def _load_drawing() -> None:
     """While Spark works: what the report draws with, seconds that nobody waits for then."""
-    import bokeh.embed
-    import bokeh.plotting
-    import matplotlib.backends.backend_svg  # noqa: F401
+    for name in ("bokeh.embed", "bokeh.plotting", "matplotlib.backends.backend_svg"):
+        importlib.import_module(name)
 
 
 def _profiled(progress: Progress) -> Callable[[Store, Path], None]:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from nes_spark.config import EmbeddingConfig
 from nes_spark.embedding import load_embedder, spec_for
-from nes_spark.embedding.stages import embed_chunks, embed_texts, fit_embedder
+from nes_spark.embedding.stages import (
+    embed_chunks,
+    embed_texts,
+    fit_embedder,
+    spread_chunks,
+)
 from nes_spark.errors import ConfigError
 from nes_spark.schemas import EMBEDDINGS
 from tests.embedding.conftest import KEY_NAME
@@ -36,6 +42,25 @@ def test_bundled_on_any_partitioning(spark, texts, partitions):
     direct = model.embed([*SENTENCES, "", *SENTENCES[:3]])
     assert vectors.tobytes() == direct.tobytes()
     assert {r["model_id"] for r in rows} == {model.model_id}
+
+
+def test_equal_texts_are_neighbours_where_reading_them_is_slow(spark, partitions):
+    rows = [(f"d#{i:05d}", f"Text {i % 5}.") for i in range(40)]
+    frame = spark.createDataFrame(rows, "chunk_id string, text string").repartition(partitions)
+    spec = spec_for(EmbeddingConfig(model="contextual"))
+
+    def neighbours(batches):
+        for batch in batches:
+            texts = batch["text"].tolist()
+            runs = [t for t, before in zip(texts, [None, *texts], strict=False) if t != before]
+            yield pd.DataFrame({"text": runs, "n": len(runs)})
+
+    spreading = spread_chunks(frame, spec)
+    found = spreading.select("text").mapInPandas(neighbours, "text string, n int").collect()
+    assert sorted(row["text"] for row in found) == [f"Text {i}." for i in range(5)]
+    assert sorted(spreading.collect()) == sorted(frame.collect())
+    fast = spread_chunks(frame, spec_for(EmbeddingConfig()))
+    assert sorted(fast.collect()) == sorted(frame.collect())
 
 
 def test_columns_are_carried_and_missing_text_is_empty(spark):
