@@ -16,11 +16,10 @@ import pyarrow as pa
 from nes_spark.embedding.base import EmbedderSpec
 from nes_spark.embedding.loading import load_embedder, spec_for
 from nes_spark.schemas import EMBEDDINGS
-from nes_spark.session import spread
 
 if TYPE_CHECKING:
     import pandas as pd
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
     from nes_spark.config import EmbeddingConfig
 
@@ -160,28 +159,11 @@ def embed_texts(
     return df.select(*names, text_column).mapInArrow(embed, schema)
 
 
-def spread_chunks(chunks: DataFrame, spec: EmbedderSpec) -> DataFrame:
-    """Spread chunks over tasks, equal texts side by side in one task where embedding is slow.
-
-    An embedder reads a text once however often it stands among those that it is given at a time.
-
-    Parameters
-    ----------
-    chunks : pyspark.sql.DataFrame
-        Columns of :data:`nes_spark.schemas.CHUNKS`.
-    spec : EmbedderSpec
-
-    Returns
-    -------
-    pyspark.sql.DataFrame
-        The same rows.
-    """
+def spread_by(spec: EmbedderSpec) -> Column:
+    """Return what chunks are spread over tasks by: equal texts to one where embedding is slow."""
     from pyspark.sql import functions as F
 
-    if spec.kind in _FAST:
-        return spread(chunks, "chunk_id")
-    digest = F.sha2("text", 256)
-    return spread(chunks, digest).sortWithinPartitions(digest)
+    return F.col("chunk_id") if spec.kind in _FAST else F.sha2("text", 256)
 
 
 def embed_chunks(chunks: DataFrame, spec: EmbedderSpec) -> DataFrame:
@@ -190,7 +172,8 @@ def embed_chunks(chunks: DataFrame, spec: EmbedderSpec) -> DataFrame:
     Parameters
     ----------
     chunks : pyspark.sql.DataFrame
-        Columns of :data:`nes_spark.schemas.CHUNKS`.
+        Columns of :data:`nes_spark.schemas.CHUNKS`; spread over tasks by :func:`spread_by`, equal
+        texts are read once.
     spec : EmbedderSpec
 
     Returns
@@ -198,4 +181,7 @@ def embed_chunks(chunks: DataFrame, spec: EmbedderSpec) -> DataFrame:
     pyspark.sql.DataFrame
         Columns of :data:`nes_spark.schemas.EMBEDDINGS`.
     """
+    if spec.kind not in _FAST:
+        # An embedder reads a text once however often it stands among those that it is given.
+        chunks = chunks.sortWithinPartitions(spread_by(spec))
     return embed_texts(chunks, spec, ["chunk_id"], "text").select(*EMBEDDINGS.names)

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import replace
+from functools import partial
 from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -90,7 +91,7 @@ def begin_stages(
             continue
         key = stage.key(context)
         if force or not stage.is_current(context, key):
-            context.begun[stage.name] = key, begin(lambda s=stage: _outputs(s, context), stage.name)
+            context.begun[stage.name] = key, begin(partial(_outputs, stage, context), stage.name)
 
 
 def _outputs(stage: Stage, context: Context) -> Any:

@@ -339,13 +339,13 @@ def _cells(context: Context) -> Outputs:
 
 
 def _embeddings(context: Context) -> Outputs:
-    from nes_spark.embedding.stages import embed_chunks, spread_chunks
+    from nes_spark.embedding.stages import embed_chunks, spread_by
     from nes_spark.run.earlier_stages import treat_texts
 
     spec = context.spec()
 
     def embed(chunks: DataFrame) -> DataFrame:
-        return embed_chunks(spread_chunks(chunks, spec), spec)
+        return embed_chunks(spread(chunks, spread_by(spec)), spec)
 
     return {"embeddings": _with_earlier(context, "embeddings", treat_texts, embed)}
 

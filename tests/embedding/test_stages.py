@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from nes_spark.config import EmbeddingConfig
@@ -12,7 +11,7 @@ from nes_spark.embedding.stages import (
     embed_chunks,
     embed_texts,
     fit_embedder,
-    spread_chunks,
+    spread_by,
 )
 from nes_spark.errors import ConfigError
 from nes_spark.schemas import EMBEDDINGS
@@ -44,23 +43,22 @@ def test_bundled_on_any_partitioning(spark, texts, partitions):
     assert {r["model_id"] for r in rows} == {model.model_id}
 
 
-def test_equal_texts_are_neighbours_where_reading_them_is_slow(spark, partitions):
-    rows = [(f"d#{i:05d}", f"Text {i % 5}.") for i in range(40)]
-    frame = spark.createDataFrame(rows, "chunk_id string, text string").repartition(partitions)
-    spec = spec_for(EmbeddingConfig(model="contextual"))
-
-    def neighbours(batches):
-        for batch in batches:
-            texts = batch["text"].tolist()
-            runs = [t for t, before in zip(texts, [None, *texts], strict=False) if t != before]
-            yield pd.DataFrame({"text": runs, "n": len(runs)})
-
-    spreading = spread_chunks(frame, spec)
-    found = spreading.select("text").mapInPandas(neighbours, "text string, n int").collect()
-    assert sorted(row["text"] for row in found) == [f"Text {i}." for i in range(5)]
-    assert sorted(spreading.collect()) == sorted(frame.collect())
-    fast = spread_chunks(frame, spec_for(EmbeddingConfig()))
-    assert sorted(fast.collect()) == sorted(frame.collect())
+def test_equal_texts_are_read_once_where_that_costs(spark, partitions):
+    words = [f"Text number {i}." for i in range(5)]
+    rows = [(f"d#{i:05d}", words[i % 5]) for i in range(40)]
+    frame = spark.createDataFrame(rows, "chunk_id string, text string")
+    with Loopback() as server:
+        config = EmbeddingConfig(
+            model="openai:loop", base_url=server.base_url, api_key_env=KEY_NAME, cache=False
+        )
+        spec = spec_for(config)
+        spread = frame.repartition(partitions, spread_by(spec))
+        found = {r["chunk_id"]: r["vector"] for r in embed_chunks(spread, spec).collect()}
+        assert {t: n for t, n in server.paid.items() if t in words} == dict.fromkeys(words, 1)
+        assert len(found) == 40 and found["d#00003"] == found["d#00038"]
+        # by chunk they come to every task
+        embed_chunks(frame.repartition(7, "chunk_id"), spec).collect()
+        assert sum(server.paid[t] for t in words) > 10
 
 
 def test_columns_are_carried_and_missing_text_is_empty(spark):

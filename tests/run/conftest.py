@@ -82,10 +82,11 @@ def whole(finished, spark, tmp_path_factory):
 def plain_report(monkeypatch):
     """An empty report, for tests that look at none: drawing one takes seconds."""
 
-    def build(data, folder):
+    def build(data, folder, drawings=None):
         page = Path(folder, "index.html")
         page.parent.mkdir(parents=True, exist_ok=True)
         page.write_text("<html></html>")
         return page
 
     monkeypatch.setattr("nes_spark.report.build_report", build)
+    monkeypatch.setattr("nes_spark.report.page.draw_figures", lambda data: {})

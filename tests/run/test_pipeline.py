@@ -112,12 +112,8 @@ def test_the_second_run_does_nothing(finished, spark):
 
 
 @pytest.mark.usefixtures("plain_report")
-def test_same_seed_same_release_whatever_order_and_partitions(
-    finished, spark, tmp_path, monkeypatch
-):
+def test_same_seed_same_release_whatever_order_and_partitions(finished, spark, tmp_path):
     _, result = finished
-    # as with a large input: one thing after the other
-    monkeypatch.setattr("nes_spark.run.context.is_small", lambda paths: False)
     corpus = write_corpus(tmp_path / "calls.jsonl", shuffle=5)
     config = settings(corpus, tmp_path / "out", **UNATTACKED)
     # as in a session of a user: adaptive, and several partitions a shuffle
@@ -131,9 +127,6 @@ def test_same_seed_same_release_whatever_order_and_partitions(
     assert first == second
     for name in ("choice", "candidates", "chunk_status", "files", "seed_fingerprint"):
         assert records[0][name] == records[1][name], name
-    for name in ("judged", "fidelity"):
-        tables = [Store(run.directory).manifest(name) for run in (result, other)]
-        assert tables[0].rows and tables[0].content == tables[1].content, name
 
 
 @pytest.mark.usefixtures("plain_report")

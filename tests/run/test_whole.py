@@ -14,9 +14,10 @@ from nes_spark.entities.further import FURTHER, further_mentions
 from nes_spark.entities.mentions import Mention
 from nes_spark.entities.quantities import likeness_of
 from nes_spark.errors import GateRefused, InputError
-from nes_spark.run.context import read_models
+from nes_spark.run.context import Context, read_models
 from nes_spark.run.inverting import invert_release
 from nes_spark.run.language_models import audit_run
+from nes_spark.run.pipeline import STAGES
 from nes_spark.run.published import configuration_of
 from nes_spark.schemas import EDITS, TABLES
 from nes_spark.store import Store
@@ -356,3 +357,18 @@ def test_a_release_waits_for_the_audit_that_its_gate_names(
     assert set(asked["chunk_id"]) == set(changed["chunk_id"])
     assert questions - before == set(changed["text"]) - before
     assert len(questions - before) > 10
+
+
+def test_what_worked_ahead_is_what_a_stage_gives_in_its_turn(whole, spark, tmp_path):
+    """The shared run is of a small input: its judge and its attackers worked in threads."""
+    run = tmp_path / "all"
+    shutil.copytree(whole.directory, run)
+    store, config = Store(run), configuration_of(Store(run))
+    context = Context(spark, config, store, load_secret(config.seed, None), "")
+    for stage in (s for s in STAGES if s.ahead):
+        made = stage.run(context)
+        for name in stage.gives:
+            before = store.manifest(name)
+            assert before.rows, name
+            assert store.write_table(name, made[name], "key").content == before.content, name
+        context.release_kept()
