@@ -67,6 +67,8 @@ class KnownNames:
         self._total = np.bincount(self._held.indices, minlength=len(self._columns))
         self._used = (np.diff(counts.indptr) <= most) & (self._factors > 0)
         self._counts = counts
+        self._by_candidate: sparse.csr_matrix | None = None
+        self._used_by: dict[int, dict[int, int]] = {}
         self._n = n
         self._hashes = hashes_of(self.candidates)
 
@@ -152,15 +154,15 @@ class KnownNames:
             Its candidate.
         """
         own = set(self._held[known_as].indices.tolist()) if known_as >= 0 else set()
-        found = []
+        # What the candidate has not used speaks for others only.
+        counts = self._counts_of(candidate)
+        label, found = np.array([candidate]), []
         for name in features:
             column = self._columns.get(name)
-            if column is None or not self._used[column]:
+            if column is None or column not in counts or not self._used[column]:
                 continue
-            place = slice(self._counts.indptr[column], self._counts.indptr[column + 1])
-            labels = self._counts.indices[place].astype(np.int64)
-            counts = self._counts.data[place].astype(np.int64)
-            found.append(Known(name, int(self._total[column]), column in own, labels, counts))
+            count = np.array([counts[column]])
+            found.append(Known(name, int(self._total[column]), column in own, label, count))
         return evidence_for(
             Evidence.of(found),
             candidate,
@@ -171,6 +173,16 @@ class KnownNames:
             self._pair_weight,
             self._n,
         )
+
+    def _counts_of(self, candidate: int) -> dict[int, int]:
+        """Column -> chunks of a candidate that hold the feature."""
+        if candidate not in self._used_by:
+            if self._by_candidate is None:
+                self._by_candidate = self._counts.T.tocsr()
+            row = self._by_candidate[candidate]
+            counts = row.data.astype(np.int64).tolist()
+            self._used_by[candidate] = dict(zip(row.indices.tolist(), counts, strict=True))
+        return self._used_by[candidate]
 
     def _guess(
         self, asked: sparse.csr_matrix, hashes: np.ndarray, truth: np.ndarray, own: np.ndarray

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from nes_spark.config import EntitiesConfig
-from nes_spark.entities.further import FURTHER, quantities_outside
+from nes_spark.entities.further import FURTHER, further_mentions, quantities_outside
 from nes_spark.entities.mentions import Mention
 from nes_spark.entities.quantities import QUANTITY
 from nes_spark.entities.terms import (
@@ -74,6 +75,42 @@ def add_further(
     if TERM in config.categories:
         mentions = mentions.unionByName(find_terms(chunks, mentions, config.terms, keep))
     return mentions
+
+
+def further_rows(
+    chunks: Iterable[tuple[str, str, str, str]], mentions: DataFrame, config: EntitiesConfig
+) -> list[tuple[Any, ...]]:
+    """Return what :func:`add_further` does, found in one call in this process.
+
+    Parameters
+    ----------
+    chunks : iterable of (str, str, str, str)
+        ``chunk_id, document_id, metadata, text`` of table CHUNKS.
+    mentions, config
+        As for :func:`add_further`.
+
+    Returns
+    -------
+    list of tuple
+        Rows of table MENTIONS. Memory grows with the words: half a kilobyte for each that may be a
+        term, one in four.
+    """
+    kept = mentions.where(~mentions["category"].isin([*FURTHER])).select(*MENTIONS.names)
+    rows = [tuple(row) for row in kept.collect()]
+    known: defaultdict[str, list[Mention]] = defaultdict(list)
+    for chunk_id, category, surface, entity, start, end in rows:
+        known[chunk_id].append(Mention(start, end, category, surface, entity))
+    texts, documents, metadata = {}, {}, {}
+    for chunk_id, document_id, secret, text in chunks:
+        texts[chunk_id], documents[chunk_id], metadata[chunk_id] = text, document_id, secret
+    wanted = [name for name in FURTHER if name in config.categories]
+    found = further_mentions(texts, documents, metadata, known, wanted, config.terms)
+    rows += [
+        (chunk_id, m.category, m.surface, m.entity, m.start, m.end)
+        for chunk_id, mine in found.items()
+        for m in mine
+    ]
+    return rows
 
 
 def find_quantities(chunks: DataFrame, mentions: DataFrame) -> DataFrame:

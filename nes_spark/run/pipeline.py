@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 
 INPUT = "input"
+#: In at most so many words quantities and terms are found in one call, without Spark.
+FEW_WORDS = 1_000_000
 
 
 #: What a stage gives: a table of Spark, or its rows where they are in this process already.
@@ -269,7 +271,7 @@ def _recognised(context: Context) -> Outputs:
 
 def _mentions(context: Context) -> Outputs:
     from nes_spark.entities.further import FURTHER
-    from nes_spark.entities.further_stages import add_further
+    from nes_spark.entities.further_stages import add_further, further_rows
     from nes_spark.entities.given_stages import given_mentions, given_spans, mentions_of
     from nes_spark.entities.recognizers import GIVEN
     from nes_spark.entities.stages import settle_mentions
@@ -277,6 +279,7 @@ def _mentions(context: Context) -> Outputs:
 
     config = context.config.entities
     chunks = spread(context.table("chunks"), "chunk_id")
+    found_here: list[tuple[Any, ...]] | None = None
     swept: DataFrame | Sequence[tuple[Any, ...]] = []
     spans: DataFrame | Sequence[tuple[Any, ...]] = []
     if config.recognizer == GIVEN:
@@ -293,8 +296,16 @@ def _mentions(context: Context) -> Outputs:
         if config.sweep == "treat":
             mentions = mentions.unionByName(found.mentions)
     if set(FURTHER) & set(config.categories):
-        mentions = add_further(chunks, context.keep(mentions), config, context.keep)
-    return {"mentions": mentions, "swept": swept, "given_spans": spans}
+        if context.words() <= FEW_WORDS:
+            texts = context.store.rows("chunks", ["chunk_id", "document_id", "metadata", "text"])
+            found_here = further_rows(texts, mentions, config)
+        else:
+            mentions = add_further(chunks, context.keep(mentions), config, context.keep)
+    return {
+        "mentions": mentions if found_here is None else found_here,
+        "swept": swept,
+        "given_spans": spans,
+    }
 
 
 def _model_digest(name: str) -> str:

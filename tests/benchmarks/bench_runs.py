@@ -122,7 +122,7 @@ def runs_of(options: argparse.Namespace, folder: Path) -> list[Run]:
         calls = str(Path(options.corpora, "earnings21", "calls.jsonl").resolve())
         found += [
             Run("44 calls", ("run", "conf/earnings21.yaml", "--input", calls)),
-            Run("the paper's grid", ("run", "conf/paper_grid.yaml", "--input", calls)),
+            Run("the paper's grid", ("run", "conf/paper_grid.yaml", "--input", calls), False),
         ]
     if options.documents:
         corpus = folder / "calls"

@@ -1,7 +1,8 @@
 """The Spark stage of terms finds what the in-memory form does."""
 
+from nes_spark.config import EntitiesConfig
 from nes_spark.entities.further import further_mentions
-from nes_spark.entities.further_stages import find_terms
+from nes_spark.entities.further_stages import add_further, find_terms, further_rows
 from nes_spark.schemas import MENTIONS
 from tests.conftest import setting_of
 
@@ -34,3 +35,23 @@ def test_terms_as_in_memory_also_where_a_document_has_none(spark):
     assert sorted((r["chunk_id"], r["start"], r["entity"]) for r in found) == sorted(
         (chunk, m.start, m.entity) for chunk, mine in expected.items() for m in mine
     )
+
+
+def test_in_one_call_the_mentions_are_those_of_the_stage(spark, partitions):
+    texts = TEXTS | {"a#2": "We sold 40 plants to Acme Cement for $5 million, 12 of them in May."}
+    rows = [(chunk, chunk[0], chunk[0], text) for chunk, text in texts.items()]
+    chunks = spark.createDataFrame(
+        rows, "chunk_id string, document_id string, metadata string, text string"
+    ).repartition(partitions)
+    start = texts["a#2"].index("Acme")
+    known = [
+        ("a#2", "Organization", "Acme Cement", "Acme Cement", start, start + 11),
+        ("a#2", "Term", "plants", "of another run", 11, 17),
+    ]
+    mentions = spark.createDataFrame(known, MENTIONS.ddl)
+    categories = ["Organization", "Quantity", "Term"]
+    config = EntitiesConfig(terms=5).model_copy(update={"categories": categories})
+    here = further_rows(iter(rows), mentions, config)
+    assert sorted(here) == sorted(tuple(r) for r in add_further(chunks, mentions, config).collect())
+    assert {row[1] for row in here} == {"Organization", "Quantity", "Term"}
+    assert "of another run" not in {row[3] for row in here}
