@@ -247,11 +247,11 @@ class DocumentAttack:
                     else calibration.fit_weights([(*part, 1.0) for part in labelled])
                 )
             w = weights[attacker.views]
-            if whole is not None:
-                shown = (part for part in [whole[places]])
-            else:
-                shown = (cosines.layers(attacker.views, part) for part in rows)
-            guesses = _guesses(shown, attacker, w, true, capacity)
+            mine = (
+                cosines.layers(attacker.views, part) if whole is None else whole[places]
+                for part in rows
+            )
+            guesses = _guesses(mine, attacker, w, true, capacity)
             threshold = threshold_of(labelled, w, attacker.matches, confidence)
             found[attacker.name] = (guesses, np.full(n, threshold))
         return results(list(asked), self.candidates, found)
@@ -267,7 +267,8 @@ def _guesses(
     """Guess about all texts, some rows at a time; matching needs all of them at once."""
     utility = (calibration.utilities(weights, part) for part in layers)
     if attacker.matches:
-        utility = (u for u in [calibration.matched(np.concatenate(list(utility)), capacity)])
+        whole = calibration.matched(np.concatenate(list(utility)), capacity)
+        utility = (whole[part] for part in blocks(np.arange(len(whole)), whole.shape[1]))
     found, start = [], 0
     for u in utility:
         found.append(Guesses.of(u, truth[start : start + len(u)]))
