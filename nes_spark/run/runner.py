@@ -6,9 +6,7 @@ only then moved to its place. What cannot be recorded is not published.
 
 from __future__ import annotations
 
-import contextlib
 import importlib
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -113,7 +111,7 @@ def run(
         with given_documents(config, documents) as ready:
             return run(ready, own if spark is None else spark, force, profile=profile)
     check_config(config)
-    from nes_spark.run.ahead import turns
+    from nes_spark.run.ahead import begin, turns
     from nes_spark.run.context import open_run
     from nes_spark.run.judging import check_judge
     from nes_spark.run.mlflow_run import open_ahead
@@ -122,7 +120,7 @@ def run(
     check_judge(config)
     with Progress(len(STAGES) + 1, expected=_last_time(config)) as progress:
         progress.prepare("starting Spark and looking at the input")
-        _meanwhile(_read_code)
+        begin(_read_code, "code")
         with open_run(config, spark, _profiled(progress) if profile else None) as context:
             context.tracker = open_ahead(config, context.store)
             with turns():
@@ -133,21 +131,11 @@ def run(
                     return publish(context, progress, force)
 
 
-def _meanwhile(load: Callable[[], None]) -> None:
-    """Load in a thread what a run needs in any case.
+def _read_code() -> None:
+    """While Java starts: the last step, and the digests of what the stages are made of.
 
     Nothing depends on it: what fails here fails again where it is used, and is told there.
     """
-
-    def work() -> None:
-        with contextlib.suppress(Exception):
-            load()
-
-    threading.Thread(target=work, name=load.__name__, daemon=True).start()
-
-
-def _read_code() -> None:
-    """While Java starts: the last step, and the digests of what the stages are made of."""
     import nes_spark.run.release  # noqa: F401
     from nes_spark.run.pipeline import STAGES
 
@@ -156,7 +144,10 @@ def _read_code() -> None:
 
 
 def _load_drawing() -> None:
-    """While Spark works: what the report draws with, seconds that nobody waits for then."""
+    """While Spark works: what the report draws with, seconds that nobody waits for then.
+
+    As with the code, what fails here is told where it is used.
+    """
     for name in ("bokeh.embed", "bokeh.plotting", "matplotlib.backends.backend_svg"):
         importlib.import_module(name)
 
@@ -286,7 +277,7 @@ def rotate_ledger_key(run_dir: str, old_env: str, new_env: str) -> tuple[str | N
 
 def _run_stages(context: Context, progress: Progress, force: bool) -> None:
     """Bring every stage up to date."""
-    from nes_spark.run.ahead import begin_stages
+    from nes_spark.run.ahead import begin, begin_stages
     from nes_spark.run.pipeline import INPUT, STAGES
 
     finished = {INPUT}
@@ -294,7 +285,7 @@ def _run_stages(context: Context, progress: Progress, force: bool) -> None:
         progress.start(stage.name, stage.what)
         _advance(context, stage, progress, force, goes_on=True)
         if number == 1:  # before, Java and the first workers keep all cores busy
-            _meanwhile(_load_drawing)
+            begin(_load_drawing, "drawing")
         finished.update(stage.gives)
         begin_stages(context, STAGES[number:], finished, force)
 
