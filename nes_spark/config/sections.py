@@ -337,7 +337,8 @@ class EntitiesConfig(Section):
         description="recogniser's label -> category; other labels are dropped",
     )
     deny: dict[str, list[str]] = Field(
-        default_factory=dict, description="category -> forms that are never one"
+        default_factory=dict,
+        description="category -> forms that are never one; the sweep leaves them alone, too",
     )
     allow: dict[str, list[str]] = Field(
         default_factory=dict, description="category -> forms that always are"

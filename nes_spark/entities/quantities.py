@@ -131,6 +131,7 @@ _QUANTITY = re.compile(
     rf"(?P<close>\))?",
     re.IGNORECASE,
 )
+_SCALED = re.compile(r"\b(?:thousand|millions?|billions?|trillion)\b", re.IGNORECASE)
 _NOUN = re.compile(r"[ -](?=[a-z]{2})([a-z][a-z'’-]*(?: [a-z][a-z'’-]*){0,2})")
 _UP = re.compile(
     r"\b(?:up|increas\w*|gr[eo]w\w*|ris(?:e|es|ing)|rose|higher|gain\w*|improv\w*|rais\w*|expan\w*|"
@@ -247,12 +248,18 @@ def find_quantities(text: str) -> list[Quantity]:
     ['%/e+1/+', 'money/e+6/+', 'count/e+1/0']
     """
     blocked = [*find_dates(text), *placeholder_spans(text)]
-    found: list[Quantity] = []
+    single: list[tuple[Quantity, str | None]] = []
     for match in _QUANTITY.finditer(text):
         quantity = _read(text, match)
         if quantity is None or _touches(quantity, blocked):
             continue
-        whole = _with_first_of_range(text, quantity, scale=match.group("scale"))
+        if single and (sum_ := _said_on(text, single[-1][0], quantity)) is not None:
+            single[-1] = sum_, single[-1][1]
+        else:
+            single.append((quantity, match.group("scale")))
+    found: list[Quantity] = []
+    for quantity, scale in single:
+        whole = _with_first_of_range(text, quantity, scale)
         if whole is not None and not _touches(
             whole, [*blocked, *((q.start, q.end) for q in found)]
         ):
@@ -268,6 +275,30 @@ def find_quantities(text: str) -> list[Quantity]:
             )
         found.append(quantity)
     return found
+
+
+def _said_on(text: str, first: Quantity, second: Quantity) -> Quantity | None:
+    """Return two quantities as the one that they are: "$1 billion $275 million", said in parts."""
+    money = {*CURRENCIES.values()} - {"cent"}
+    no_sums = {"cent", "%", "points", "times"}
+    if (
+        text[first.end : second.start] != " "
+        or not _SCALED.search(text, first.start, first.end)
+        or not _SCALED.search(text, second.start, second.end)
+        or (first.unit in money and second.unit not in (first.unit, "things"))
+        or {first.unit, second.unit} & no_sums
+        or first.value <= 0
+        or not 0 < second.value < 1000.0 ** (first.magnitude // 3)
+    ):
+        return None
+    return replace(
+        first,
+        end=second.end,
+        unit=first.unit if first.unit in money else second.unit,
+        value=first.value + second.value,
+        direction=first.direction or second.direction,
+        written=first.written or second.written,
+    )
 
 
 def _leads_to(text: str, first: Quantity, second: Quantity) -> bool:

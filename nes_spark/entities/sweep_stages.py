@@ -133,7 +133,8 @@ def settle_candidates(raw: DataFrame, chunks: DataFrame, config: EntitiesConfig)
         F.count_distinct("metadata").alias("documents"),
         F.count(F.lit(1)).alias("occurrences"),
     )
-    share, never = config.sweep_share, tuple(config.sweep_never)
+    denied = (form for forms in config.deny.values() for form in forms)
+    share, never = config.sweep_share, (*config.sweep_never, *denied)
 
     def decide(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         for batch in batches:

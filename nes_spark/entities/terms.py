@@ -90,7 +90,7 @@ _FRACTIONS = re.compile(
     r"|eight|nine|ten)-(?:one|two|three|four|five|six|seven|eight|nine"
     r"|(?:half|third|quarter|fourth|fifth|sixth|seventh|eighth|ninth|tenth|sixteenth)s?)\b"
     r"|\b(?:(?:low|mid|high)[- ])?(?:sing|doub|trip)le[- ]digits?\b"
-    r"|\b(?:low|mid|high)-(?:teens|(?:twent|thirt|fort|fift|sixt|sevent|eight|ninet)ies)\b",
+    r"|\b(?:low|mid|high)[- ](?:teens|(?:twent|thirt|fort|fift|sixt|sevent|eight|ninet)ies)\b",
     re.IGNORECASE,
 )
 #: Words that stand together wherever they stand: neither reads well beside another.
@@ -115,6 +115,7 @@ _PHRASES = re.compile(
     r"|light at the end of the tunnel|tip of the iceberg|silver linings?|green shoots"
     r"|(?:long|short) hauls?|crystal[- ]ball|ripple effects?|ebbs? and flows?|black swans?"
     r"|double[- ]edged swords?|sweet spots?|white spaces?|(?:top|bottom)[- ]lines?|cash flows?"
+    r"|(?:available|found|posted|both|either|viewed|shopped?) online|online at"
     r"|on the (?:ground|table|road|street)|off the table|across the board|around the clock"
     r"|(?:rain or shine|bumps? in the road|hit the ground running|bricks?[- ]and[- ]mortar)"
     r"|joint ventures?|run[- ]rates?|(?:interest|exchange|tax) rates?|task[- ]forces?"

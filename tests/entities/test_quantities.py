@@ -105,6 +105,23 @@ from nes_spark.entities.quantities import (
         ("Sales rose 4%. Costs were 3%.", [("4%", "%/e+0/+"), ("3%", "%/e+0/0")]),
         ("a 4% increase", [("4%", "%/e+0/+")]),
         ("a 4% decline", [("4%", "%/e+0/-")]),
+        # amounts that are said in parts are one
+        ("of $1 billion $275 million", [("$1 billion $275 million", "money/e+9/0")]),
+        ("3 billion 400 million euros", [("3 billion 400 million euros", "money/e+9/0")]),
+        (
+            "one million two hundred thousand shares",
+            [("one million two hundred thousand", "count/e+6/0")],
+        ),
+        (
+            "from $1 billion $295 million to $1 billion $315 million",
+            [("$1 billion $295 million to $1 billion $315 million", "range of money/e+9/0")],
+        ),
+        ("$1 million $2 million", [("$1 million", "money/e+6/0"), ("$2 million", "money/e+6/0")]),
+        ("$2 billion, 3 million", [("$2 billion", "money/e+9/0"), ("3 million", "count/e+6/0")]),
+        (
+            "$1 billion 2 million customers",
+            [("$1 billion", "money/e+9/0"), ("2 million", "count/e+6/0")],
+        ),
         # no quantities
         ("On slide 4 and page 12 of Form 10", []),
         ("The Boeing 757 planes and King Air 360 units", []),
@@ -135,6 +152,8 @@ def test_quantities_and_what_looks_like_them(text, found):
         ("40 new stores", "stores", 40.0),
         ("$2bn", "USD", 2e9),
         ("30 US dollars", "USD", 30.0),
+        ("$1 billion 275 million", "USD", 1.275e9),
+        ("3 billion 400 million euros", "EUR", 3.4e9),
     ],
 )
 def test_units_and_values(text, unit, value):

@@ -380,6 +380,13 @@ def test_a_person_decides(chunks, mentions):
     assert {"mophie"}.isdisjoint(row.surface for row in result.mentions.collect())
 
 
+def test_what_is_denied_as_a_name_is_not_swept_as_one(chunks, mentions):
+    form = "mophie"
+    assert form in {row.form for row in swept(chunks, mentions).swept.where("treated").collect()}
+    denied = swept(chunks, mentions, deny={"Organization": ["The Mophie"]})
+    assert {row.form: row.treated for row in denied.swept.collect()}[form] is False
+
+
 def test_currencies_and_standards_are_left_alone():
     texts = ["All in U.S. dollars and US GAAP, at US dollar rates.", "We sell in the US now."]
     found = candidates_of(texts, [[], []])

@@ -431,6 +431,8 @@ def test_money_and_what_is_said_in_passing_are_no_terms():
     [
         ("Growth in mid-single-digit sales, then mid-teens.", ["growth", "sales"]),
         ("We saw high single digits in stores.", ["stores"]),
+        ("Sales fell in the mid thirties, stores in the low teens.", ["sales", "stores"]),
+        ("It is available online now; online stores sell.", ["online", "stores"]),
         ("These machines speak as of the date hereof.", ["machines", "date"]),
         ("SureSmile now offers a kiln.", ["kiln"]),
         ("Our offers include kilns.", ["offers", "kilns"]),
