@@ -58,6 +58,7 @@ setup(
         "bokeh>=3.4,<4",
         "scipy>=1.11,<2",
         "scikit-learn>=1.6,<2",
+        "threadpoolctl>=3.1",
         "pandas>=2.2,<3",
         "pyarrow>=15",
         "spacy>=3.8,<3.9",

@@ -40,6 +40,22 @@ def turns() -> Iterator[None]:
         sys.setswitchinterval(before)
 
 
+@contextlib.contextmanager
+def one_thread_each() -> Iterator[None]:
+    """Let linear algebra use one thread a caller as long as the block lasts.
+
+    The cores have work already, Spark's and what is ahead: threads that share one small matrix
+    product wait for each other, and burn a third of the driver's time with it.
+    """
+    import numpy.linalg  # noqa: F401
+    import scipy.linalg  # noqa: F401
+    from threadpoolctl import threadpool_limits
+
+    # only of libraries that are loaded: NumPy and SciPy bring one each
+    with threadpool_limits(1, user_api="blas"):
+        yield
+
+
 def begin(work: Callable[[], Result], name: str) -> Future[Result]:
     """Begin a piece of work in a thread of its own, which does not keep Python from ending.
 

@@ -10,6 +10,7 @@ import importlib
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -111,7 +112,7 @@ def run(
         with given_documents(config, documents) as ready:
             return run(ready, own if spark is None else spark, force, profile=profile)
     check_config(config)
-    from nes_spark.run.ahead import begin, turns
+    from nes_spark.run.ahead import begin, one_thread_each, turns
     from nes_spark.run.context import open_run
     from nes_spark.run.judging import check_judge
     from nes_spark.run.mlflow_run import open_ahead
@@ -123,7 +124,7 @@ def run(
         begin(_read_code, "code")
         with open_run(config, spark, _profiled(progress) if profile else None) as context:
             context.tracker = open_ahead(config, context.store)
-            with turns():
+            with turns(), one_thread_each() if context.small else nullcontext():
                 _run_stages(context, progress, force)
                 from nes_spark.run.release import publish
 

@@ -56,6 +56,19 @@ def test_work_that_has_begun_gives_its_result_and_what_it_raised():
         promised.result(60)
 
 
+def test_linear_algebra_uses_one_thread_and_as_many_as_before_afterwards():
+    import scipy.linalg  # noqa: F401
+    from threadpoolctl import threadpool_info, threadpool_limits
+
+    def threads():
+        return {lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"}
+
+    with threadpool_limits(2, user_api="blas"):
+        with ahead.one_thread_each():
+            assert threads() == {1}
+        assert threads() == {2}
+
+
 def test_a_thread_does_not_keep_python_from_ending():
     waiting = threading.Event()
     ahead.begin(waiting.wait, "waits")
