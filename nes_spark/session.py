@@ -342,6 +342,8 @@ SHORT_JOBS = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.buffer.pageSize": "1m",
+    # By default all files below 4 MB together are one task.
+    "spark.sql.files.openCostInBytes": "64k",
 }
 LOCAL_DIRS = "SPARK_LOCAL_DIRS"
 

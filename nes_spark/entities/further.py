@@ -103,5 +103,5 @@ def further_mentions(
     chosen = {name: terms_of(mine, spread, total, terms, said) for name, mine in counts.items()}
     for chunk, text in texts.items():
         own = chosen.get(documents[chunk], [])
-        found[chunk] += term_mentions(text, own, held[chunk], able)
+        found[chunk] += term_mentions(text, own, held[chunk], able, places[chunk])
     return found

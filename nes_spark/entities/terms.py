@@ -760,6 +760,7 @@ def term_mentions(
     terms: Iterable[str],
     mentions: Iterable[Mention] = (),
     able: Mapping[str, Ability] | None = None,
+    places: Iterable[Place] | None = None,
 ) -> list[Mention]:
     """Return the places of a document's terms in a text as mentions, :func:`compounds` as one.
 
@@ -773,12 +774,14 @@ def term_mentions(
     able : mapping of str to Ability, optional
         As what words may be terms (:func:`abilities`); as noun and adjective all of them when not
         given.
+    places : iterable of Place, optional
+        :func:`term_uses` of the text and the mentions, where that is known.
     """
     known = frozenset(terms)
     whatever = NO_TERM if able is not None else Ability(noun=True, adjective=True)
     out: list[Mention] = []
     follows: set[int] = set()
-    for place in term_uses(text, mentions):
+    for place in term_uses(text, mentions) if places is None else places:
         if stem(place.word) in known:
             what = (able or {}).get(place.word, whatever)
             if entity := term_entity(place.word, place.use, what, place.modifies):
@@ -892,6 +895,11 @@ def akin(first: str, second: str) -> bool:
     return _same_root(stem(first.lower()), stem(second.lower()))
 
 
+@lru_cache(maxsize=65_536)
+def _root(term: str) -> str:
+    return stem(term_word(term).lower())
+
+
 def _same_root(first: str, second: str) -> bool:
     """:func:`akin` for the stems of two words."""
     first, second = first.replace("-", ""), second.replace("-", "")
@@ -987,7 +995,7 @@ class TermSimilarity:
 
     def root(self, term: str) -> str:
         """Return the word of a term: singular and plural, noun and adjective have the same."""
-        return stem(term_word(term).lower())
+        return _root(term)
 
     def is_person(self, term: str) -> bool:
         """Whether a term is a word for people."""

@@ -105,9 +105,8 @@ def collected_plans(
         }
         more["vectors"] = np.array([vectors[i] for i in ids], dtype=np.float32)
 
-    names = {
-        c: [row["entities"].get(c) or [] for row in rows] for c in (*options.swap, *options.others)
-    }
+    held = [row["entities"] for row in rows]  # asking a row for a column is slow
+    names = {c: [of.get(c) or [] for of in held] for c in (*options.swap, *options.others)}
     swaps: list[tuple[Any, ...]] = []
     leftovers: list[tuple[Any, ...]] = []
     for setting in sorted(placed):

@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, Protocol
 
 import numpy as np
@@ -211,6 +212,7 @@ def name_similarity(first: str, second: str) -> float:
     ) / 3.0
 
 
+@lru_cache(maxsize=65_536)
 def _shape(name: str) -> str:
     out: list[str] = []
     for character in name:
@@ -230,6 +232,7 @@ def _shape(name: str) -> str:
     return "".join(out)
 
 
+@lru_cache(maxsize=65_536)
 def _bigrams(text: str) -> dict[str, int]:
     counts: dict[str, int] = {}
     for word in text.split():

@@ -33,7 +33,7 @@ from nes_spark.swapping.codes import Ints, Mask
 from nes_spark.swapping.constraints import Constraint, NearComponents, admitted
 from nes_spark.swapping.population import Population, Sets
 from nes_spark.swapping.sampler import Limits, sample_component
-from nes_spark.swapping.seeds import Secret, Stream
+from nes_spark.swapping.seeds import ReadAhead, Secret
 from nes_spark.swapping.sticky import donor_keys, pair_clocks, pair_keys, sample_sticky, setting_key
 
 #: Donors tried before all are looked at.
@@ -378,17 +378,19 @@ def draw_donors(
     available = wanting.available
     (pool,) = np.nonzero((available.sizes > 0) & wanting.admitted)
     has = _Having(available)
+    listed, told = pool.tolist(), metadata.tolist()
     out: dict[int, list[int]] = {}
     for i in np.nonzero(wanting.left > 0)[0].tolist():
         donors = out.setdefault(i, [])
         if not wanting.admitted[i] or not len(pool):
             continue
         barred = set(wanting.barred.row(i).tolist())
-        others = pool[metadata[pool] != metadata[i]]
         if clocks is None:
             stream = secret.stream("donor", *key, category, ids[i])
-            turns = _drawn(stream, pool, metadata != metadata[i], others, has, barred)
+            ahead = ReadAhead(stream, _TRIES * min(2 * least, 128))
+            turns = _drawn(ahead, listed, told, told[i], has, barred)
         else:
+            others = pool[metadata[pool] != metadata[i]]
             turns = _in_turn(others, clocks[0][i], clocks[1], least)
         left = int(wanting.left[i])
         for row in turns:
@@ -416,27 +418,28 @@ class _Having(dict[int, frozenset[int]]):
 
 
 def _drawn(
-    stream: Stream,
-    pool: Ints,
-    other: NDArray[np.bool_],
-    others: Ints,
+    stream: ReadAhead,
+    pool: Sequence[int],
+    metadata: Sequence[Any],
+    own: Any,
     has: _Having,
     barred: set[Any],
 ) -> Iterator[int]:
     """Yield, one after the other, a random position among those that can give what is not barred.
 
-    ``barred`` grows between two of them; ``other`` marks who has other metadata, ``others`` are
-    those of the pool; ``has`` holds what each of the pool has.
+    ``barred`` grows between two of them; only who has other ``metadata`` than ``own`` gives;
+    ``has`` holds what each of the pool has.
     """
-    for tried in stream.below_each(len(pool), _TRIES):
+    for tried in stream.lists_below(len(pool), _TRIES):
         found = -1
-        for row in pool[tried].tolist():
-            if other[row] and not has[row] <= barred:
+        for k in tried:
+            row = pool[k]
+            if metadata[row] != own and not has[row] <= barred:
                 found = row
                 break
         # Few units can give: look at all of them, so that the choice stays uniform.
         if found < 0:
-            rows = [r for r in others.tolist() if not has[r] <= barred]
+            rows = [r for r in pool if metadata[r] != own and not has[r] <= barred]
             if not rows:
                 return
             found = rows[int(stream.below(np.array([len(rows)]))[0])]

@@ -50,7 +50,7 @@ from nes_spark.swapping.memory import (
     exchange_digest,
     options_of,
 )
-from nes_spark.swapping.population import Sets, joint_sets, sets_of
+from nes_spark.swapping.population import Numbers, Sets, joint_sets, sets_of
 from nes_spark.swapping.sampler import Limits
 from nes_spark.swapping.seeds import Secret
 from nes_spark.swapping.treatments import (
@@ -632,6 +632,7 @@ class _State:
                 for j in drawing.layers
             ]
         )
+        self.numbers = {c: Numbers() for c in drawing.swap}
         self.uniques = None
         if drawing.uniques_first:
             self.uniques = np.array([units.uniques(j) for j in drawing.layers])
@@ -648,9 +649,10 @@ class _State:
         gives = [self.units.entities[category][i] for i in rows]
         own = self.units.own.get(category)
         if own is None or not any(own[i] for i in rows):
-            both = sets_of(gives)
+            both = sets_of(gives, self.numbers[category])
             return both, both
-        return joint_sets(gives, [g | own[i] for g, i in zip(gives, rows, strict=True)])
+        barred = [g | own[i] for g, i in zip(gives, rows, strict=True)]
+        return joint_sets(gives, barred, self.numbers[category])
 
     def members(
         self, rows: Sequence[int], numbers: Mapping[str, NDArray[np.float64]] | None = None
@@ -861,7 +863,9 @@ def _left_over(
                 continue
             donors: dict[int, list[int]] = {}
             if "donor" in order:
-                gives, bars = joint_sets([has[i] for i in rows], [barred[i] for i in rows])
+                gives, bars = joint_sets(
+                    [has[i] for i in rows], [barred[i] for i in rows], state.numbers[category]
+                )
                 take = np.array(rows)
                 donors = draw_donors(
                     Wanting(

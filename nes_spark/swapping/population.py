@@ -82,24 +82,48 @@ def make_sets(rows: Ints, values: NDArray[Any], n: int) -> Sets:
     return Sets(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), keys % width)
 
 
-def sets_of(collections: Sequence[Collection[Hashable]]) -> Sets:
-    """Build sets from one collection of names or hashes a row; see :func:`make_sets`."""
-    sizes = np.fromiter((len(c) for c in collections), np.int64, len(collections))
-    numbers: dict[Hashable, int] = {}
-    flat = np.fromiter(
-        (numbers.setdefault(v, len(numbers)) for c in collections for v in c),
-        np.int64,
-        int(sizes.sum()),
-    )
+class Numbers:
+    """Numbers of names, by which collections of them become arrays, each once."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Hashable, int] = {}
+        self._seen: dict[frozenset[Hashable], Ints] = {}
+
+    def of(self, names: Collection[Hashable]) -> Ints:
+        """Return the numbers of some names."""
+        found = self._seen.get(names) if isinstance(names, frozenset) else None
+        if found is None:
+            numbers = self._numbers
+            found = np.array([numbers.setdefault(v, len(numbers)) for v in names], dtype=np.int64)
+            if isinstance(names, frozenset):
+                self._seen[names] = found
+        return found
+
+
+def sets_of(collections: Sequence[Collection[Hashable]], numbers: Numbers | None = None) -> Sets:
+    """Build sets from one collection of names or hashes a row; see :func:`make_sets`.
+
+    Parameters
+    ----------
+    collections : sequence of collection
+    numbers : Numbers, optional
+        Makes it fast to build sets of the same frozensets again and again.
+    """
+    number = (numbers or Numbers()).of
+    rows = [number(c) for c in collections]
+    sizes = np.fromiter(map(len, rows), np.int64, len(rows))
+    flat = np.concatenate(rows) if rows else np.zeros(0, dtype=np.int64)
     return make_sets(np.repeat(np.arange(len(sizes)), sizes), flat, len(sizes))
 
 
 def joint_sets(
-    available: Sequence[Collection[Hashable]], history: Sequence[Collection[Hashable]]
+    available: Sequence[Collection[Hashable]],
+    history: Sequence[Collection[Hashable]],
+    numbers: Numbers | None = None,
 ) -> tuple[Sets, Sets]:
-    """Build two families of sets that share their codes."""
+    """Build two families of sets that share their codes; see :func:`sets_of`."""
     n = len(available)
-    both = sets_of([*available, *history])
+    both = sets_of([*available, *history], numbers)
     return both.take(np.arange(n)), both.take(np.arange(n, 2 * n))
 
 

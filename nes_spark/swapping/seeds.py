@@ -199,22 +199,60 @@ class Stream:
             All at least 1.
         """
         limit = bounds.astype(np.uint64) - np.uint64(1)
-        return self._within(limit, _all_ones(limit))
-
-    def below_each(self, bound: int, size: int) -> Iterator[NDArray[np.int64]]:
-        """Yield again and again what ``below`` gives for one bound, ``size`` at a time."""
-        limit = np.full(size, bound - 1, dtype=np.uint64)
         mask = _all_ones(limit)
-        while True:
-            yield self._within(limit, mask)
-
-    def _within(self, limit: NDArray[np.uint64], mask: NDArray[np.uint64]) -> NDArray[np.int64]:
         out = self.raw(len(limit)) & mask
         (again,) = np.nonzero(out > limit)
         while again.size:
             out[again] = self.raw(again.size) & mask[again]
             again = again[out[again] > limit[again]]
         return out.astype(np.int64)
+
+
+class ReadAhead(Stream):
+    """A stream of which words are read in blocks: for very many small draws.
+
+    Parameters
+    ----------
+    stream : Stream
+        What this draws is what the stream would have drawn, which is used up.
+    block : int
+        Words.
+    """
+
+    def __init__(self, stream: Stream, block: int) -> None:
+        self._bits = stream._bits
+        self._block = block
+        self._words: NDArray[np.uint64] = np.zeros(0, dtype=np.uint64)
+        self._at = 0
+
+    def raw(self, size: int) -> NDArray[np.uint64]:
+        """Return ``size`` independent uniform 64-bit words."""
+        if self._at + size > len(self._words):
+            more = super().raw(max(size, self._block))
+            self._words, self._at = np.concatenate([self._words[self._at :], more]), 0
+        self._at += size
+        return self._words[self._at - size : self._at].copy()
+
+    def lists_below(self, bound: int, size: int) -> Iterator[list[int]]:
+        """Yield again and again what ``below`` gives for one bound, ``size`` at a time."""
+        limit = bound - 1
+        mask = (1 << limit.bit_length()) - 1
+        masked: list[int] = []
+        words: NDArray[np.uint64] | None = None
+        while True:
+            if words is not self._words or self._at + size > len(self._words):
+                self.raw(size)
+                self._at -= size
+                words = self._words
+                masked = (words & np.uint64(mask)).tolist()
+            out = masked[self._at : self._at + size]
+            self._at += size
+            again = [i for i, value in enumerate(out) if value > limit]
+            while again:
+                for i, value in zip(again, self.raw(len(again)).tolist(), strict=True):
+                    out[i] = value & mask
+                again = [i for i in again if out[i] > limit]
+            yield out
 
 
 def _all_ones(limit: NDArray[np.uint64]) -> NDArray[np.uint64]:

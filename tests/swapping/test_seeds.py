@@ -29,7 +29,7 @@ from nes_spark.swapping import (
     secret_of_release,
     seed_fingerprint,
 )
-from nes_spark.swapping.seeds import MAKE_SEED, sealed_folder, strength_of
+from nes_spark.swapping.seeds import MAKE_SEED, ReadAhead, sealed_folder, strength_of
 from tests.jobs import seed_named
 
 VALUE = "a-very-secret-seed"
@@ -90,6 +90,22 @@ def test_streams_do_not_depend_on_the_version_of_numpy():
     # Philox is a published generator; these words pin the way from secret and ids to it.
     words = Secret("pinned-seed").stream("swap", "s", "J", 0, 1, "doc#00000").raw(3)
     assert words.tolist() == PINNED
+
+
+@given(
+    bound=st.integers(1, 300),
+    size=st.integers(1, 70),
+    block=st.integers(1, 500),
+    turns=st.integers(1, 12),
+    other=st.integers(1, 1000),
+)
+def test_words_that_are_read_ahead_are_those_of_the_stream(bound, size, block, turns, other):
+    plain, ahead = Secret(1).stream("x"), ReadAhead(Secret(1).stream("x"), block)
+    lists = ahead.lists_below(bound, size)
+    for _ in range(turns):
+        assert next(lists) == plain.below(np.full(size, bound)).tolist()
+        # another draw in between takes the words that follow
+        assert ahead.below(np.array([other])) == plain.below(np.array([other]))
 
 
 def test_draws_have_their_distributions():
