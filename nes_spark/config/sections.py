@@ -1084,8 +1084,8 @@ class AuditConfig(Section):
     )
     candidates: bool = Field(
         True,
-        description="plan 'whole': measure every candidate too, in one draw and on a sample of at "
-        "most 500 documents and 1,000 chunks",
+        description="plan 'whole': measure every candidate too, in one draw; of more than 500 "
+        "documents or 2,000 chunks on a sample of 500 documents and 1,000 chunks with names",
     )
     background: str | None = Field(
         None,

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 #: release is measured completely.
 CANDIDATE_DOCUMENTS = 500
 CANDIDATE_CHUNKS = 1000
+#: Of a corpus of so many chunks at most, all are asked about for every candidate as well: the same
+#: attackers serve both, and looking at the texts a second time costs more than such a sample saves.
+FEW_CHUNKS = 2000
 #: So many documents are asked about where the corpus does not fit the driver.
 SAMPLED_DOCUMENTS = 1000
 #: Of at most so many words the attackers are made ready ahead.
@@ -151,6 +154,7 @@ def make_ready(context: Context) -> None:
     wanted = [_limits(context, candidates=False)]
     if context.config.releases.plan == "whole" and audit.candidates:
         wanted.insert(0, _limits(context, candidates=True))
+    wanted = wanted[:1] if wanted[0] == wanted[-1] else wanted
     key = _halving_key(context)
     promised: list[Future[_Ready]] = [Future() for _ in wanted]
     for limits, future in zip(wanted, promised, strict=True):
@@ -176,7 +180,8 @@ def _halving_key(context: Context) -> bytes:
 def _limits(context: Context, candidates: bool) -> dict[str, int]:
     """Of how many documents and chunks a sample is asked about."""
     most = context.config.audit.max_chunks
-    if not candidates:
+    documents, chunks = (finished(context.store, name).rows for name in ("documents", "chunks"))
+    if not candidates or (documents <= CANDIDATE_DOCUMENTS and chunks <= min(FEW_CHUNKS, most)):
         return {"max_chunks": most}
     return {
         "max_documents": CANDIDATE_DOCUMENTS,
@@ -231,14 +236,23 @@ def measurement_of(
     candidates: bool = False,
     public_words: Mapping[str, Sequence[str]] | None = None,
 ) -> _Ready:
-    """Return the attackers, ready, and the entities of every chunk."""
+    """Return the attackers, ready, and the entities of every chunk.
+
+    Those for the candidates are kept where they are those for the release as well.
+    """
     limits = _limits(context, candidates)
-    begun = context.ready.pop(_asked(context, limits), None)
+    asked = _asked(context, limits)
+    again = candidates and limits == _limits(context, candidates=False)
+    begun = context.ready.get(asked) if again else context.ready.pop(asked, None)
     if begun is not None:
         return begun.result()
     key = _halving_key(context)
     background = read_background(context)
-    return _make(context.store, context.config, key, limits, background, public_words)
+    made = _make(context.store, context.config, key, limits, background, public_words)
+    if again and context.config.audit.public_words is None:
+        context.ready[asked] = Future()
+        context.ready[asked].set_result(made)
+    return made
 
 
 def _seen(
@@ -407,8 +421,9 @@ def _measure_sample(
 def measure_candidates(context: Context) -> Iterator[pd.DataFrame]:
     """Measure r = 0 and the prefixes of every sequence of plan ``whole`` in one draw.
 
-    At most :data:`CANDIDATE_DOCUMENTS` documents and :data:`CANDIDATE_CHUNKS` chunks with names
-    are asked about, the same ones for every candidate; candidates are compared completely. A chunk
+    Of more than :data:`CANDIDATE_DOCUMENTS` documents or :data:`FEW_CHUNKS` chunks, so many
+    documents and :data:`CANDIDATE_CHUNKS` chunks with names are asked about, the same ones for
+    every candidate; candidates are compared completely. A chunk
     that a prefix does not change is guessed about as in the one before. The last prefix holds what
     was done to names that were left over.
 

@@ -35,7 +35,8 @@ class Tables:
         }
 
     def manifest(self, name):
-        return SimpleNamespace(content=self.contents[name], rows=len(WORDS))
+        rows = len(self.frames[name]) if name in self.frames else len(WORDS)
+        return SimpleNamespace(content=self.contents[name], rows=rows)
 
     def read_pandas(self, name, columns):
         return self.frames[name][columns]
@@ -54,12 +55,14 @@ def settled(run):
         future.exception(timeout=60)
 
 
-def test_attackers_made_ready_ahead_are_the_same():
+@pytest.mark.parametrize("few", [24, 23])
+def test_attackers_made_ready_ahead_are_the_same(monkeypatch, few):
+    monkeypatch.setattr(measuring, "FEW_CHUNKS", few)
     run = context()
     measuring.make_ready(run)
     settled(run)
     ahead = {k: future.result() for k, future in run.ready.items()}
-    assert len(ahead) == 2
+    assert len(ahead) == (1 if few == 24 else 2)
     for candidates in (True, False):
         found = measuring.measurement_of(run, candidates)
         assert any(found is made for made in ahead.values())
@@ -69,6 +72,27 @@ def test_attackers_made_ready_ahead_are_the_same():
         for unit, table in fresh[0].before.items():
             pd.testing.assert_frame_equal(table, found[0].before[unit])
     assert not run.ready, "who was asked is not kept"
+
+
+def test_few_chunks_are_looked_at_once_for_candidates_and_release(monkeypatch):
+    run = context()
+    first = measuring.measurement_of(run, candidates=True)
+    assert first[0].asked == measuring.measurement_of(context())[0].asked
+    assert measuring.measurement_of(run, candidates=True) is first
+    assert measuring.measurement_of(run) is first
+    assert not run.ready
+    # a sample for the candidates is another question
+    monkeypatch.setattr(measuring, "FEW_CHUNKS", 10)
+    monkeypatch.setattr(measuring, "CANDIDATE_CHUNKS", 5)
+    sample = measuring.measurement_of(run, candidates=True)
+    assert len(sample[0].asked) == 5 and not run.ready
+    # what is known of candidates by a file is asked of the release alone
+    known = context(public_words="words.csv")
+    monkeypatch.setattr(measuring, "FEW_CHUNKS", 100)
+    monkeypatch.setattr(measuring, "read_background", lambda context: None)
+    for candidates in (True, False):
+        measuring.measurement_of(known, candidates)
+        assert not known.ready
 
 
 def test_attackers_of_other_texts_are_not_used():
