@@ -437,7 +437,7 @@ PLAN_LEFTOVERS = Table(
             "reason",
             "string",
             "no_partner, shared (the partner has the name too, or may not take it), surplus (it "
-            "has fewer names), or the status "
+            "has fewer names, or fewer of its sort), or the status "
             "that a constraint gives a chunk which it keeps out",
         ),
     ),

@@ -64,6 +64,8 @@ class View:
         Whether exchanged names were replaced in the rest of their documents too.
     small : bool
         Whether the tables fit the driver: then attacks may read them there, with the same guesses.
+    read : dict
+        What was read there, for the next attack.
     """
 
     cells: DataFrame
@@ -78,6 +80,7 @@ class View:
     until: ExitStack | None = None
     throughout: bool = False
     small: bool = False
+    read: dict[str, list[dict[str, Any]]] = field(default_factory=dict, repr=False, compare=False)
 
 
 Attack = Callable[[View, "AuditConfig"], "DataFrame | list[tuple[Any, ...]]"]

@@ -62,7 +62,9 @@ def _rows(frame: DataFrame) -> list[dict[str, Any]]:
 
 
 def _targets(view: View) -> list[dict[str, Any]]:
-    return _rows(view.rewrites.select("draw", "chunk_id", "text", "edits"))
+    if "rewrites" not in view.read:
+        view.read["rewrites"] = _rows(view.rewrites.select("draw", "chunk_id", "text", "edits"))
+    return view.read["rewrites"]
 
 
 def linkage(view: View, config: AuditConfig) -> DataFrame | Rows:

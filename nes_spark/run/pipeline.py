@@ -581,19 +581,24 @@ def _post_density(context: Context) -> Outputs:
     from nes_spark.swapping.stages import replaced_everywhere
     from nes_spark.utility.density_stages import post_density
 
+    releases, replaced = context.config.releases, None
+    if releases.must_change or releases.shift:
+        replaced = replaced_everywhere(
+            context.table("chunks"),
+            context.table("mentions"),
+            releases.must_change,
+            releases.shift,
+            context.shifts(),
+        )
+        # looked at for what to embed, for what to place and for what is silent
+        replaced = context.keep(replaced)
     return {
         "post_density": post_density(
             context.table("rewrites"),
             context.table("assignments"),
             context.spec(),
             context.models(),
-            replaced_everywhere(
-                context.table("chunks"),
-                context.table("mentions"),
-                context.config.releases.must_change,
-                context.config.releases.shift,
-                context.shifts(),
-            ),
+            replaced,
         )
     }
 

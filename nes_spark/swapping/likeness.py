@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache, partial
+from functools import lru_cache
 
 from nes_spark.entities.quantities import QUANTITY, InOrder
 from nes_spark.entities.terms import TERM, TermSimilarity
 from nes_spark.swapping.exchange import Matching, Similarity
 from nes_spark.swapping.parts import DATE, NO_NAMES
-from nes_spark.swapping.shapes import date_similarity, shape_similarity
+from nes_spark.swapping.shapes import ShapeSimilarity, date_similarity
 
 
 @lru_cache(maxsize=1)
@@ -28,7 +28,7 @@ def similarities_for(categories: Iterable[str], matching: Matching) -> dict[str,
     categories : iterable of str
     matching : {'random', 'similar'}
         With ``similar`` names meet those of like shape and kind
-        (:func:`~nes_spark.swapping.shapes.shape_similarity`).
+        (:class:`~nes_spark.swapping.shapes.ShapeSimilarity`).
 
     Returns
     -------
@@ -47,7 +47,7 @@ def similarities_for(categories: Iterable[str], matching: Matching) -> dict[str,
         elif category == QUANTITY:
             found[category] = InOrder()
         elif matching == "similar" and category not in NO_NAMES:
-            found[category] = partial(shape_similarity, category=category)
+            found[category] = ShapeSimilarity(category)
     return found
 
 

@@ -137,9 +137,10 @@ class LeftOver:
     donor : str or None
         The chunk (or document) whose name that was.
     reason : str
-        ``no_partner`` (no valid partner was left for its category), ``shared`` (the category was
-        exchanged, but the partner has this name or may not take it), ``surplus`` (the partner has
-        fewer names), or the status that a constraint gives a chunk which it keeps out.
+        ``no_partner`` (no valid partner was left for its category, or none with a name of its
+        sort), ``shared`` (the category was exchanged, but the partner has this name or may not
+        take it), ``surplus`` (the partner has fewer names, or fewer of its sort), or the
+        status that a constraint gives a chunk which it keeps out.
     """
 
     chunk_id: str
@@ -807,10 +808,12 @@ def layer_exchange(
     own_a, own_b : mapping of str to collection of str
         Entities that name their own documents.
     matching, similarity, similarities, policy
-        As for ``plan_exchange``.
+        As for ``plan_exchange``. Where donors replace what is left (``one_to_one``) and a
+        similarity has a method ``fits(first, second)``, names that do not fit each other are left
+        to them, unless nothing else would be exchanged.
     """
     name = Combination(combination).name
-    return tuple(
+    plan = tuple(
         plan_exchange(
             entities_a,
             entities_b,
@@ -824,6 +827,11 @@ def layer_exchange(
             history_b={c: {*entities_b[c], *own_b.get(c, ())} for c in combination},
         )
     )
+    if policy != "one_to_one":
+        return plan
+    fits = {c: s.fits for c, s in (similarities or {}).items() if hasattr(s, "fits")}
+    fitting = [e for e in plan if e.category not in fits or fits[e.category](e.old, e.new)]
+    return tuple(fitting) or plan
 
 
 def treat_digest(

@@ -20,8 +20,9 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from nes_spark.entities.distinctive import INSTITUTIONS, PLACES, fold, words_of
+from nes_spark.entities.distinctive import DEMONYMS, INSTITUTIONS, PLACES, fold, words_of
 from nes_spark.entities.linking import base_form, plain_form, without_legal_form
+from nes_spark.entities.lists import GENERAL, read_lists
 from nes_spark.swapping.exchange import name_similarity
 from nes_spark.swapping.parts import is_letters
 from nes_spark.swapping.spans import after_title
@@ -216,6 +217,75 @@ def shape_similarity(first: str, second: str, category: str) -> float:
     if category == "Person":
         return total
     return total * 0.99 + 0.01 * name_similarity(first, second)
+
+
+@lru_cache(maxsize=1)
+def _letters_of_bodies() -> frozenset[str]:
+    """Abbreviations of well-known public bodies: FDA, DOE."""
+    found = set()
+    for name in read_lists(GENERAL)["PUBLIC LIFE"]:
+        words = [word for word in name.split() if word not in ("and", "for", "the")]
+        for left in (words, [word for word in words if word != "of"]):
+            found.add("".join(word[0] for word in left).upper())
+    return frozenset(found)
+
+
+@lru_cache(maxsize=65_536)
+def sort_of(name: str, category: str) -> str:
+    """Return what sort of thing a name is, where another sort reads broken in its place.
+
+    Parameters
+    ----------
+    name, category : str
+
+    Returns
+    -------
+    str
+        ``body`` for courts, ministries and the like among organisations, ``site`` for addresses and
+        buildings among places, ``people`` for names of peoples among other names; else ''.
+
+    Examples
+    --------
+    >>> [sort_of(n, "Organization") for n in ("FDA", "Bank of Mexico", "Acme Inc")]
+    ['body', 'body', '']
+    >>> sort_of("North American", "Name"), sort_of("Clover House", "Location")
+    ('people', 'site')
+    """
+    if category == "Organization":
+        plain = plain_form(name) or name
+        public = is_letters(plain) and plain.replace(".", "") in _letters_of_bodies()
+        return "body" if public or shape_of(name, category).kind == "body" else ""
+    if category == "Location":
+        return "site" if shape_of(name, category).kind == "site" else ""
+    words = [fold(word) for word in words_of(name)]
+    if category == "Name" and words and {words[-1], words[-1].removesuffix("s")} & DEMONYMS:
+        return "people"
+    return ""
+
+
+class ShapeSimilarity:
+    """How well names of one category read in each other's place.
+
+    Parameters
+    ----------
+    category : str
+
+    Notes
+    -----
+    :func:`shape_similarity`, less 1 for names of two sorts (:func:`sort_of`): as many as can meet
+    their own.
+    """
+
+    def __init__(self, category: str) -> None:
+        self._category = category
+
+    def __call__(self, first: str, second: str) -> float:
+        """Return the similarity, from -1 to 1; symmetric."""
+        return shape_similarity(first, second, self._category) - (not self.fits(first, second))
+
+    def fits(self, first: str, second: str) -> bool:
+        """Whether two names are of one sort: an agency in the place of a company reads broken."""
+        return sort_of(first, self._category) == sort_of(second, self._category)
 
 
 _MONTH = word_set(

@@ -763,14 +763,8 @@ def replaced_everywhere(
     chunks, mentions, must_change, shift, shifts
         As for :func:`apply_must_change`.
     """
-    from pyspark.sql import functions as F
-
-    touched = F.col("category").isin([*must_change, *shift])
-    concerned = mentions.where(touched).select("chunk_id")
-    few = chunks.join(concerned.distinct(), "chunk_id", "left_semi")
-    return apply_must_change(few, mentions, must_change, shift=shift, shifts=shifts).select(
-        "chunk_id", "text"
-    )
+    written, _ = _replaced(chunks, mentions, must_change, True, shift, shifts, None)
+    return written.select("chunk_id", "text")
 
 
 def apply_must_change(
@@ -805,6 +799,29 @@ def apply_must_change(
     """
     from pyspark.sql import functions as F
 
+    written, concerned = _replaced(
+        chunks, mentions, must_change, mend_articles, shift, shifts, told
+    )
+    untouched = (
+        chunks.select("chunk_id", "text")
+        .join(concerned, "chunk_id", "left_anti")
+        .withColumn("edits", F.from_json(F.lit("[]"), EDITS))
+    )
+    return written.unionByName(untouched)
+
+
+def _replaced(
+    chunks: DataFrame,
+    mentions: DataFrame,
+    must_change: Mapping[str, str],
+    mend_articles: bool,
+    shift: Sequence[str],
+    shifts: DataFrame | None,
+    told: DataFrame | None,
+) -> tuple[DataFrame, DataFrame]:
+    """Return the chunks that :func:`apply_must_change` has to look at, changed, and their ids."""
+    from pyspark.sql import functions as F
+
     categories = dict(must_change)
     shifted = _shift_of("apply_must_change", shift, shifts)
 
@@ -825,12 +842,7 @@ def apply_must_change(
         .select("chunk_id", "text", "mentions", *more)
         .mapInArrow(replace, CHANGED_DDL)
     )
-    untouched = (
-        chunks.select("chunk_id", "text")
-        .join(concerned, "chunk_id", "left_anti")
-        .withColumn("edits", F.from_json(F.lit("[]"), EDITS))
-    )
-    return written.unionByName(untouched)
+    return written, concerned
 
 
 def chunk_status(

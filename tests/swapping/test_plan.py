@@ -29,9 +29,12 @@ from nes_spark.swapping.layers import (
     nearest_components,
     sample_layers,
 )
+from nes_spark.swapping.likeness import similarities_for
+from nes_spark.swapping.plan import layer_exchange
 from nes_spark.swapping.population import joint_sets, sets_of
 from nes_spark.swapping.sampler import Limits
 from nes_spark.swapping.seeds import Secret
+from nes_spark.swapping.shapes import sort_of
 from nes_spark.swapping.sticky import donor_keys
 from nes_spark.swapping.treatments import Donor, Left, Means, check_order, treat, treatment
 
@@ -501,6 +504,52 @@ def test_a_surplus_gets_names_of_its_own_from_donors():
     # without donors the partner's names cover it, so that nothing needs a placeholder for it
     covered = sample_plan(*given_, seed=3, leftover=["placeholder"])
     assert not [x for x in covered.leftovers if x.reason == "surplus"]
+
+
+def exchanged_names(first, second, policy="one_to_one", matching="similar"):
+    """What two units with Organizations and Locations give each other, as pairs of the first."""
+    plan = layer_exchange(
+        Secret(1), "chunk", "", 0, [*first], "a#0", "b#0", first, second, {}, {}, matching,
+        similarities=similarities_for([*first], matching), policy=policy,
+    )  # fmt: skip
+    return {(e.category, e.old, e.new) for e in plan if e.side == "a"}
+
+
+def test_names_of_two_sorts_do_not_meet_where_donors_replace_what_is_left():
+    first = {"Organization": ["FDA", "Acme"], "Location": ["Ohio"]}
+    second = {"Organization": ["Vega"], "Location": ["Peru"]}
+    # who is alone meets its own sort first
+    assert exchanged_names(first, second) == {
+        ("Organization", "Acme", "Vega"), ("Location", "Ohio", "Peru"),
+    }  # fmt: skip
+    first["Organization"] = ["FDA"]
+    assert exchanged_names(first, second) == {("Location", "Ohio", "Peru")}
+    # nothing else would be exchanged
+    only = {"Organization": ["FDA"]}
+    assert exchanged_names(only, {"Organization": ["Vega"]}) == {("Organization", "FDA", "Vega")}
+    # nobody else replaces it, and at random anything meets anything
+    for options in ({"policy": "cover"}, {"matching": "random"}):
+        assert ("Organization", "FDA", "Vega") in exchanged_names(first, second, **options)
+
+
+def test_a_name_that_met_none_of_its_sort_gets_a_donor():
+    organizations = [["FDA"], ["Vega"], ["Court of Appeals"], ["Orion"], ["IRS"], ["Acme"]]
+    places = [["Ohio"], ["Peru"], ["Lyon"], ["Chad"], ["Rome"], ["Bern"]]
+    ids = [f"{c}#0" for c in "abcdef"]
+    unlike = 0
+    for seed in range(10):
+        plan = sample_plan(
+            ids, [*"ABCDEF"], None,
+            {"Organization": organizations, "Location": places, "Person": [[c] for c in "uvwxyz"]},
+            ["Organization", "Location"], layers=[["Organization", "Location"]],
+            matching="similar", donors=16, seed=seed,
+        )  # fmt: skip
+        fates = [f for f in plan.fates() if f.category == "Organization"]
+        assert all(f.replacement for f in fates), "nothing stays"
+        for f in fates:
+            assert sort_of(f.entity, f.category) == sort_of(f.replacement, f.category)
+        unlike += sum(f.treatment == "donor" for f in fates)
+    assert unlike >= 10
 
 
 def test_terms_meet_near_ones_of_their_form():

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from nes_spark.swapping import Secret, plan_exchange
 from nes_spark.swapping.likeness import similarities_for
 from nes_spark.swapping.shapes import (
+    ShapeSimilarity,
     date_form,
     date_similarity,
     place_kind,
@@ -57,6 +58,31 @@ def test_like_comes_before_unlike(category, like, unlike):
     near = shape_similarity(*like, category)
     assert near > max(shape_similarity(name, unlike, category) for name in like)
     assert near > 0.7
+
+
+@pytest.mark.parametrize(
+    ("category", "one_sort", "others"),
+    [
+        (
+            "Organization",
+            ("FDA", "the FDA", "Court of Appeals", "DOD"),
+            ("Vega", "IBM", "Acme Ltd"),
+        ),
+        ("Location", ("Clover House", "250 Livingstone Street"), ("Peru", "Gulf Coast", "Lyon")),
+        ("Name", ("German", "North American", "Colombians"), ("EBITAX", "buybuy", "PDL-1")),
+    ],
+)
+def test_sorts_of_names_that_do_not_meet(category, one_sort, others):
+    similarity = ShapeSimilarity(category)
+    for first, second in itertools.combinations(one_sort, 2):
+        assert similarity.fits(first, second) and similarity.fits(second, first)
+        for other in others:
+            assert not similarity.fits(first, other)
+            # as many as can meet one of their own sort, whatever their shapes
+            assert similarity(first, other) < 0.0 <= similarity(first, second)
+    for first, second in itertools.combinations(others, 2):
+        assert similarity.fits(first, second)
+        assert similarity(first, second) == shape_similarity(first, second, category)
 
 
 def test_equal_shapes_are_one_class():
