@@ -65,6 +65,7 @@ def measure_sample(
     key: bytes,
     *,
     exchanged: Collection[str],
+    others: bool = True,
     hidden: Sequence[str] = (),
     max_documents: int = 1000,
     until: ExitStack | None = None,
@@ -83,6 +84,9 @@ def measure_sample(
         Secret of the sample and of the half that is known.
     exchanged : collection of str
         Categories that the release changes: see :class:`nes_spark.audit.measured.Measurement`.
+    others : bool
+        Whether there are names of other categories; without them nobody looks at those
+        (``linkage-all``).
     hidden : sequence of str
         Categories that it replaces by placeholders.
     max_documents : int
@@ -102,6 +106,7 @@ def measure_sample(
         return frame.withColumn("entities", kept)
 
     some = only(cells, exchanged)
+    linkages = [(LINKAGE, some), (LINKAGE_ALL, cells)][: 1 + others]
     count = F.aggregate(
         F.map_values("entities"), F.lit(0), lambda total, names: total + F.size(names)
     )
@@ -111,8 +116,8 @@ def measure_sample(
     ).withColumn("draw", F.lit(0))
 
     guesses = [
-        _chunks(linkage_attack(some, released, config, hidden), LINKAGE, LINKAGE),
-        _chunks(linkage_attack(cells, released, config, hidden), LINKAGE, LINKAGE_ALL),
+        _chunks(linkage_attack(known, released, config, hidden), LINKAGE, name)
+        for name, known in linkages
     ]
     read = hold(text_attack(chunks, mentions, released, config, None, until), until)
     guesses += [_chunks(read, name, name) for name in (WORDS, STYLE)]
@@ -127,7 +132,7 @@ def measure_sample(
     )
     held = split.where("held").select("chunk_id")
     after = assembled.select("chunk_id", F.col("text").alias("after"), "edits")
-    for name, known in ((LINKAGE, some), (LINKAGE_ALL, cells)):
+    for name, known in linkages:
         seen = _seen(asked, known, after, config, hidden)
         found = link_sightings(seen, known.join(held, "chunk_id"), False, config)
         guesses.append(_documents(found.where(F.col("model") == LINKAGE), name))

@@ -372,7 +372,7 @@ def _measure_sample(
     from nes_spark.audit.measured import AFTER, COLUMNS, DOCUMENTS, share_rows
     from nes_spark.audit.measured_stages import connected, measure_sample
 
-    releases = context.config.releases
+    releases, exchanged = context.config.releases, frozenset(_exchanged(context.config))
     for name in ("background", "public_words"):
         if getattr(context.config.audit, name) is not None:
             raise InputError(
@@ -387,7 +387,8 @@ def _measure_sample(
             assembled,
             context.config.audit,
             _halving_key(context),
-            exchanged=_exchanged(context.config),
+            exchanged=exchanged,
+            others=not exchanged.issuperset(context.config.entities.categories),
             hidden=tuple(releases.must_change),
             max_documents=SAMPLED_DOCUMENTS,
             until=until,

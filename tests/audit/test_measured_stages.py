@@ -52,7 +52,7 @@ def guesses(spark, corpus, last, partitions, **config):
     schema = f"chunk_id string, text string, edits {EDITS}"
     rows = [(c, t, [tuple(e.values()) for e in edits]) for c, t, edits in released]
     assembled = spark.createDataFrame(rows, schema).repartition(partitions)
-    limits = {"max_documents": config.pop("max_documents", 1000)}
+    limits = {name: config.pop(name) for name in ("max_documents", "others") if name in config}
     return measure_sample(
         tables["chunks"],
         tables["mentions"],
@@ -184,6 +184,15 @@ def test_everybody_is_asked_on_any_number_of_partitions(spark, corpus, in_memory
     both = some.merge(whole, on=keys, suffixes=("", "_whole"))
     assert len(both) == len(some)
     assert (both["rank"] == both["rank_whole"]).all()
+
+
+@pytest.mark.slow  # the same guesses as above, by one attacker fewer
+def test_nobody_looks_at_other_categories_where_there_are_none(spark, corpus, in_memory, some):
+    found = guesses(spark, corpus, in_memory[1], 3, **ASKED, others=False)
+    assert set(found["attacker"]) == {"linkage", "words", "style"}
+    keys = ["unit", "attacker", "side", "id", "document_id", "rank"]
+    rest = some[some["attacker"] != "linkage-all"]
+    assert sorted(found[keys].values.tolist()) == sorted(rest[keys].values.tolist())
 
 
 def test_documents_are_halved_as_in_memory(spark):
