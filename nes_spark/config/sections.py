@@ -453,6 +453,11 @@ class EntitiesConfig(Section):
             raise ValueError(f"'sweep_always' and 'sweep_never' both name {', '.join(both)}")
         return self
 
+    @property
+    def never_swept(self) -> tuple[str, ...]:
+        """Forms that the sweep leaves alone: ``sweep_never``, and all that ``deny`` lists."""
+        return (*self.sweep_never, *(form for forms in self.deny.values() for form in forms))
+
 
 class EmbeddingConfig(Section):
     """The embedding model."""

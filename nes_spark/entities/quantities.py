@@ -47,6 +47,9 @@ _CURRENCY_WORDS = {
 }
 #: Currency signs and words -> ISO 4217 code.
 CURRENCIES = {word: code for code, words in _CURRENCY_WORDS.items() for word in words.split()}
+#: Currencies whose amounts are alike; and units of small numbers, which are told apart.
+_MONEY = frozenset(CURRENCIES.values()) - {"cent"}
+_RATES = frozenset({"cent", "%", "points", "times"})
 #: Words of scale -> factor.
 SCALES = {
     word: factor
@@ -202,9 +205,8 @@ class Quantity:
         Counts of different things are alike ("40 stores", "35 plants"): the noun stays in the text.
         Ranges meet ranges: "10" of "10 to 15%" would be no percentage elsewhere.
         """
-        money = {*CURRENCIES.values()} - {"cent"}
-        kind = "money" if self.unit in money else self.unit
-        if kind not in ("money", "cent", "%", "points", "times") and kind not in _MEASURES:
+        kind = "money" if self.unit in _MONEY else self.unit
+        if kind != "money" and kind not in _RATES and kind not in _MEASURES:
             kind = "count"
         kind = f"{self.written} {kind}".lstrip()
         if self.ranged:
@@ -279,14 +281,12 @@ def find_quantities(text: str) -> list[Quantity]:
 
 def _said_on(text: str, first: Quantity, second: Quantity) -> Quantity | None:
     """Return two quantities as the one that they are: "$1 billion $275 million", said in parts."""
-    money = {*CURRENCIES.values()} - {"cent"}
-    no_sums = {"cent", "%", "points", "times"}
     if (
         text[first.end : second.start] != " "
         or not _SCALED.search(text, first.start, first.end)
         or not _SCALED.search(text, second.start, second.end)
-        or (first.unit in money and second.unit not in (first.unit, "things"))
-        or {first.unit, second.unit} & no_sums
+        or (first.unit in _MONEY and second.unit not in (first.unit, "things"))
+        or {first.unit, second.unit} & _RATES
         or first.value <= 0
         or not 0 < second.value < 1000.0 ** (first.magnitude // 3)
     ):
@@ -294,7 +294,7 @@ def _said_on(text: str, first: Quantity, second: Quantity) -> Quantity | None:
     return replace(
         first,
         end=second.end,
-        unit=first.unit if first.unit in money else second.unit,
+        unit=first.unit if first.unit in _MONEY else second.unit,
         value=first.value + second.value,
         direction=first.direction or second.direction,
         written=first.written or second.written,

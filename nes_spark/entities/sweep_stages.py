@@ -133,8 +133,7 @@ def settle_candidates(raw: DataFrame, chunks: DataFrame, config: EntitiesConfig)
         F.count_distinct("metadata").alias("documents"),
         F.count(F.lit(1)).alias("occurrences"),
     )
-    denied = (form for forms in config.deny.values() for form in forms)
-    share, never = config.sweep_share, (*config.sweep_never, *denied)
+    share, never = config.sweep_share, config.never_swept
 
     def decide(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         for batch in batches:

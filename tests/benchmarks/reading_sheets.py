@@ -166,7 +166,7 @@ def recognised(config: Any, chunks: pd.DataFrame) -> dict[str, list[Any]]:
         [len(secrets[f]) for f in forms],
         int(chunks["metadata"].nunique()),
         settings.sweep_share,
-        settings.sweep_never,
+        settings.never_swept,
     )
     treated = {f for f, yes in zip(forms, decided, strict=True) if yes}
     for document, rows in chunks.groupby("document_id", sort=True):
