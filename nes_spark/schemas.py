@@ -496,7 +496,9 @@ COVERAGE = Table(
             "reason",
             "string",
             "empty for exchanged; no_partner, shared, surplus, or a constraint's status for what "
-            "was left over; must_change, not_swapped; relative and not_understood for dates",
+            "was left over; not_reached (the release ends before); must_change, not_swapped; "
+            "relative and not_understood for dates; no_plan where nothing says what becomes of it, "
+            "which a gate refuses",
         ),
         Column("mentions", "bigint", "mentions"),
         Column("chunks", "bigint", "chunks that have any of them"),

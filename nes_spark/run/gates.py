@@ -62,6 +62,9 @@ class Evidence:
         names are recognised.
     chunks_named : mapping or None
         As ``named``, of the chunks with names, by who holds all other chunks.
+    forgotten : int or None
+        Mentions in swapped categories of which no plan says what becomes; None where there is no
+        such account (plan ``pairs``).
     """
 
     config: Config
@@ -79,6 +82,7 @@ class Evidence:
     named: Mapping[str, Any] | None = None
     given: Mapping[str, int] | None = None
     chunks_named: Mapping[str, Any] | None = None
+    forgotten: int | None = None
 
 
 def expected_kinds(config: Config) -> list[str]:
@@ -159,6 +163,21 @@ def given_away_gate(evidence: Evidence) -> Gate:
         f"{words} words of exchanged names still stand in {chunks} chunks; where: table given_away"
         if words
         else "no word of an exchanged name is left in a chunk that gave it away",
+    )
+
+
+def account_gate(evidence: Evidence) -> Gate | None:
+    """Of every name in a swapped category the plan says what becomes of it."""
+    n = evidence.forgotten
+    if n is None:
+        return None
+    return Gate(
+        "account of names",
+        not n,
+        f"{n:,} names in swapped categories were neither exchanged, treated nor left on purpose; "
+        "where: table coverage, reason no_plan; please report this"
+        if n
+        else "every name was exchanged, treated, or left on purpose",
     )
 
 
@@ -320,6 +339,7 @@ GATES: list[Callable[[Evidence], Gate | None]] = [
     language_gate,
     given_spans_gate,
     given_away_gate,
+    account_gate,
     mixture_gate,
     risk_fit_gate,
     swaps_gate,

@@ -482,7 +482,7 @@ def _coverage(publication: Publication) -> pd.DataFrame:
     """Account for every mention in table ``coverage``."""
     from pyspark.sql import functions as F
 
-    from nes_spark.swapping.whole_stages import KEPT, coverage, leftover_orders
+    from nes_spark.swapping.whole_stages import KEPT, coverage, leftover_orders, not_reached
 
     context, choice = publication.context, publication.choice
     drawn = (
@@ -490,15 +490,14 @@ def _coverage(publication: Publication) -> pd.DataFrame:
         & (F.col("combination") == choice.combination.name)
         & (F.col("draw") == choice.draw)
     )
-    left = leftover_orders(
-        context.table("leftovers").where(drawn), context.table("swaps").where(drawn), context.secret
-    )
+    swaps = context.table("swaps").where(drawn)
+    left = leftover_orders(context.table("leftovers").where(drawn), swaps, context.secret)
     later = F.col("order") > choice.n_swaps
-    mentions, swaps = context.table("mentions"), _chosen_swaps(context, choice)
+    left = left.withColumn("treatment", F.when(later, F.lit(KEPT)).otherwise(F.col("treatment")))
     found = coverage(
-        mentions,
-        swaps,
-        left.withColumn("treatment", F.when(later, F.lit(KEPT)).otherwise(F.col("treatment"))),
+        context.table("mentions"),
+        _chosen_swaps(context, choice),
+        not_reached(left, swaps.where(later)),
         (*choice.combination, *context.config.releases.further),
         tuple(context.config.releases.must_change),
         tuple(context.config.releases.shift),
@@ -561,8 +560,17 @@ def check_release(publication: Publication) -> None:
                 None
                 if publication.measured is None
                 else chunks_named(publication.measured).get("left_out", {}).get("after"),
+                _forgotten(publication),
             )
         )
+
+
+def _forgotten(publication: Publication) -> int | None:
+    """Names in swapped categories of which no plan says what becomes; None but for ``whole``."""
+    from nes_spark.swapping.whole_stages import NO_PLAN
+
+    found = publication.coverage
+    return None if found is None else int(found.loc[found["reason"] == NO_PLAN, "mentions"].sum())
 
 
 def _given_away(publication: Publication) -> dict[str, int]:

@@ -743,8 +743,8 @@ def _numbered(
     policy: Policy,
 ) -> list[PlanSwap]:
     units, drawing = state.units, state.drawing
-    out = []
-    for order, (one, a, b) in enumerate(found, start=1):
+    out: list[PlanSwap] = []
+    for one, a, b in found:
         j = drawing.layers[one.layer]
         exchanged = layer_exchange(
             drawing.secret, drawing.unit, drawing.key(state.setting), state.draw, j,
@@ -754,9 +754,11 @@ def _numbered(
             {c: units.own[c][b] for c in j if c in units.own},
             matching, similarity, similarities, policy,
         )  # fmt: skip
+        if not exchanged:
+            continue
         out.append(
             PlanSwap(
-                order,
+                len(out) + 1,
                 one.neighbour,
                 one.layer,
                 j.name,
@@ -810,7 +812,12 @@ def layer_exchange(
     matching, similarity, similarities, policy
         As for ``plan_exchange``. Where donors replace what is left (``one_to_one``) and a
         similarity has a method ``fits(first, second)``, names that do not fit each other are left
-        to them, unless nothing else would be exchanged.
+        to them.
+
+    Returns
+    -------
+    tuple of Exchange
+        Empty where no name fits one of the other's: there is no swap then.
     """
     name = Combination(combination).name
     plan = tuple(
@@ -830,8 +837,7 @@ def layer_exchange(
     if policy != "one_to_one":
         return plan
     fits = {c: s.fits for c, s in (similarities or {}).items() if hasattr(s, "fits")}
-    fitting = [e for e in plan if e.category not in fits or fits[e.category](e.old, e.new)]
-    return tuple(fitting) or plan
+    return tuple(e for e in plan if e.category not in fits or fits[e.category](e.old, e.new))
 
 
 def treat_digest(

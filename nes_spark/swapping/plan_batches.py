@@ -191,6 +191,8 @@ def exchange_batches(
 ) -> Iterator[pa.RecordBatch]:
     """Decide what is exchanged in each swap; columns of table PLAN come out.
 
+    A swap in which nothing is exchanged does not come out.
+
     Parameters
     ----------
     batches : iterable of pyarrow.RecordBatch
@@ -210,8 +212,9 @@ def exchange_batches(
                 row["chunk_a"], row["chunk_b"], names["entities_a"], names["entities_b"],
                 names["own_a"], names["own_b"], matching, similarities=similarities, policy=policy,
             )  # fmt: skip
-            kept = {name: row[name] for name in _PLAN.names if name != "exchanged"}
-            out.append(kept | {"exchanged": [asdict(e) for e in exchanged]})
+            if exchanged:
+                kept = {name: row[name] for name in _PLAN.names if name != "exchanged"}
+                out.append(kept | {"exchanged": [asdict(e) for e in exchanged]})
         yield pa.RecordBatch.from_pylist(out, schema=_PLAN)
 
 

@@ -207,7 +207,10 @@ def sample_plans(
         kept.append(more)
         drawn = drawn.unionByName(more)
     policy = policy_of(order)
-    plan = _numbered(drawn, rows, units, drawing, swapping, policy).persist(StorageLevel.DISK_ONLY)
+    made = _exchanged(drawn, rows, units, drawing, swapping, policy)
+    made = made.persist(StorageLevel.DISK_ONLY)
+    kept.append(made)
+    plan = _numbered(made).persist(StorageLevel.DISK_ONLY)
     kept.append(plan)
     means_ = Means(options.placeholders, options.recoding, matching=swapping.matching)
     summaries = None
@@ -217,12 +220,12 @@ def sample_plans(
             raise parameter_error(_OWNER, "summarise", allowed, options.unit)
         # what would stay if nothing came after the treatments before it
         before = (*order[: order.index("summary")], "keep")
-        asked = _left_over(plan, drawn, rows, units, drawing, before, means_)
+        asked = _left_over(plan, rows, units, drawing, before, means_)
         asked = asked.where("treatment = 'keep'")
         chunk = F.substring_index("chunk_id", PART, 1).alias("chunk_id")
         summaries = summarise(asked.select(chunk).distinct()).persist(StorageLevel.DISK_ONLY)
         kept.append(summaries)
-    left = _left_over(plan, drawn, rows, units, drawing, order, means_, summaries)
+    left = _left_over(plan, rows, units, drawing, order, means_, summaries)
     if alike:
         for name in ("chunk_a", "chunk_b"):
             plan = plan.withColumn(name, F.substring_index(name, PART, 1))
@@ -578,7 +581,7 @@ def _pass(rows: DataFrame, drawing: Drawing, meeting: Meeting) -> DataFrame:
     return _grouped(rows, _PASS).mapInArrow(draw, DRAWN_DDL)
 
 
-def _numbered(
+def _exchanged(
     drawn: DataFrame,
     rows: DataFrame,
     units: DataFrame,
@@ -586,26 +589,13 @@ def _numbered(
     swapping: SwappingConfig,
     policy: Policy,
 ) -> DataFrame:
-    """Give each swap its place in the sequence, and decide what is exchanged."""
+    """Decide what each swap exchanges, if anything; columns of PLAN, ``order`` not yet known."""
     from pyspark.sql import functions as F
-    from pyspark.sql.window import Window
 
-    part = ("setting", "draw", "neighbour", "layer")
-    # Numbered within layers, so that no task holds the whole sequence; layers are few.
-    within = Window.partitionBy(*part).orderBy("priority", "time", "chunk_a", "chunk_b")
-    before = Window.partitionBy("setting", "draw").orderBy("neighbour", "layer")
-    sizes = (
-        drawn.groupBy(*part)
-        .agg(F.count(F.lit(1)).alias("_n"))
-        .withColumn("_before", F.sum("_n").over(before) - F.col("_n"))
-        .drop("_n")
-    )
     names = F.array(*(F.lit(j.name) for j in drawing.layers))
     placed = rows.select(*_UNIT, "component").withColumnRenamed("chunk_id", "chunk_a")
-    numbered = (
-        drawn.join(F.broadcast(sizes), list(part))
-        .withColumn("order", (F.row_number().over(within) + F.col("_before")).cast("int"))
-        .drop("_before")
+    found = (
+        drawn.withColumn("order", F.lit(None).cast("int"))
         .withColumn("combination", names[F.col("layer")])
         .withColumn("unit", F.lit(drawing.unit))
         .join(placed, ["setting", "draw", "chunk_a"])
@@ -617,13 +607,35 @@ def _numbered(
             F.col("entities").alias(f"entities_{side}"),
             F.col("own").alias(f"own_{side}"),
         )
-        numbered = numbered.join(theirs, f"chunk_{side}")
+        found = found.join(theirs, f"chunk_{side}")
     matching = swapping.matching
 
     def exchange(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from exchange_batches(batches, drawing, matching, policy)
 
-    return numbered.mapInArrow(exchange, PLAN.ddl)
+    return found.mapInArrow(exchange, PLAN.ddl)
+
+
+def _numbered(made: DataFrame) -> DataFrame:
+    """Give each swap its place in the sequence."""
+    from pyspark.sql import functions as F
+    from pyspark.sql.window import Window
+
+    part = ("setting", "draw", "neighbour", "layer")
+    # Numbered within layers, so that no task holds the whole sequence; layers are few.
+    within = Window.partitionBy(*part).orderBy("priority", "time", "chunk_a", "chunk_b")
+    before = Window.partitionBy("setting", "draw").orderBy("neighbour", "layer")
+    sizes = (
+        made.groupBy(*part)
+        .agg(F.count(F.lit(1)).alias("_n"))
+        .withColumn("_before", F.sum("_n").over(before) - F.col("_n"))
+        .drop("_n")
+    )
+    return (
+        made.join(F.broadcast(sizes), list(part))
+        .withColumn("order", (F.row_number().over(within) + F.col("_before")).cast("int"))
+        .select(*PLAN.names)
+    )
 
 
 def _names_of(units: DataFrame, drawing: Drawing) -> DataFrame:
@@ -650,7 +662,6 @@ _DONORS = (
 
 def _left_over(
     plan: DataFrame,
-    drawn: DataFrame,
     rows: DataFrame,
     units: DataFrame,
     drawing: Drawing,
@@ -661,7 +672,8 @@ def _left_over(
     """Draw donors for what no exchange replaces, and treat it."""
     from pyspark.sql import functions as F
 
-    sides = _sides(drawn, drawing).select(*_UNIT, "category", "partner_id")
+    key = [*_UNIT, "category"]
+    gone = _gone(plan)
     with_donors = "donor" in order
     alike = choosing(drawing.swap, means.matching)
 
@@ -671,22 +683,16 @@ def _left_over(
     def finish(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from treat_batches(batches, drawing, order, means)
 
-    surplus = policy_of(order) == "one_to_one"
-    found = _with_partners(rows, sides, drawing, surplus)
+    found = _with_partners(rows, gone, drawing)
     wanted = _grouped(found, _DONORS).mapInArrow(look, WANTED_DDL)
     # Names come in row by row: those of the unit, of its partner, and of its donors.
     names = _names_of(units, drawing)
-    by_name = F.create_map(
-        *(part for i, c in enumerate(drawing.swap) for part in (F.lit(i), F.lit(c)))
-    )
-    partners = sides.withColumn("category", by_name[F.col("category")])
     theirs = names.select(
         F.col("chunk_id").alias("partner_id"),
         F.col("entities").alias("_entities"),
         F.col("own").alias("_own"),
     )
     givers = names.select(F.col("chunk_id").alias("donor"), F.col("entities").alias("_gives"))
-    key = [*_UNIT, "category"]
     donors = (
         wanted.select(*key, F.posexplode("donors").alias("position", "donor"))
         .join(givers, "donor")
@@ -697,18 +703,10 @@ def _left_over(
             ).alias("given")
         )
     )
-    mine = F.when(F.col("e.side") == "a", F.col("chunk_a")).otherwise(F.col("chunk_b"))
-    gone = (
-        plan.select("setting", "draw", "chunk_a", "chunk_b", F.explode("exchanged").alias("e"))
-        .select("setting", "draw", mine.alias("chunk_id"), "e.category", "e.old")
-        .groupBy(*key)
-        .agg(F.collect_set("old").alias("gone"))
-    )
     treated = (
         wanted.drop("donors")
         .join(names, "chunk_id")
         .join(gone, key, "left")
-        .join(partners, key, "left")
         .join(theirs, "partner_id", "left")
         .join(donors, key, "left")
         .select(
@@ -731,26 +729,48 @@ def _left_over(
     return treated.mapInArrow(finish, PLAN_LEFTOVERS.ddl)
 
 
-def _with_partners(rows: DataFrame, sides: DataFrame, drawing: Drawing, surplus: bool) -> DataFrame:
+def _gone(plan: DataFrame) -> DataFrame:
+    """Return what each unit gave away: ``setting, draw, chunk_id, category, partner_id, gone``."""
+    from pyspark.sql import functions as F
+
+    given = F.col("e.side") == "a"
+    return (
+        plan.select("setting", "draw", "chunk_a", "chunk_b", F.explode("exchanged").alias("e"))
+        .select(
+            "setting",
+            "draw",
+            F.when(given, F.col("chunk_a")).otherwise(F.col("chunk_b")).alias("chunk_id"),
+            F.when(given, F.col("chunk_b")).otherwise(F.col("chunk_a")).alias("partner_id"),
+            "e.category",
+            "e.old",
+        )
+        # a category of a unit is exchanged with one partner
+        .groupBy(*_UNIT, "category")
+        .agg(F.first("partner_id").alias("partner_id"), F.collect_set("old").alias("gone"))
+    )
+
+
+def _with_partners(rows: DataFrame, gone: DataFrame, drawing: Drawing) -> DataFrame:
     """Add what the partner of each category had (``partner``) and what is ``left``, as hashes.
 
-    With `surplus` as many names are left, beside those that cannot go to the partner, as the
-    partner has too few; which ones says the exchange.
+    As many are left as did not go; which ones says the exchange.
     """
     from pyspark.sql import functions as F
 
     nothing = F.array().cast("array<bigint>")
     width = len(drawing.swap)
-    had = rows.select("setting", "draw", F.col("chunk_id").alias("partner_id"), "available", "own")
-    item = F.col("category")
-    theirs = sides.join(had, ["setting", "draw", "partner_id"]).select(
-        *_UNIT,
-        item,
-        F.col("available")[item].alias("had"),
-        F.coalesce(F.col("own")[item], nothing).alias("barred"),
+    number = F.array_position(F.array(*map(F.lit, drawing.swap)), F.col("category")) - 1
+    had = rows.select("setting", "draw", F.col("chunk_id").alias("partner_id"), "available")
+    item = number.cast("int").alias("item")
+    theirs = (
+        gone.select(*_UNIT, item, "partner_id", F.size("gone").alias("n_gone"))
+        .join(had, ["setting", "draw", "partner_id"])
+        .select(*_UNIT, "item", "n_gone", F.col("available")[F.col("item")].alias("had"))
     )
     by_category = theirs.groupBy(*_UNIT).agg(
-        F.map_from_entries(F.collect_list(F.struct(item, F.struct("had", "barred")))).alias("_with")
+        F.map_from_entries(F.collect_list(F.struct("item", F.struct("had", "n_gone")))).alias(
+            "_with"
+        )
     )
     found = rows.join(by_category, list(_UNIT), "left")
 
@@ -759,17 +779,8 @@ def _with_partners(rows: DataFrame, sides: DataFrame, drawing: Drawing, surplus:
 
     def left(i: int) -> Column:
         mine = F.col("available")[i]
-        with_ = F.col("_with")[i]
-        theirs = F.array_union(with_["had"], with_["barred"])
-        stays = F.array_intersect(mine, theirs)
-        if surplus:
-            own = F.coalesce(F.col("own")[i], nothing)
-            gives = F.array_except(mine, theirs)
-            takes = F.size(F.array_except(with_["had"], F.array_union(mine, own)))
-            # the count is what matters
-            more = F.greatest(F.size(gives) - takes, F.lit(0))
-            stays = F.concat(stays, F.slice(gives, 1, more))
-        return F.when(with_.isNull(), mine).otherwise(stays)
+        stays = F.size(mine) - F.coalesce(F.col("_with")[i]["n_gone"], F.lit(0))
+        return F.slice(mine, F.lit(1), stays)  # the count is what matters
 
     return found.select(
         *rows.columns,

@@ -20,6 +20,9 @@ EXCHANGED, REPLACED, SHIFTED, KEPT = "exchanged", "replaced", "shifted", "kept"
 #: Why a date was not shifted: it is told from now or is the year of a law or a crisis, or it was
 #: not understood (a placeholder).
 RELATIVE, NOT_UNDERSTOOD = "relative", "not_understood"
+#: Why a name in a swapped category stands as it stood: its swap comes after the release's last; or
+#: nothing says what should become of it, which must not be.
+NOT_REACHED, NO_PLAN = "not_reached", "no_plan"
 #: Why a name is gone that was not left over itself: another name of its chunk was.
 WITH_ITS_CHUNK = "with_its_chunk"
 
@@ -332,6 +335,36 @@ def at_tenths(scores: DataFrame) -> DataFrame:
     )
 
 
+def _given(swaps: DataFrame) -> DataFrame:
+    """Return ``chunk_id, category, entity`` of every name that swaps exchange."""
+    from pyspark.sql import functions as F
+
+    return swaps.select(F.explode("exchanged").alias("e"), "chunk_a", "chunk_b").select(
+        F.when(F.col("e.side") == "a", F.col("chunk_a"))
+        .otherwise(F.col("chunk_b"))
+        .alias("chunk_id"),
+        F.col("e.category").alias("category"),
+        F.col("e.old").alias("entity"),
+    )
+
+
+def not_reached(leftovers: DataFrame, later: DataFrame) -> DataFrame:
+    """Add the names whose swaps a release does not make to what is left over, as kept.
+
+    Parameters
+    ----------
+    leftovers : pyspark.sql.DataFrame
+        ``chunk_id, category, entity, treatment, reason`` and more, which is dropped.
+    later : pyspark.sql.DataFrame
+        Rows of SWAPS that come after the release's last.
+    """
+    from pyspark.sql import functions as F
+
+    names = _given(later).distinct()
+    kept = names.select("*", F.lit(KEPT).alias("treatment"), F.lit(NOT_REACHED).alias("reason"))
+    return leftovers.select(kept.columns).unionByName(kept)
+
+
 def coverage(
     mentions: DataFrame,
     swaps: DataFrame,
@@ -348,7 +381,8 @@ def coverage(
     mentions : pyspark.sql.DataFrame
         Table MENTIONS.
     swaps, leftovers : pyspark.sql.DataFrame
-        Rows of SWAPS and LEFTOVERS of the release: one setting and draw.
+        Rows of SWAPS and LEFTOVERS of the release: one setting and draw. For a release that ends
+        before the last swap, :func:`not_reached` adds the rest to the latter.
     swapped, must_change : sequence of str
         Categories that are exchanged, and that are replaced everywhere.
     shift : sequence of str
@@ -367,15 +401,9 @@ def coverage(
     if shift and released is None:
         raise parameter_error("coverage", "released", f"given with shift {list(shift)}", None)
 
-    gone = swaps.select(F.explode("exchanged").alias("e"), "chunk_a", "chunk_b").select(
-        F.when(F.col("e.side") == "a", F.col("chunk_a"))
-        .otherwise(F.col("chunk_b"))
-        .alias("chunk_id"),
-        F.col("e.category").alias("category"),
-        F.col("e.old").alias("entity"),
-    )
     told = (
-        gone.where("entity <> ''")
+        _given(swaps)
+        .where("entity <> ''")
         .distinct()
         .select("*", F.lit(EXCHANGED).alias("_fate"), F.lit("").alias("_why"))
     )
@@ -423,7 +451,7 @@ def coverage(
     why = (
         F.when(among(must_change), "must_change")
         .when(~among([*swapped, *shift]), "not_swapped")
-        .otherwise(F.coalesce("_why", F.lit("no_plan")))
+        .otherwise(F.coalesce("_why", F.lit(NO_PLAN)))
     )
     if instead is not None:
         # with a chunk that is dropped, or summarised, all its names go

@@ -48,6 +48,7 @@ def test_a_good_release_passes_all():
         "swaps": True,
     }  # fmt: skip
     assert {gate.verdict for gate in check_gates(evidence())} == {"passed"}
+    assert passed(evidence(forgotten=0))["account of names"]
 
 
 @pytest.mark.parametrize(
@@ -56,6 +57,7 @@ def test_a_good_release_passes_all():
         ("direct identifiers", {"leaks": [LEAK]}),
         ("direct identifiers", {"searched": {}}),
         ("names given away", {"given_away": {"words": 3, "chunks": 2}}),
+        ("account of names", {"forgotten": 1}),
         ("mixture", {"model": SimpleNamespace(**vars(GOOD) | {"converged": False})}),
         ("mixture", {"model": SimpleNamespace(**vars(GOOD) | {"capped": (0, 1)})}),
         (

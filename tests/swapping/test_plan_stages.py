@@ -14,6 +14,7 @@ from nes_spark.entities.terms import kin_of, term_word
 from nes_spark.schemas import FATES, OWN_NAMES, PLAN, PLAN_LEFTOVERS
 from nes_spark.swapping import sample_plan
 from nes_spark.swapping.plan_stages import PlanOptions, name_fates, sample_plans
+from nes_spark.swapping.shapes import sort_of
 
 from .corpus import NAMES, frames, make_corpus
 
@@ -344,3 +345,58 @@ def test_no_names_travel_to_the_tasks_that_draw(spark):
     for names in NAMES.values():
         assert not any(name in seen for name in names)
     assert "Company" not in seen and "doc00#00000" in seen
+
+
+#: Companies and public bodies, so that many pairs have a name that fits none of the other's.
+COMPANIES = ["Orion Works", "Umbra", "Intrepid", "Vega Labs", "Nimbus"]
+BODIES = ["Department of Energy", "FDA", "High Court of Ulm", "Bank of Mexico", "Senate"]
+
+
+def test_names_of_two_sorts_are_left_to_donors_on_spark_as_in_memory(spark):
+    rows = []
+    for k, row in enumerate(CELLS):
+        names = [(COMPANIES, BODIES)[k % 3 == 0][k % 5], (COMPANIES, BODIES)[k % 2][(k + 1) % 5]]
+        rows.append(row | {"entities": row["entities"] | {"Organization": sorted(names)}})
+    options = PlanOptions(("Organization",), ("Product", "Location", *OTHERS), donors=3)
+    releases, swapping = ReleasesConfig(draws=1), SwappingConfig(matching="similar")
+    data = frames(spark, TABLES | {"cells": rows}, 3, shuffle=3)
+    plans = sample_plans(
+        data["cells"],
+        data["assignments"].where("setting = 'vmf-K1'"),
+        options,
+        releases,
+        swapping.model_copy(update={"in_memory_rows": 0}),
+        SECRET,
+    )
+    expected = sample_plan(
+        IDS,
+        [c["metadata"] for c in rows],
+        [PLACE["vmf-K1", i] for i in IDS],
+        {k: [c["entities"][k] for c in rows] for k in rows[0]["entities"]},
+        options.swap,
+        options.others,
+        seed=SECRET,
+        setting="vmf-K1",
+        donors=options.donors,
+        releases=releases,
+        swapping=swapping,
+    )
+    made = sorted(
+        (r.asDict(recursive=True) for r in plans.plan.collect()), key=lambda r: r["order"]
+    )
+    assert [(r["order"], r["chunk_a"], r["chunk_b"], r["exchanged"]) for r in made] == [
+        (s.order, s.chunk_a, s.chunk_b, [e.__dict__ for e in s.exchanged]) for s in expected.swaps
+    ]
+    assert [r["order"] for r in made] == [*range(1, len(made) + 1)] and len(made) > 10
+    exchanged = [(e["old"], e["new"]) for r in made for e in r["exchanged"]]
+    assert exchanged and all(
+        sort_of(old, "Organization") == sort_of(new, "Organization") for old, new in exchanged
+    )
+    fields = ("chunk_id", "category", "entity", "treatment", "replacement", "donor", "reason")
+    assert sorted(tuple(str(r[f]) for f in fields) for r in plans.leftovers.collect()) == sorted(
+        tuple(str(getattr(x, f)) for f in fields) for x in expected.leftovers
+    )
+    plans.unpersist()
+    # every name is exchanged or treated
+    fates = expected.fates()
+    assert {f.treatment for f in fates if f.category == "Organization"} == {"exchange", "donor"}

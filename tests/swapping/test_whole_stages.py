@@ -16,6 +16,7 @@ from nes_spark.swapping.whole_stages import (
     leftover_orders,
     leftover_steps,
     leftovers_by_chunk,
+    not_reached,
     swaps_by_chunk,
 )
 
@@ -163,6 +164,18 @@ def test_every_mention_has_its_fate(tables):
         ("Location", "replaced", "must_change"): (2, 2),
     }
     assert sum(n for n, _ in rows.values()) == len(NAMES)
+    # a release that makes no swap says so; names of which nothing is said are told apart
+    none = swaps.where("order < 0")
+    for rest, reason in ((not_reached(tables["leftovers"], swaps), "not_reached"),
+                         (tables["leftovers"], "no_plan")):  # fmt: skip
+        found = coverage(tables["mentions"], none, rest, ["Person", "Product"], ["Location"])
+        rows = {(r["category"], r["fate"], r["reason"]): r["mentions"] for r in found.collect()}
+        assert rows == {
+            ("Person", "kept", reason): 2,
+            ("Person", "donor", "no_partner"): 1,
+            ("Product", "kept", reason): 2,
+            ("Location", "replaced", "must_change"): 2,
+        }
 
 
 def left(chunk, category, entity, treatment, replacement=None):
