@@ -270,7 +270,9 @@ _AFTER_NOUN = word_set(
     "seem seems become becomes remain remains know knows think thinks feel feels give gives find "
     "finds tell tells ask asks try tries keep keeps let lets bring brings begin begins follow "
     "follows allow allows include includes require requires provide provides agree agrees argue "
-    "argues account accounts"
+    "argues account accounts again alone altogether beyond despite during either else elsewhere "
+    "except excluding here how including instead itself ourselves plus themselves therefore thus "
+    "too under unless versus via vs whatever whenever wherever whether why"
 )
 _NO_VERB = word_set("based owned listed related backed led wide bred made funded sized born")
 _NO_ADVERB = word_set(

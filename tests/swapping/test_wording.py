@@ -143,6 +143,7 @@ def test_which_names_take_the_article(name, category, the):
         ("He left. Chicago grew.", "Chicago", "US", "He left. The US grew."),
         ("in Peru, Chicago and Rome", "Chicago", "US", "in Peru, the US and Rome"),
         ("in Chicago's suburbs", "Chicago", "Netherlands", "in the Netherlands's suburbs"),
+        ("in Chicago during May", "Chicago", "US", "in the US during May"),
         ("We joined Chicago, too.", "Chicago", "Gulf Coast", "We joined the Gulf Coast, too."),
         # not before what qualifies another noun, or after another determiner
         ("in Chicago stores", "Chicago", "US", "in US stores"),
@@ -155,6 +156,8 @@ def test_which_names_take_the_article(name, category, the):
         ("in the Netherlands.", "Netherlands", "Lima", "in Lima."),
         ("the US's plan", "US", "Chicago", "Chicago's plan"),
         ("the US gradually grew", "US", "Chicago", "Chicago gradually grew"),
+        ("in the US alone, sales", "US", "Chicago", "in Chicago alone, sales"),
+        ("in the US including it", "US", "Chicago", "in Chicago including it"),
         # it belongs to what follows
         ("the US economy", "US", "Chicago", "the Chicago economy"),
         ("the US family", "US", "Chicago", "the Chicago family"),
