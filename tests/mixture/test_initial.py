@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -188,7 +190,10 @@ def test_principles_take_turns_and_more_restarts_hold_the_fewer():
         True,
     ]
     one, four = (fit_mixture(x, "pkb", 5, n_init=n) for n in (1, 4))
-    assert four.restarts[:1] == one.restarts
+    # the last digits of a product may depend on how many runs share it, by the kind of processor
+    (first,), likelihood = one.restarts, four.restarts[0].log_likelihood
+    assert likelihood == pytest.approx(first.log_likelihood, rel=1e-12)
+    assert four.restarts[0] == replace(first, log_likelihood=likelihood)
     assert four.log_likelihood >= one.log_likelihood
 
 
