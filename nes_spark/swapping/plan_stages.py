@@ -42,7 +42,14 @@ from nes_spark.swapping.plan_batches import (
     treat_batches,
 )
 from nes_spark.swapping.seeds import Secret
-from nes_spark.swapping.stages import constrained, own_hashes, with_own_names, with_vectors
+from nes_spark.swapping.stages import (
+    constrained,
+    giver,
+    other_side,
+    own_hashes,
+    with_own_names,
+    with_vectors,
+)
 from nes_spark.swapping.treatments import Means, check_order
 from nes_spark.swapping.whole import PlanOptions
 
@@ -281,18 +288,16 @@ def name_fates(
         totals = plan.groupBy(*run).agg(F.max("order").alias("_total"))
         last = F.ceil(F.round(F.col("_total") * share, 9))
         swaps = plan.join(F.broadcast(totals), run).where(F.col("order") <= last)
-    mine = F.when(F.col("e.side") == "a", F.col("chunk_a")).otherwise(F.col("chunk_b"))
-    other = F.when(F.col("e.side") == "a", F.col("chunk_b")).otherwise(F.col("chunk_a"))
     moved = swaps.withColumn("e", F.explode("exchanged")).select(
         *run,
-        mine.alias("_of"),
+        giver().alias("_of"),
         F.col("e.category").alias("category"),
         F.col("e.old").alias("entity"),
         F.lit(EXCHANGED).alias("treatment"),
         F.col("e.new").alias("replacement"),
         "order",
         "layer",
-        other.alias("partner"),
+        other_side().alias("partner"),
         F.lit("").alias("reason"),
     )
     if share is None:
@@ -733,14 +738,13 @@ def _gone(plan: DataFrame) -> DataFrame:
     """Return what each unit gave away: ``setting, draw, chunk_id, category, partner_id, gone``."""
     from pyspark.sql import functions as F
 
-    given = F.col("e.side") == "a"
     return (
         plan.select("setting", "draw", "chunk_a", "chunk_b", F.explode("exchanged").alias("e"))
         .select(
             "setting",
             "draw",
-            F.when(given, F.col("chunk_a")).otherwise(F.col("chunk_b")).alias("chunk_id"),
-            F.when(given, F.col("chunk_b")).otherwise(F.col("chunk_a")).alias("partner_id"),
+            giver().alias("chunk_id"),
+            other_side().alias("partner_id"),
             "e.category",
             "e.old",
         )

@@ -505,15 +505,27 @@ def _ring(
     )
 
 
+def giver() -> Column:
+    """Return which unit of a swap gives the name of ``e``, one of its exchanges."""
+    from pyspark.sql import functions as F
+
+    return F.when(F.col("e.side") == "a", F.col("chunk_a")).otherwise(F.col("chunk_b"))
+
+
+def other_side() -> Column:
+    """Return which unit of a swap gives what comes in that name's place; see :func:`giver`."""
+    from pyspark.sql import functions as F
+
+    return F.when(F.col("e.side") == "a", F.col("chunk_b")).otherwise(F.col("chunk_a"))
+
+
 def _state(swaps: DataFrame) -> DataFrame:
     """What each swapped chunk gave and took so far: names and their hashes, all categories."""
     from pyspark.sql import functions as F
 
     moved = (
         swaps.select(*CANDIDATE, "round", "chunk_a", "chunk_b", F.explode("exchanged").alias("e"))
-        .withColumn(
-            "chunk_id", F.when(F.col("e.side") == "a", F.col("chunk_a")).otherwise(F.col("chunk_b"))
-        )
+        .withColumn("chunk_id", giver())
         .select(
             *CANDIDATE,
             "round",

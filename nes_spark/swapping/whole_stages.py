@@ -9,8 +9,10 @@ import pandas as pd
 
 from nes_spark.errors import parameter_error
 from nes_spark.schemas import COVERAGE, LEFTOVERS, PLAN, PLAN_LEFTOVERS, SWAPS
+from nes_spark.swapping.plan import NOT_REACHED
 from nes_spark.swapping.rewriting import DROP, SUMMARY, WHOLE_TEXT
 from nes_spark.swapping.seeds import Secret
+from nes_spark.swapping.stages import giver
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -20,9 +22,9 @@ EXCHANGED, REPLACED, SHIFTED, KEPT = "exchanged", "replaced", "shifted", "kept"
 #: Why a date was not shifted: it is told from now or is the year of a law or a crisis, or it was
 #: not understood (a placeholder).
 RELATIVE, NOT_UNDERSTOOD = "relative", "not_understood"
-#: Why a name in a swapped category stands as it stood: its swap comes after the release's last; or
-#: nothing says what should become of it, which must not be.
-NOT_REACHED, NO_PLAN = "not_reached", "no_plan"
+#: Why a name in a swapped category stands as it stood: nothing says what should become of it, which
+#: must not be.
+NO_PLAN = "no_plan"
 #: Why a name is gone that was not left over itself: another name of its chunk was.
 WITH_ITS_CHUNK = "with_its_chunk"
 
@@ -126,9 +128,7 @@ def swaps_by_chunk(plan: DataFrame, cells: DataFrame) -> DataFrame:
         F.col("e.side").alias("side"),
         F.col("e.category").alias("_category"),
         F.col("e.old").alias("_old"),
-        F.when(F.col("e.side") == "a", F.col("chunk_a"))
-        .otherwise(F.col("chunk_b"))
-        .alias("_document"),
+        giver().alias("_document"),
     )
     mine = (
         moved.join(held, ["_document", "_category", "_old"])
@@ -340,9 +340,7 @@ def _given(swaps: DataFrame) -> DataFrame:
     from pyspark.sql import functions as F
 
     return swaps.select(F.explode("exchanged").alias("e"), "chunk_a", "chunk_b").select(
-        F.when(F.col("e.side") == "a", F.col("chunk_a"))
-        .otherwise(F.col("chunk_b"))
-        .alias("chunk_id"),
+        giver().alias("chunk_id"),
         F.col("e.category").alias("category"),
         F.col("e.old").alias("entity"),
     )

@@ -219,6 +219,26 @@ FURTHER = [
 ]
 
 
+def alone(rows, options, releases, swapping, **more):
+    """One draw in memory of cells in one component."""
+    return sample_plan(
+        IDS,
+        [c["metadata"] for c in rows],
+        [PLACE["vmf-K1", i] for i in IDS],
+        {k: [c["entities"][k] for c in rows] for k in rows[0]["entities"]},
+        options.swap,
+        options.others,
+        seed=SECRET,
+        setting="vmf-K1",
+        unit=options.unit,
+        layers=options.layers,
+        donors=options.donors,
+        releases=releases,
+        swapping=swapping,
+        **more,
+    )
+
+
 @pytest.mark.parametrize(("partitions", "options"), FURTHER)
 def test_terms_and_quantities_on_spark_as_in_memory(spark, partitions, options):
     rows = further_cells()
@@ -236,22 +256,8 @@ def test_terms_and_quantities_on_spark_as_in_memory(spark, partitions, options):
         SECRET,
         own_names=terms_as_own_names(data["cells"]),
     )
-    expected = sample_plan(
-        IDS,
-        [c["metadata"] for c in rows],
-        [PLACE["vmf-K1", i] for i in IDS],
-        {k: [c["entities"][k] for c in rows] for k in rows[0]["entities"]},
-        options.swap,
-        options.others,
-        seed=SECRET,
-        setting="vmf-K1",
-        unit=options.unit,
-        layers=options.layers,
-        donors=options.donors,
-        releases=releases,
-        swapping=swapping,
-        own_names={"Term": [own[c["document_id"]] for c in rows]},
-    )
+    own_names = {"Term": [own[c["document_id"]] for c in rows]}
+    expected = alone(rows, options, releases, swapping, own_names=own_names)
     if "Term" in options.swap:
         given = [x for x in expected.leftovers if x.category == "Term"]
         document = {c["chunk_id"]: c["document_id"] for c in rows}
@@ -368,19 +374,7 @@ def test_names_of_two_sorts_are_left_to_donors_on_spark_as_in_memory(spark):
         swapping.model_copy(update={"in_memory_rows": 0}),
         SECRET,
     )
-    expected = sample_plan(
-        IDS,
-        [c["metadata"] for c in rows],
-        [PLACE["vmf-K1", i] for i in IDS],
-        {k: [c["entities"][k] for c in rows] for k in rows[0]["entities"]},
-        options.swap,
-        options.others,
-        seed=SECRET,
-        setting="vmf-K1",
-        donors=options.donors,
-        releases=releases,
-        swapping=swapping,
-    )
+    expected = alone(rows, options, releases, swapping)
     made = sorted(
         (r.asDict(recursive=True) for r in plans.plan.collect()), key=lambda r: r["order"]
     )
