@@ -281,6 +281,42 @@ def is_ordinary(word: str, category: str = "Organization") -> bool:
     return False
 
 
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+@lru_cache(maxsize=1)
+def _beginnings() -> frozenset[str]:
+    """Beginnings of ordinary words, three letters or more."""
+    return frozenset(word[:n] for word in _known() for n in range(3, len(word)))
+
+
+@lru_cache(maxsize=65_536)
+def is_cut_short(word: str) -> bool:
+    """Return whether a word looks like an ordinary one that broke off or was heard wrong.
+
+    It is the beginning of an ordinary word (up to six letters) or one letter away from one (five
+    letters or more). Ordinary words themselves are not.
+
+    Examples
+    --------
+    >>> [is_cut_short(w) for w in ("prog", "habour", "program", "reproxalap")]
+    [True, True, False, False]
+    """
+    low = fold(word)
+    if is_ordinary(low) or not low.isalpha():
+        return False
+    if len(low) <= 6 and low in _beginnings():
+        return True
+    if len(low) < 5:
+        return False
+    cuts = [(low[:i], low[i:]) for i in range(len(low) + 1)]
+    near = {a + b[1:] for a, b in cuts if b}
+    near |= {a + b[1] + b[0] + b[2:] for a, b in cuts if len(b) > 1}
+    near |= {a + c + b[1:] for a, b in cuts if b for c in _LETTERS}
+    near |= {a + c + b for a, b in cuts for c in _LETTERS}
+    return not _known().isdisjoint(near)
+
+
 def fold(word: str) -> str:
     """Return a word as lists and comparisons have it: case folded, straight apostrophes."""
     return word.casefold().replace("’", "'")

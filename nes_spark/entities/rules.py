@@ -307,7 +307,10 @@ _COMPANY_AFTER = re.compile(
 _STORM = re.compile(
     r"\b(?:(?:(?:Winter|Tropical|Ice|Snow|Wind) )?Storm|Hurricane|Typhoon|Cyclone) [A-Z][a-z]{2,}\b"
 )
-_COVID = re.compile(r"\b(?:COVID|Covid|covid)(?:[- ]?19)?\b|\b[Cc]oronavirus\b")
+_COVID = re.compile(
+    r"\b(?:COVID|Covid|covid)(?:[- ]?19)?\b|\b[Cc]oronavirus\b|"
+    r"\bCorona(?= (?:crisis|epidemic|lockdown|outbreak|pandemic|situation|virus)\b)"
+)
 #: Standards, quarters, phases of trials and markers of cells, which look like model numbers.
 _NO_MODEL = re.compile(
     r"^(?:IFRS|IAS|ASC|ISO|FAS|CD|IL|PDL?|PD-L|HSP|HER|Q|FY|CET|CEP)[- ]?\d{1,5}[a-z]?s?$"
@@ -320,6 +323,14 @@ _BODIES = re.compile(
     r"(?:(?:Annual|Audit|Executive|Extraordinary|General|Independent|Management|Managing|Ordinary"
     r"|Special|Supervisory) )*(?:Board|Committee|Directors?|Governors|Managers|Meeting|Members"
     r"|Shareholders?|Stockholders?|Trustees)(?: Meeting)?"
+)
+#: Measures of earnings, of which everybody makes their own ("EBITAX", "Segment EBITDAF").
+_EARNINGS = re.compile(r"(?:.* )?EB[ITDA]{2,5}[A-Z]{0,2}s?")
+#: The call itself.
+_CALL = re.compile(
+    r"(?:(?:Annual|Business|Conference|Corporate|Earnings|Financial|First|Fourth|Full|Half|Interim"
+    r"|Investors?|Quarter|Quarterly|Results|Second|Third|Update|Year|Year-End|Q[1-4]|20\d\d) )+"
+    r"(?:Call|Conference|Presentation|Teleconference|Webcast)"
 )
 #: First words of places that are words like any other where a sentence begins.
 _QUARTERS = frozenset({"North", "South", "East", "West", "Latin", "Central", "New"})
@@ -552,6 +563,8 @@ RULES: tuple[Rule, ...] = (
     Rule("title without a name", lambda s: s.is_title, None),
     Rule("regulation or form", lambda s: bool(_REGULATION.fullmatch(s.surface)), None),
     Rule("body of any company", lambda s: bool(_BODIES.fullmatch(s.surface)), None),
+    Rule("measure of earnings", lambda s: bool(_EARNINGS.fullmatch(s.surface)), None),
+    Rule("the call itself", lambda s: bool(_CALL.fullmatch(s.surface)), None),
     Rule("institution named before", lambda s: s.is_defined, None),
     Rule(
         "general word that begins a sentence",
@@ -856,7 +869,14 @@ class Rules:
                 if i < j and not (j == i + 1 and len(words.words[i]) == 1):
                     units.append((i, j, ""))
                 i = j
-        return sorted(set(units))
+        return sorted({(i, self._before_share(text, words, i, j), said) for i, j, said in units})
+
+    @staticmethod
+    def _before_share(text: str, words: Words, first: int, last: int) -> int:
+        """Leave out the number of a percentage behind a name: "a PPV 43%"."""
+        if last - first > 1 and words.words[last - 1].isdigit():
+            return last - text.startswith("%", words.ends[last - 1])
+        return last
 
     def _shorten(self, words: Words, first: int, last: int) -> tuple[int, int]:
         """Cut function words and titles off the ends of a recognised span."""

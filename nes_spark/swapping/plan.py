@@ -865,6 +865,7 @@ def _left_over(
     out: list[LeftOver] = []
     alike = choosing(means.similarities, means.matching)
     for category in drawing.swap:
+        measure = means.similarities.get(category)
         has = units.entities[category]
         own = units.own.get(category) or [frozenset()] * units.n
         left = [has[i] - gone.get((i, category), set()) for i in range(units.n)]
@@ -905,7 +906,7 @@ def _left_over(
                         None if other is None else has[other] | own[other],
                     ),
                     [
-                        (units.ids[rows[d]], giveable(has[rows[d]], barred[i], category))
+                        (units.ids[rows[d]], giveable(has[rows[d]], barred[i], category, measure))
                         for d in donors.get(k, ())
                     ],
                     treat_digest(
@@ -936,7 +937,12 @@ def reasons(
     return {e: SHARED if e in partner else SURPLUS for e in entities}
 
 
-def giveable(names: Iterable[str], barred: Collection[str], category: str) -> set[str]:
+def giveable(
+    names: Iterable[str],
+    barred: Collection[str],
+    category: str,
+    similarity: Similarity | None = None,
+) -> set[str]:
     """Return those of a donor's names that a unit may take.
 
     Parameters
@@ -947,8 +953,13 @@ def giveable(names: Iterable[str], barred: Collection[str], category: str) -> se
     category : str
         A term is barred with every compound of it
         (:func:`~nes_spark.entities.terms.may_give`).
+    similarity : callable, optional
+        One with a method ``gives(name)`` says which names stand for others at all.
     """
-    return may_give(names, barred) if category == TERM else set(names).difference(barred)
+    if category == TERM:
+        return may_give(names, barred)
+    gives = getattr(similarity, "gives", None)
+    return {name for name in set(names).difference(barred) if gives is None or gives(name)}
 
 
 def treated_names(

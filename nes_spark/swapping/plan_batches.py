@@ -247,8 +247,9 @@ def treat_batches(
                 partner = theirs | set(row["partner_own"] or ())
                 barred = barred | theirs
             why = reasons(left, row["status"], partner)
+            measure = means.similarities.get(row["category"])
             donors = [
-                (d["donor"], giveable(d["names"] or (), barred, row["category"]))
+                (d["donor"], giveable(d["names"] or (), barred, row["category"], measure))
                 for d in sorted(row["donors"] or (), key=lambda d: d["position"])
             ]
             head = {"setting": row["setting"], "unit": drawing.unit, "draw": row["draw"]}

@@ -20,7 +20,17 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from nes_spark.entities.distinctive import DEMONYMS, INSTITUTIONS, PLACES, fold, words_of
+from nes_spark.entities.distinctive import (
+    DEMONYMS,
+    INSTITUTIONS,
+    LEGAL_FORMS,
+    PLACES,
+    ROLES,
+    fold,
+    is_cut_short,
+    is_ordinary,
+    words_of,
+)
 from nes_spark.entities.linking import base_form, plain_form, without_legal_form
 from nes_spark.entities.lists import GENERAL, read_lists
 from nes_spark.swapping.exchange import name_similarity
@@ -46,6 +56,15 @@ _SITES = word_set(
 _VERSION = re.compile(r"\d")
 _PERSON_INITIAL = re.compile(r"(?:^|\s)[^\W\d_]\.")
 _ROMAN = re.compile(r"\s(?:Jr|Sr|II|III|IV)\.?$")
+#: A code: no lower case but a plural ending or a letter behind a figure ("ICEs", "757s", "CD16a").
+_CODE = re.compile(r"(?:[^a-z]|(?<=\d)[a-z]\b)*[A-Z0-9](?:[^a-z]|(?<=\d)[a-z]\b)*s?")
+#: "St. Louis-based", "EGFR-positive": no name but what is said with one.
+_SAID_WITH = re.compile(
+    r"-(?:approved|backed|based|born|branded|centric|certified|driven|enabled|focused|free|funded|"
+    r"led|like|listed|made|negative|only|owned|positive|powered|related|sized|specific|style|wide)\b"
+)
+#: Two sentences that a transcript has run together ("FPL.As").
+_SENTENCES = re.compile(r"[^\W\d_]{2,}\.[A-Z]")
 
 
 class Shape(NamedTuple):
@@ -241,8 +260,10 @@ def sort_of(name: str, category: str) -> str:
     Returns
     -------
     str
-        ``body`` for courts, ministries and the like among organisations, ``site`` for addresses and
-        buildings among places, ``people`` for names of peoples among other names; else ''.
+        ``body`` for courts, ministries and the like among organisations; ``site`` for addresses and
+        buildings and ``continent`` for what is larger than a country among places; among products
+        and other names ``people`` for names of peoples, ``code`` for letters and figures, ``small``
+        for what is written without a capital; else ''.
 
     Examples
     --------
@@ -250,17 +271,73 @@ def sort_of(name: str, category: str) -> str:
     ['body', 'body', '']
     >>> sort_of("North American", "Name"), sort_of("Clover House", "Location")
     ('people', 'site')
+    >>> [sort_of(n, "Location") for n in ("Latin America", "Western Europe", "EMEA", "America")]
+    ['continent', 'continent', 'continent', '']
+    >>> [sort_of(n, "Product") for n in ("ADX-629", "King Air 260", "aspirin")]
+    ['code', '', 'small']
     """
+    plain = plain_form(name) or name
     if category == "Organization":
-        plain = plain_form(name) or name
         public = is_letters(plain) and plain.replace(".", "") in _letters_of_bodies()
         return "body" if public or shape_of(name, category).kind == "body" else ""
     if category == "Location":
+        low = [fold(word) for word in words_of(plain)]
+        # "America" is mostly a country, "Caribbean" one region of many
+        wide = low and low != ["america"] and low[-1] in _CONTINENTS | {"pacific"}
+        if wide or low[:1] == ["asia"]:
+            return "continent"
         return "site" if shape_of(name, category).kind == "site" else ""
+    if category not in ("Product", "Name"):
+        return ""
     words = [fold(word) for word in words_of(name)]
     if category == "Name" and words and {words[-1], words[-1].removesuffix("s")} & DEMONYMS:
         return "people"
-    return ""
+    if _CODE.fullmatch(plain):
+        return "code"
+    return "" if any(c.isupper() for c in plain) else "small"
+
+
+@lru_cache(maxsize=65_536)
+def may_stand_in(name: str, category: str) -> bool:
+    """Return whether a name reads as a name in another text.
+
+    What a recogniser takes for a name is at times one by its place alone: an ordinary word with a
+    capital ("Boarding", "Mines"), half a word ("prog"), a role ("Investor Relations Leader"), what
+    is said with a name ("St. Louis-based"). Such names are replaced like others; in another text
+    they would break a sentence, and nobody would miss them there.
+
+    Parameters
+    ----------
+    name, category : str
+
+    Examples
+    --------
+    >>> [may_stand_in(n, "Organization") for n in ("Zimmer", "FDA", "Bank of Mexico", "Mines")]
+    [True, True, True, False]
+    >>> [may_stand_in(n, "Name") for n in ("Conrad", "prog", "EGFR-positive", "Irish")]
+    [True, False, False, True]
+    """
+    plain = plain_form(name) or name
+    words = words_of(plain)
+    if not words or _SAID_WITH.search(plain) or _SENTENCES.search(plain):
+        return False
+    if category == "Person" or is_letters(plain) or _CODE.fullmatch(plain):
+        return True
+    if category != "Location" and not ROLES.isdisjoint(words):
+        return False
+    # of other names in lower case most are misspelt ("variabilize"), of products brands
+    small = not any(c.isupper() for c in plain)
+    if small and (category == "Name" or any(is_cut_short(word) for word in words)):
+        return False
+    if sort_of(name, category) in ("body", "people"):
+        return True
+    if not all(is_ordinary(word, category) for word in words):
+        return True
+    if len(words) == 1 or category == "Name":
+        return False
+    # "American Airlines", but not "Energy Resources"
+    marks = INSTITUTIONS | LEGAL_FORMS
+    return category != "Organization" or any(fold(word) in marks for word in words)
 
 
 class ShapeSimilarity:
@@ -273,19 +350,39 @@ class ShapeSimilarity:
     Notes
     -----
     :func:`shape_similarity`, less 1 for names of two sorts (:func:`sort_of`): as many as can meet
-    their own.
+    their own; less 1 more where one of two is the name of a people; and less 2 where one may not
+    stand in for others (:func:`may_stand_in`).
     """
 
     def __init__(self, category: str) -> None:
         self._category = category
 
     def __call__(self, first: str, second: str) -> float:
-        """Return the similarity, from -1 to 1; symmetric."""
-        return shape_similarity(first, second, self._category) - (not self.fits(first, second))
+        """Return the similarity, from -4 to 1; symmetric."""
+        sorts = {sort_of(first, self._category), sort_of(second, self._category)}
+        lost = (len(sorts) > 1) * (1 + ("people" in sorts))
+        lost += 2 * (not (self.gives(first) and self.gives(second)))
+        return shape_similarity(first, second, self._category) - lost
+
+    def gives(self, name: str) -> bool:
+        """Whether a name may take another's place at all (:func:`may_stand_in`)."""
+        return may_stand_in(name, self._category)
 
     def fits(self, first: str, second: str) -> bool:
-        """Whether two names are of one sort: an agency in the place of a company reads broken."""
-        return sort_of(first, self._category) == sort_of(second, self._category)
+        """Whether two names may change places: both stand alone, and are of one sort.
+
+        An agency in the place of a company reads broken (:func:`sort_of`).
+        """
+        alone = self.gives(first) and self.gives(second)
+        return alone and sort_of(first, self._category) == sort_of(second, self._category)
+
+    def takes(self, old: str, new: str) -> bool:
+        """Whether a name may come in the place of another where nothing that fits is at hand.
+
+        A placeholder reads better than a people where none was ("convening our North American").
+        """
+        sorts = sort_of(old, self._category), sort_of(new, self._category)
+        return self.gives(new) and (sorts[0] == sorts[1] or sorts[1] != "people")
 
 
 _MONTH = word_set(

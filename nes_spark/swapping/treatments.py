@@ -177,7 +177,8 @@ def donor(left: Left, means: Means) -> Outcome:
     At random those of the first donor come first. By likeness all donors are one pool, and the
     entities get the names of it that are most like them together: who the donors are is drawn.
     Where a similarity has a method ``root(name)``, what comes in for names of two roots has two
-    roots as well: no "patient patients" for "healthcare practitioners".
+    roots as well: no "patient patients" for "healthcare practitioners". Where it has a method
+    ``takes(old, new)``, what that refuses is left to the next treatment.
     """
     own = means.similarities.get(left.category)
     how = "similar" if own else means.matching
@@ -193,7 +194,8 @@ def donor(left: Left, means: Means) -> Outcome:
         found = {ours[i]: list(pool)[k] for i, k in matched(ours, list(pool), how, similarity)}
     else:
         found = _roots_apart(ours, list(pool), how, similarity, root)
-    return {name: (new, pool[new]) for name, new in found.items()}
+    takes = getattr(similarity, "takes", lambda old, new: True)
+    return {name: (new, pool[new]) for name, new in found.items() if takes(name, new)}
 
 
 def _roots_apart(

@@ -237,11 +237,11 @@ _PLACES_WITH_THE = word_set(
 )
 _INSTITUTIONS_WITH_THE = word_set(
     "commission court courts department ministry bureau agency board council committee union "
-    "army navy senate congress parliament administration authority association federation "
+    "army navy corps senate congress parliament administration authority association federation "
     "foundation office tribunal chamber government treasury secretariat institute league cabinet "
     "police registry exchange alliance commonwealth confederation convention directorate "
     "inspectorate times tribune guardian fed fda sec fcc epa doj dod irs cdc nih fbi cia who wto "
-    "imf ecb usda ferc boem iasb fasb ftc faa dot nlrb nato un"
+    "imf ecb usda ferc boem iasb fasb ftc faa dot nlrb nato un psc puc nhs ncaa osha eib"
 )
 _OF = re.compile(r"\b(?:of|for|on)\b")
 #: A word before which a bare name stands as a noun, so that an article may be put in front of it.
@@ -271,8 +271,9 @@ _AFTER_NOUN = word_set(
     "finds tell tells ask asks try tries keep keeps let lets bring brings begin begins follow "
     "follows allow allows include includes require requires provide provides agree agrees argue "
     "argues account accounts again alone altogether beyond despite during either else elsewhere "
-    "except excluding here how including instead itself ourselves plus themselves therefore thus "
-    "too under unless versus via vs whatever whenever wherever whether why"
+    "except excluding beginning coming ending going resulting starting here how including instead "
+    "itself ourselves plus themselves therefore thus too under unless "
+    "versus via vs whatever whenever wherever whether why"
 )
 _NO_VERB = word_set("based owned listed related backed led wide bred made funded sized born")
 _NO_ADVERB = word_set(
@@ -319,6 +320,8 @@ def takes_the(name: str, category: str) -> bool | None:
             return squeezed in _WITH_THE
         return last in _PLACES_WITH_THE
     if last in _INSTITUTIONS_WITH_THE and (len(words) > 1 or squeezed == last):
+        return True
+    if squeezed.endswith("attorneygeneral"):
         return True
     if last in ("university", "bank", "college") and _OF.search(name):
         return True

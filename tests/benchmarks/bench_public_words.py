@@ -7,10 +7,14 @@ with several the first by id, the others are left out) and lets
 ``--words FILE`` (JSON: secret to list of words). Printed: how many companies are named before
 (texts as suppressed) and after, with and without confidence, which words of those that are named
 still stand in their own document and why, and the share of words that the release changed.
+
+``--halves`` tells the figures of either half of the companies (by a hash of their names) and words
+of the first half alone: what is learnt from those is judged by the second.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -108,12 +112,18 @@ def summary(found: pd.DataFrame) -> str:
     )
 
 
+def second_half(secret: str) -> bool:
+    """Whether a company is one of those that nobody looks into."""
+    return hashlib.sha256(secret.encode()).digest()[0] % 2 == 1
+
+
 @click.command()
 @click.argument("run_dir", type=click.Path(file_okay=False, exists=True))
 @click.option("--corpus", default="earnings21", show_default=True)
 @click.option("--words", type=click.Path(dir_okay=False, exists=True, path_type=Path))
 @click.option("--every", is_flag=True, help="Tell the words of all companies, not of those named.")
-def main(run_dir: str, corpus: str, words: Path | None, every: bool) -> None:
+@click.option("--halves", is_flag=True, help="Tell the words of one half of the companies alone.")
+def main(run_dir: str, corpus: str, words: Path | None, every: bool, halves: bool) -> None:
     """Print the figures, and the words that still tell."""
     lists = read_words(words or LISTS, corpus)
     released = Released(run_dir)
@@ -123,6 +133,11 @@ def main(run_dir: str, corpus: str, words: Path | None, every: bool) -> None:
     after = attack_public_words(released.texts("after"), lists, released.truth)
     click.echo(f"before: {summary(before)}")
     click.echo(f"after:  {summary(after)}")
+    if halves:
+        second = after["candidate"].map(second_half)
+        click.echo(f"first half:  {summary(after[~second])}")
+        click.echo(f"second half: {summary(after[second])}")
+        after = after[~second]
     click.echo(f"words changed: {released.changed():.1%}")
     texts = released.texts("after")
     known = sorted({word_key(w) for mine in lists.values() for w in mine})

@@ -276,3 +276,37 @@ def test_storms_are_events():
         ("Winter Storm Petra", "Event"),
         ("Hurricane Odell", "Event"),
     }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ambulance EBITDA and EBITAX were flat, EBDA was not.",
+        "Welcome to our Second Quarter 2020 Earnings Conference Call and webcast.",
+        "Welcome to our Third Quarter Results Conference Call.",
+    ],
+)
+def test_measures_of_earnings_and_the_call_itself_are_no_names(text):
+    recognizer = load_recognizer("bundled")
+    (found_,) = recognizer([text])
+    assert [m.surface for m in found_ if m.category != "Date"] == []
+
+
+def test_a_conference_with_a_name_is_an_event():
+    recognizer = load_recognizer("bundled")
+    (found_,) = recognizer(["We spoke at the Wedbush PacGrow Healthcare Conference in August."])
+    assert ("Event", "Wedbush PacGrow Healthcare Conference") in {
+        (m.category, m.surface) for m in found_
+    }
+
+
+def test_the_number_of_a_percentage_is_no_part_of_a_name():
+    recognizer = load_recognizer("bundled")
+    (found_,) = recognizer(["For Galleri, we predict a PPV 43%, and iPhone 12 sales rose 5%."])
+    surfaces = {m.surface for m in found_}
+    assert "PPV 43" not in surfaces and "iPhone 12" in surfaces
+
+
+def test_corona_is_an_event_where_it_is_no_beer(rules):
+    assert found(rules, "Sites were closed due to the Corona crisis.") == {("Corona", "EVENT")}
+    assert ("Corona", "EVENT") not in found(rules, "We sell Corona in bottles.")

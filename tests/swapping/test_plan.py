@@ -551,6 +551,41 @@ def test_a_name_that_met_none_of_its_sort_gets_a_donor():
     assert unlike >= 10
 
 
+def test_what_is_no_name_by_itself_is_replaced_and_replaces_nothing():
+    organizations = [["Mines", "Zimmer"], ["Vega"], ["Boarding"], ["Orion Works"], ["Acme", "prog"]]
+    given_ = (
+        [f"{c}#0" for c in "abcde"], [*"ABCDE"], None,
+        {"Organization": organizations, "Person": [[c] for c in "uvwxy"]}, ["Organization"],
+    )  # fmt: skip
+    no_names, came = {"Mines", "Boarding", "prog"}, set()
+    for seed in range(10):
+        plan = sample_plan(*given_, matching="similar", donors=16, seed=seed)
+        fates = [f for f in plan.fates() if f.category == "Organization"]
+        assert all(f.replacement for f in fates), "nothing stays"
+        assert all(f.treatment == "donor" for f in fates if f.entity in no_names)
+        came |= {f.replacement for f in fates}
+    assert came == {"Zimmer", "Vega", "Orion Works", "Acme"}
+    # where nobody has a name that stands alone a placeholder takes its place
+    plan = sample_plan(
+        ["a#0", "b#0"], ["A", "B"], None,
+        {"Organization": [["Mines"], ["Boarding"]], "Person": [["u"], ["v"]]}, ["Organization"],
+        matching="similar", seed=1,
+    )  # fmt: skip
+    assert {f.replacement for f in plan.leftovers} == {"[Organization]"} and not plan.swaps
+    # and rather than the name of a people, where none was
+    plan = sample_plan(
+        ["a#0", "b#0"], ["A", "B"], None,
+        {"Name": [["Conrad"], ["Irish"]], "Person": [["u"], ["v"]]}, ["Name"],
+        matching="similar", seed=1,
+    )  # fmt: skip
+    assert {(f.entity, f.replacement) for f in plan.leftovers} == {
+        ("Conrad", "[Name]"), ("Irish", "Conrad"),
+    }  # fmt: skip
+    # at random anything meets anything
+    random = sample_plan(*given_, matching="random", seed=1)
+    assert no_names & {f.replacement for f in random.fates()}
+
+
 def test_terms_meet_near_ones_of_their_form():
     chunks = {
         "a#0": ["cement", "clinical/adjective", "mattresses"],

@@ -15,6 +15,7 @@ from nes_spark.swapping.shapes import (
     ShapeSimilarity,
     date_form,
     date_similarity,
+    may_stand_in,
     place_kind,
     shape_class,
     shape_of,
@@ -69,7 +70,12 @@ def test_like_comes_before_unlike(category, like, unlike):
             ("Vega", "IBM", "Acme Ltd"),
         ),
         ("Location", ("Clover House", "250 Livingstone Street"), ("Peru", "Gulf Coast", "Lyon")),
-        ("Name", ("German", "North American", "Colombians"), ("EBITAX", "buybuy", "PDL-1")),
+        ("Name", ("German", "North American", "Colombians"), ("Conrad", "Aficionado Prime")),
+        ("Name", ("PDL-1", "BCMA-CD16a", "MOBs"), ("Conrad", "Aficionado Prime")),
+        ("Product", ("ADX-629", "RASP", "PC-24", "TSO 500"), ("Galleri", "King Air 260", "iPhone")),
+        ("Product", ("mophie", "vedolizumab"), ("ADX-629", "RASP")),
+        ("Product", ("757s", "A320", "PC-24"), ("Galleri", "King Air 260")),
+        ("Location", ("Europe", "Asia Pacific", "Latin America", "EMEA"), ("Peru", "Ohio", "US")),
     ],
 )
 def test_sorts_of_names_that_do_not_meet(category, one_sort, others):
@@ -83,6 +89,57 @@ def test_sorts_of_names_that_do_not_meet(category, one_sort, others):
     for first, second in itertools.combinations(others, 2):
         assert similarity.fits(first, second)
         assert similarity(first, second) == shape_similarity(first, second, category)
+
+
+@pytest.mark.parametrize(
+    ("category", "name", "other"),
+    [
+        ("Organization", "Mines", "Zimmer"),
+        ("Organization", "Energy Resources", "Zimmer Biomet"),
+        ("Organization", "Cortec Co-President", "Zimmer Biomet"),
+        ("Organization", "Lufthansa.As", "Zimmer"),
+        ("Organization", "St. Louis-based Mercy", "Zimmer Biomet"),
+        ("Product", "Insurance", "Galleri"),
+        ("Name", "EGFR-positive", "Conrad"),
+        ("Name", "recog", "Conrad"),
+        ("Name", "variabilize", "Conrad"),
+        ("Product", "habour", "mophie"),
+        ("Name", "Making Things Cool", "Conrad"),
+    ],
+)
+def test_what_is_no_name_by_itself_takes_no_place(category, name, other):
+    assert not may_stand_in(name, category) and may_stand_in(other, category)
+    similarity = ShapeSimilarity(category)
+    assert similarity.gives(other) and not similarity.gives(name)
+    # nor that of another of its kind
+    assert not (similarity.fits(name, other) or similarity.fits(other, name))
+    assert not similarity.fits(name, name)
+
+
+@pytest.mark.parametrize(
+    ("category", "name"),
+    [
+        ("Organization", "American Airlines"),
+        ("Organization", "Bank of Mexico"),
+        ("Organization", "Department of Energy"),
+        ("Organization", "IBM"),
+        ("Organization", "PG&E"),
+        ("Location", "US"),
+        ("Location", "U.S."),
+        ("Location", "Long Island"),
+        ("Location", "Turkey"),
+        ("Product", "iPhone 12"),
+        ("Product", "Forward Initiative"),
+        ("Product", "MAX"),
+        ("Name", "Irish"),
+        ("Name", "IL-17"),
+        ("Person", "Young"),
+        ("Person", "Grace Parker"),
+        ("Event", "Earth Day"),
+    ],
+)
+def test_names_of_ordinary_words_stand_where_that_is_usual(category, name):
+    assert may_stand_in(name, category)
 
 
 def test_equal_shapes_are_one_class():
