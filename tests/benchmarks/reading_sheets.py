@@ -1,11 +1,12 @@
 """Sheets for reading changed chunks: what was exchanged is marked, two releases are shuffled.
 
-Four steps, each prints what it wrote::
+Five steps, each prints what it wrote::
 
     python -m tests.benchmarks.reading_sheets mark CONF INPUT WORK [CONF INPUT WORK ...]
     python -m tests.benchmarks.reading_sheets again CONF WORK/all OUT
     python -m tests.benchmarks.reading_sheets sheet --before WORK/all --after WORK/all OUT
     python -m tests.benchmarks.reading_sheets score OUT
+    python -m tests.benchmarks.reading_sheets blind OUT
 
 ``mark`` brings the stages of ``nes-spark run CONF --input INPUT`` up to date as far as the
 rewritten chunks (nothing is attacked or published), all in one Spark session, below WORK/all;
@@ -20,7 +21,9 @@ the documents' own are not kept apart. Run it in a checkout of the code that is 
 and which side each number is of to ``OUT/key.json``, which the reader does not open. The reader
 writes after ``=`` of each number ``ok``, or one or more of the letters of :data:`FAULTS`. ``score``
 prints per side the share of clean chunks with its 95 % interval (Wilson) and how many chunks have
-each fault.
+each fault. ``blind`` cuts a passage around one replaced name out of every number of a sheet, the
+same one on both sides, and writes ``OUT/blind.txt``: replacements are marked, what they replaced is not
+shown, so that whoever reads it judges the text alone.
 
 Sheets show names: they are as secret as the corpus.
 """
@@ -29,6 +32,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import itertools
 import json
 import random
 import re
@@ -298,6 +302,96 @@ def make_sheet(
     return "\n".join(head) + "\n\n" + "\n".join(body), key
 
 
+_EDIT = re.compile(r"«([^«»→]*)→([^«»]*)\|([^«»|]*)»")
+_SENTENCE = re.compile(r"(?<=[.?!])\s+")
+
+
+def passage(marked: str, chosen: int, words: int = 90) -> str:
+    """Return the sentences around a replacement, what was replaced left out.
+
+    Parameters
+    ----------
+    marked : str
+        From :func:`mark`.
+    chosen : int
+        Where the name began in the text before; see :func:`starts`.
+    words : int
+        At most so many, as far as the sentence of the replacement has fewer.
+
+    Examples
+    --------
+    >>> passage("It rose. «Ann→Bo|Per» left. We met.", 9, words=4)
+    'It rose. «Bo» left.'
+    """
+    sentences, at, where = [], 0, 0
+    pieces: list[tuple[str, str]] = []
+    for match in _EDIT.finditer(marked):
+        old, new, category = match.groups()
+        pieces += [
+            (marked[at : match.start()],) * 2,
+            (old, new if category == "art" else f"«{new}»"),
+        ]
+        at = match.end()
+    pieces.append((marked[at:],) * 2)
+    before = "".join(old for old, _ in pieces)
+    bounds = [0, *(m.end() for m in _SENTENCE.finditer(before)), len(before)]
+    for low, high in itertools.pairwise(bounds):
+        if low <= chosen:
+            where = len(sentences)
+        sentences.append((low, high))
+    first = last = where
+
+    def size(i: int, j: int) -> int:
+        return len(before[sentences[i][0] : sentences[j][1]].split())
+
+    while first > 0 and size(first - 1, last) <= words:
+        first -= 1
+    while last + 1 < len(sentences) and size(first, last + 1) <= words:
+        last += 1
+    low, high = sentences[first][0], sentences[last][1]
+    out, at = [], 0
+    for old, new in pieces:
+        a, b = at, at + len(old)
+        if old == new:
+            out.append(before[max(a, low) : max(min(b, high), max(a, low))])
+        elif low <= a < high:
+            out.append(new)
+        at = b
+    return "".join(out).strip()
+
+
+def starts(marked: str) -> list[int]:
+    """Return where names, not dates, that were replaced began in the text before."""
+    found, at, shift = [], 0, 0
+    for match in _EDIT.finditer(marked):
+        old, _, category = match.groups()
+        shift += match.start() - at
+        if category not in ("Dat", "art", "Eve"):
+            found.append(shift)
+        shift += len(old)
+        at = match.end()
+    return found
+
+
+def blind(sheet: str, key: Mapping[str, Sequence[str]], seed: int = 1) -> str:
+    """Return the passages of a sheet under its numbers; see :func:`passage`.
+
+    Chunks in which the sides have no replaced name in common are left out.
+    """
+    blocks = re.split(r"^\[(\d+)\] = .*\n", sheet, flags=re.MULTILINE)[1:]
+    marked = dict(zip(blocks[::2], blocks[1::2], strict=True))
+    common: dict[str, set[int]] = {}
+    for number, (_, chunk) in key.items():
+        mine = set(starts(marked[number]))
+        common[chunk] = common[chunk] & mine if chunk in common else mine
+    chosen = {c: random.Random(f"{seed} {c}").choice(sorted(s)) for c, s in common.items() if s}
+    return "\n".join(
+        f"[{number}]\n{passage(marked[number], chosen[chunk])}\n"
+        for number, (_, chunk) in key.items()
+        if chunk in chosen
+    )
+
+
 def wilson(hits: int, n: int, z: float = 1.959964) -> tuple[float, float]:
     """Return the 95 % interval of a share (Wilson 1927), for n of at least 1."""
     p = hits / n
@@ -335,7 +429,7 @@ def score(sheet: str, key: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Do one of the three steps."""
+    """Do one of the steps."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.reading_sheets")
     steps = parser.add_subparsers(dest="step", required=True)
     steps.add_parser("mark").add_argument("triples", nargs="+", metavar="CONF INPUT WORK")
@@ -349,6 +443,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sheet.add_argument("--seed", type=int, default=1)
     sheet.add_argument("output", type=Path)
     steps.add_parser("score").add_argument("output", type=Path)
+    steps.add_parser("blind").add_argument("output", type=Path)
     options = parser.parse_args(arguments)
     if options.step == "mark":
         bring_up_to_date(options.triples)
@@ -369,10 +464,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         (options.output / "key.json").write_text(json.dumps(key), encoding="utf-8")
         print(f"{options.output / 'sheet.txt'}: {len(key)} chunks to read")
     else:
-        found = score(
-            (options.output / "sheet.txt").read_text(encoding="utf-8"),
-            json.loads((options.output / "key.json").read_text(encoding="utf-8")),
-        )
+        text = (options.output / "sheet.txt").read_text(encoding="utf-8")
+        key = json.loads((options.output / "key.json").read_text(encoding="utf-8"))
+        if options.step == "blind":
+            (options.output / "blind.txt").write_text(blind(text, key), encoding="utf-8")
+            print(options.output / "blind.txt")
+            return
+        found = score(text, key)
         print(pd.DataFrame(found).to_string(index=False))
 
 

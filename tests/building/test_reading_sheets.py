@@ -4,7 +4,16 @@ import re
 
 import pytest
 
-from tests.benchmarks.reading_sheets import FAULTS, make_sheet, mark, score, wilson
+from tests.benchmarks.reading_sheets import (
+    FAULTS,
+    blind,
+    make_sheet,
+    mark,
+    passage,
+    score,
+    starts,
+    wilson,
+)
 
 SIDES = {
     side: {f"c{i}": f"{side} text {i} «a→b|Per»" for i in range(low, low + 8)}
@@ -55,3 +64,30 @@ def test_scores_are_those_that_were_written():
 def test_wilson_interval():
     # Newcombe (1998), Statistics in Medicine 17, table I: 81 of 263
     assert wilson(81, 263) == pytest.approx((0.2553, 0.3662), abs=1e-4)
+
+
+def test_a_passage_tells_nothing_of_what_was_replaced():
+    text = "It rose. Ann met IBM in May. We left. The end of it came."
+    edits = [
+        {"start": 9, "end": 12, "old": "Ann", "new": "Bo", "category": "Person"},
+        {"start": 17, "end": 20, "old": "IBM", "new": "Acme Ltd.", "category": "Organization"},
+        {"start": 24, "end": 27, "old": "May", "new": "June", "category": "Date"},
+    ]
+    marked = mark(text, edits)
+    assert starts(marked) == [9, 17]  # no date
+    assert passage(marked, 17, words=5) == "«Bo» met «Acme Ltd.» in «June»."
+    assert passage(marked, 17, words=7) == "It rose. «Bo» met «Acme Ltd.» in «June»."
+    whole = passage(marked, 9, words=100)
+    assert whole == "It rose. «Bo» met «Acme Ltd.» in «June». We left. The end of it came."
+
+
+def test_both_sides_of_a_blind_sheet_show_the_same_passage():
+    edit = {"start": 9, "end": 12, "old": "Ann", "category": "Person"}
+    sides = {
+        side: {"a": mark("It rose. Ann left.", [edit | {"new": new}]), "b": "«May→June|Dat»"}
+        for side, new in (("before", "Bo"), ("after", "Cy"))
+    }
+    sheet, key = make_sheet(sides, 2, seed=3)
+    shown = blind(sheet, key)
+    assert "Ann" not in shown and "June" not in shown  # only dates: nothing to judge
+    assert {"«Bo» left." in shown, "«Cy» left." in shown} == {True}
