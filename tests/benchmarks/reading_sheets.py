@@ -22,8 +22,8 @@ and which side each number is of to ``OUT/key.json``, which the reader does not 
 writes after ``=`` of each number ``ok``, or one or more of the letters of :data:`FAULTS`. ``score``
 prints per side the share of clean chunks with its 95 % interval (Wilson) and how many chunks have
 each fault. ``blind`` cuts a passage around one replaced name out of every number of a sheet, the
-same one on both sides, and writes ``OUT/blind.txt``: replacements are marked, what they replaced is not
-shown, so that whoever reads it judges the text alone.
+same one on both sides, and writes ``OUT/blind.txt``: replacements are marked, what they replaced is
+not shown, so that whoever reads it judges the text alone.
 
 Sheets show names: they are as secret as the corpus.
 """
