@@ -290,11 +290,23 @@ def _beginnings() -> frozenset[str]:
     return frozenset(word[:n] for word in _known() for n in range(3, len(word)))
 
 
+def is_beginning(word: str) -> bool:
+    """Return whether a word of three to six letters is only the beginning of ordinary ones.
+
+    Examples
+    --------
+    >>> [is_beginning(w) for w in ("Regu", "prog", "program", "Orsted")]
+    [True, True, False, False]
+    """
+    low = fold(word)
+    return len(low) <= 6 and low.isalpha() and low in _beginnings() and not is_ordinary(low)
+
+
 @lru_cache(maxsize=65_536)
 def is_cut_short(word: str) -> bool:
     """Return whether a word looks like an ordinary one that broke off or was heard wrong.
 
-    It is the beginning of an ordinary word (up to six letters) or one letter away from one (five
+    It is the beginning of an ordinary word (:func:`is_beginning`) or one letter away from one (five
     letters or more). Ordinary words themselves are not.
 
     Examples
@@ -303,11 +315,9 @@ def is_cut_short(word: str) -> bool:
     [True, True, False, False]
     """
     low = fold(word)
-    if is_ordinary(low) or not low.isalpha():
-        return False
-    if len(low) <= 6 and low in _beginnings():
+    if is_beginning(low):
         return True
-    if len(low) < 5:
+    if is_ordinary(low) or not low.isalpha() or len(low) < 5:
         return False
     cuts = [(low[:i], low[i:]) for i in range(len(low) + 1)]
     near = {a + b[1:] for a, b in cuts if b}

@@ -35,7 +35,7 @@ from nes_spark.entities.names import (
 )
 from nes_spark.entities.wordforms import is_word, kinds_of
 from nes_spark.text.normalizing import fold_letters
-from nes_spark.text.vocabulary import DESCRIPTORS
+from nes_spark.text.vocabulary import DESCRIPTORS, EARNINGS
 
 Span = tuple[int, int, str]
 
@@ -249,6 +249,8 @@ _MONEY = re.compile(
     rf"^(?!COP2[5-9]$)(?:{_CURRENCIES}|TL|HK|US|NT|Rs|Ps)\s?\$?\d|^R\s?\$?\d|^[SCA]\s?\$\d|"
     rf"^(?:{_CURRENCIES})$|^Rs\.?$"
 )
+#: What stands right behind the letters of a currency.
+_SIGNS = tuple("$€£¥₹₦₵")
 _LEGAL_FORM = re.compile(
     r",? (?:Inc|Corp|Ltd|Co|LLC|LLP|PLC|plc|Plc|AG|SE|N\.V|S\.A|S\.p\.A|SpA|AB|ASA|GmbH|Limited|"
     r"Corporation|Incorporated)\b\.?(?= |,|\.|;|$)"
@@ -324,8 +326,7 @@ _BODIES = re.compile(
     r"|Special|Supervisory) )*(?:Board|Committee|Directors?|Governors|Managers|Meeting|Members"
     r"|Shareholders?|Stockholders?|Trustees)(?: Meeting)?"
 )
-#: Measures of earnings, of which everybody makes their own ("EBITAX", "Segment EBITDAF").
-_EARNINGS = re.compile(r"(?:.* )?EB[ITDA]{2,5}[A-Z]{0,2}s?")
+_EARNINGS = re.compile(rf"(?:.* )?{EARNINGS}")
 #: The call itself.
 _CALL = re.compile(
     r"(?:(?:Annual|Business|Conference|Corporate|Earnings|Financial|First|Fourth|Full|Half|Interim"
@@ -548,7 +549,11 @@ RULES: tuple[Rule, ...] = (
         lambda s: (unit := US_UNIT.match(s.text, s.start)) is not None and s.end <= unit.end(),
         None,
     ),
-    Rule("amount of money", lambda s: bool(_MONEY.match(s.surface)), None),
+    Rule(
+        "amount of money",
+        lambda s: bool(_MONEY.match(s.surface)) or (s.one and s.after.startswith(_SIGNS)),
+        None,
+    ),
     Rule(
         "common word that begins a sentence",
         lambda s: s.surface.lower() in s.lexicon.common and s.initial,

@@ -46,7 +46,13 @@ from nes_spark.entities.lists import GENERAL, read_lists
 from nes_spark.entities.mentions import NAME, Mention, placeholder_spans
 from nes_spark.entities.names import PERSON_TITLES, US_UNIT, WORDS, Words, is_heading_word
 from nes_spark.entities.terms import HOURS, is_people
-from nes_spark.text.vocabulary import ACRONYMS, DESCRIPTORS, FUNCTION_WORDS, SENTENCE_WORDS
+from nes_spark.text.vocabulary import (
+    ACRONYMS,
+    DESCRIPTORS,
+    EARNINGS,
+    FUNCTION_WORDS,
+    SENTENCE_WORDS,
+)
 
 #: Strongest first: a form that several reasons speak for has the first of them.
 REASONS = (
@@ -79,6 +85,7 @@ _PERIOD = re.compile(
 )
 _PARTS = re.compile(r"[-/–&+.]+")
 _NUMBER = re.compile(r"['’]?\d[\d.,:/-]*")
+_EARNINGS = re.compile(EARNINGS)
 _LISTS = read_lists(GENERAL)
 #: Models that go by a number, in the plural ("737s"); decades and round counts end in 0.
 _MODELS = re.compile(r"\d{2,3}[1-9]s")
@@ -210,6 +217,7 @@ class GeneralEnglish:
             or (folded.endswith("s") and folded[:-1].rstrip("'’") in self._jargon_folded)
             or word in self._currencies
             or word in self._months
+            or _EARNINGS.fullmatch(word) is not None
         )
 
     def proper(self, word: str) -> bool:

@@ -54,6 +54,7 @@ from nes_spark.entities.wordforms import (
     use_of,
 )
 from nes_spark.text.sentences import word_set
+from nes_spark.text.vocabulary import EARNINGS
 
 #: Category of terms.
 TERM = "Term"
@@ -182,6 +183,7 @@ _GENERAL = word_set(
 #: and nobody looks for them.
 _LISTS = read_lists(EVERYDAY)
 _LETTERS = frozenset(_LISTS.pop("LETTERS"))
+_EARNINGS = re.compile(EARNINGS)
 _EVERYDAY = frozenset(chain.from_iterable(_LISTS.values()))
 #: Plural -> singular, the first that fits; and words that only look like plurals.
 _PLURALS = (("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("s", ""))
@@ -265,6 +267,7 @@ def term_places(text: str, mentions: Iterable[Mention] = ()) -> list[tuple[int, 
         if (match.group().rstrip("0123456789") not in _CURRENCIES or match.group().isalpha())
         and match.group().lower() not in _REPORTING | _GENERAL
         and stem(match.group()) not in _LETTERS
+        and not _EARNINGS.fullmatch(match.group())
     ]
     free, at = [], 0
     for start, end, word in sorted(out):

@@ -27,6 +27,7 @@ from nes_spark.entities.distinctive import (
     PLACES,
     ROLES,
     fold,
+    is_beginning,
     is_cut_short,
     is_ordinary,
     words_of,
@@ -38,6 +39,7 @@ from nes_spark.swapping.parts import is_letters
 from nes_spark.swapping.spans import after_title
 from nes_spark.swapping.wording import takes_the
 from nes_spark.text.sentences import word_set
+from nes_spark.text.vocabulary import ACRONYMS
 
 _CONTINENTS = word_set(
     "africa america americas antarctica asia australasia caribbean emea eurasia europe latam "
@@ -56,6 +58,13 @@ _SITES = word_set(
 _VERSION = re.compile(r"\d")
 _PERSON_INITIAL = re.compile(r"(?:^|\s)[^\W\d_]\.")
 _ROMAN = re.compile(r"\s(?:Jr|Sr|II|III|IV)\.?$")
+_CURRENCIES = word_set(
+    "dollar dollars euro euros pound pounds sterling yen yuan renminbi won franc francs krona "
+    "krone kronor kroner lira liras peso pesos real reais rupee rupees rupiah ruble rubles rand zloty "
+    "shekel shekels dirham dirhams dinar dinars riyal riyals baht ringgit naira cedi cedis tenge"
+)
+_LAWS = word_set("act bill law directive treaty")
+_MARKS = INSTITUTIONS | LEGAL_FORMS
 #: A code: no lower case but a plural ending or a letter behind a figure ("ICEs", "757s", "CD16a").
 _CODE = re.compile(r"(?:[^a-z]|(?<=\d)[a-z]\b)*[A-Z0-9](?:[^a-z]|(?<=\d)[a-z]\b)*s?")
 #: "St. Louis-based", "EGFR-positive": no name but what is said with one.
@@ -262,8 +271,8 @@ def sort_of(name: str, category: str) -> str:
     str
         ``body`` for courts, ministries and the like among organisations; ``site`` for addresses and
         buildings and ``continent`` for what is larger than a country among places; among products
-        and other names ``people`` for names of peoples, ``code`` for letters and figures, ``small``
-        for what is written without a capital; else ''.
+        and other names ``people`` for names of peoples (``peoples`` for those of their members),
+        ``code`` for letters and figures, ``small`` for what is written without a capital; else ''.
 
     Examples
     --------
@@ -290,8 +299,11 @@ def sort_of(name: str, category: str) -> str:
     if category not in ("Product", "Name"):
         return ""
     words = [fold(word) for word in words_of(name)]
-    if category == "Name" and words and {words[-1], words[-1].removesuffix("s")} & DEMONYMS:
-        return "people"
+    if category == "Name" and words:
+        if words[-1] in DEMONYMS:
+            return "people"
+        if words[-1].removesuffix("s") in DEMONYMS:
+            return "peoples"
     if _CODE.fullmatch(plain):
         return "code"
     return "" if any(c.isupper() for c in plain) else "small"
@@ -321,23 +333,36 @@ def may_stand_in(name: str, category: str) -> bool:
     words = words_of(plain)
     if not words or _SAID_WITH.search(plain) or _SENTENCES.search(plain):
         return False
-    if category == "Person" or is_letters(plain) or _CODE.fullmatch(plain):
-        return True
+    if category == "Person":
+        # a recogniser's slip ("South Africa"); who is called Jordan is missed nowhere
+        return place_kind(plain) in ("city", "letters")
+    sort = sort_of(name, category)
+    if is_letters(plain) or _CODE.fullmatch(plain):
+        # "QOQ" is nobody's, "FDA" is a body's
+        return plain not in ACRONYMS or category == "Location" or sort == "body"
+    last = fold(words[-1])
+    if last in _CURRENCIES or last in _LAWS or (len(words) == 1 and last in _MARKS):
+        return False
     if category != "Location" and not ROLES.isdisjoint(words):
         return False
     # of other names in lower case most are misspelt ("variabilize"), of products brands
     small = not any(c.isupper() for c in plain)
     if small and (category == "Name" or any(is_cut_short(word) for word in words)):
         return False
-    if sort_of(name, category) in ("body", "people"):
+    if sort in ("body", "people", "peoples"):
         return True
+    if category != "Location" and len(words) == 1 and is_beginning(plain):
+        return False
     if not all(is_ordinary(word, category) for word in words):
         return True
     if len(words) == 1 or category == "Name":
         return False
     # "American Airlines", but not "Energy Resources"
-    marks = INSTITUTIONS | LEGAL_FORMS
-    return category != "Organization" or any(fold(word) in marks for word in words)
+    return category != "Organization" or any(fold(word) in _MARKS for word in words)
+
+
+#: Sorts of which none comes in for another sort.
+_PEOPLES = frozenset({"people", "peoples"})
 
 
 class ShapeSimilarity:
@@ -360,7 +385,7 @@ class ShapeSimilarity:
     def __call__(self, first: str, second: str) -> float:
         """Return the similarity, from -4 to 1; symmetric."""
         sorts = {sort_of(first, self._category), sort_of(second, self._category)}
-        lost = (len(sorts) > 1) * (1 + ("people" in sorts))
+        lost = (len(sorts) > 1) * (1 + bool(sorts & _PEOPLES))
         lost += 2 * (not (self.gives(first) and self.gives(second)))
         return shape_similarity(first, second, self._category) - lost
 
@@ -382,7 +407,7 @@ class ShapeSimilarity:
         A placeholder reads better than a people where none was ("convening our North American").
         """
         sorts = sort_of(old, self._category), sort_of(new, self._category)
-        return self.gives(new) and (sorts[0] == sorts[1] or sorts[1] != "people")
+        return self.gives(new) and (sorts[0] == sorts[1] or sorts[1] not in _PEOPLES)
 
 
 _MONTH = word_set(

@@ -169,6 +169,9 @@ LEADING_DESCRIPTORS = word_set(
     "koninklijke"
 )
 
+#: Measures of earnings, of which everybody makes, or mishears, their own ("EBITAX", "EBTIDA").
+EARNINGS = r"EB[ITDA]{2,5}[A-Z]{0,2}s?"
+
 #: Short words in capitals that are not a company's ticker or initials.
 ACRONYMS = word_set(
     "AI AM API AR ARR ASC ASP AUM B2B BPS CAGR CAPEX CEO CFO CIO CMO COO CTO CSR CRM DC DIY DNA "

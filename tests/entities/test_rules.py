@@ -25,7 +25,9 @@ def found(rules, text):
     return {(text[s:e], label) for s, e, label in rules(text, [])}
 
 
-@pytest.mark.parametrize("amount", ["COP10 billion", "USD 5 million", "R12 billion", "INR20", "Rs"])
+@pytest.mark.parametrize(
+    "amount", ["COP10 billion", "USD 5 million", "R12 billion", "INR20", "Rs", "GH₵ 5 million"]
+)
 def test_amounts_are_no_names(rules, amount):
     assert found(rules, f"We invested {amount} in the plant.") == set()
 

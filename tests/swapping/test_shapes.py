@@ -70,7 +70,8 @@ def test_like_comes_before_unlike(category, like, unlike):
             ("Vega", "IBM", "Acme Ltd"),
         ),
         ("Location", ("Clover House", "250 Livingstone Street"), ("Peru", "Gulf Coast", "Lyon")),
-        ("Name", ("German", "North American", "Colombians"), ("Conrad", "Aficionado Prime")),
+        ("Name", ("German", "North American", "Peruvian"), ("Conrad", "Aficionado Prime")),
+        ("Name", ("Germans", "North Americans"), ("Conrad", "Aficionado Prime")),
         ("Name", ("PDL-1", "BCMA-CD16a", "MOBs"), ("Conrad", "Aficionado Prime")),
         ("Product", ("ADX-629", "RASP", "PC-24", "TSO 500"), ("Galleri", "King Air 260", "iPhone")),
         ("Product", ("mophie", "vedolizumab"), ("ADX-629", "RASP")),
@@ -105,6 +106,13 @@ def test_sorts_of_names_that_do_not_meet(category, one_sort, others):
         ("Name", "variabilize", "Conrad"),
         ("Product", "habour", "mophie"),
         ("Name", "Making Things Cool", "Conrad"),
+        ("Name", "Regu", "Conrad"),
+        ("Organization", "Corp", "Zimmer"),
+        ("Organization", "Foundation", "Zimmer"),
+        ("Organization", "QOQ", "IBM"),
+        ("Product", "Tobacco Monopoly Law", "Galleri"),
+        ("Product", "Turkish Lira", "Galleri"),
+        ("Person", "South Africa", "Ana Orr"),
     ],
 )
 def test_what_is_no_name_by_itself_takes_no_place(category, name, other):
