@@ -60,8 +60,9 @@ _PERSON_INITIAL = re.compile(r"(?:^|\s)[^\W\d_]\.")
 _ROMAN = re.compile(r"\s(?:Jr|Sr|II|III|IV)\.?$")
 _CURRENCIES = word_set(
     "dollar dollars euro euros pound pounds sterling yen yuan renminbi won franc francs krona "
-    "krone kronor kroner lira liras peso pesos real reais rupee rupees rupiah ruble rubles rand "
-    "zloty shekel shekels dirham dirhams dinar dinars riyal riyals baht ringgit naira cedi cedis tenge"
+    "krone kronor kroner lira liras peso pesos real reais rupee rupees rupiah ruble rubles "
+    "rand zloty shekel shekels dirham dirhams dinar dinars riyal riyals baht ringgit naira "
+    "cedi cedis tenge"
 )
 _LAWS = word_set("act bill law directive treaty")
 _MARKS = INSTITUTIONS | LEGAL_FORMS
