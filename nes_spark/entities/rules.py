@@ -246,8 +246,8 @@ _CURRENCIES = (
     "TWD|TZS|UAH|UGX|USD|UYU|VND|XAF|XOF|ZAR|ZMW"
 )
 _MONEY = re.compile(
-    rf"^(?!COP2[5-9]$)(?:{_CURRENCIES}|TL|HK|US|NT|Rs|Ps)\s?\$?\d|^R\s?\$?\d|^[SCA]\s?\$\d|"
-    rf"^(?:{_CURRENCIES})$|^Rs\.?$"
+    rf"^(?!COP2[5-9]$)(?:{_CURRENCIES}|TL|HK|US|NT|Rs|Ps|Rp)\s?\$?\d|^R\s?\$?\d|^[SCA]\s?\$\d|"
+    rf"^(?:{_CURRENCIES})$|^R[sp]\.?$"
 )
 #: What stands right behind the letters of a currency.
 _SIGNS = tuple("$€£¥₹₦₵")

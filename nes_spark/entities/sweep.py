@@ -211,7 +211,7 @@ class GeneralEnglish:
         folded = word.casefold()
         if len(word) < 4 and word.istitle():
             # a name cut short ("Iv") rather than an abbreviation with one capital
-            return word in self.jargon or word in self._months
+            return word in self.jargon or word in self._months or word in self._currencies
         return (
             folded in self._jargon_folded
             or (folded.endswith("s") and folded[:-1].rstrip("'’") in self._jargon_folded)

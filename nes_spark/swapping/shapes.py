@@ -34,6 +34,7 @@ from nes_spark.entities.distinctive import (
 )
 from nes_spark.entities.linking import base_form, plain_form, without_legal_form
 from nes_spark.entities.lists import GENERAL, read_lists
+from nes_spark.entities.wordforms import is_word
 from nes_spark.swapping.exchange import name_similarity
 from nes_spark.swapping.parts import is_letters
 from nes_spark.swapping.spans import after_title
@@ -62,8 +63,10 @@ _CURRENCIES = word_set(
     "dollar dollars euro euros pound pounds sterling yen yuan renminbi won franc francs krona "
     "krone kronor kroner lira liras peso pesos real reais rupee rupees rupiah ruble rubles "
     "rand zloty shekel shekels dirham dirhams dinar dinars riyal riyals baht ringgit naira "
-    "cedi cedis tenge"
+    "cedi cedis tenge taka kwacha pula birr forint forints kuna leu lei koruna hryvnia shilling "
+    "shillings dong kyat soum"
 )
+_ABSTRACT = re.compile(r"(?:[ae]ncy|[st]ions?|ments?|ness|ity|ship|ism|ics|logy|ing)$")
 _LAWS = word_set("act bill law directive treaty")
 _MARKS = INSTITUTIONS | LEGAL_FORMS
 #: A code: no lower case but a plural ending or a letter behind a figure ("ICEs", "757s", "CD16a").
@@ -273,7 +276,8 @@ def sort_of(name: str, category: str) -> str:
         ``body`` for courts, ministries and the like among organisations; ``site`` for addresses and
         buildings and ``continent`` for what is larger than a country among places; among products
         and other names ``people`` for names of peoples (``peoples`` for those of their members),
-        ``code`` for letters and figures, ``small`` for what is written without a capital; else ''.
+        ``currency``, ``code`` for letters and figures, ``small`` for what is written without a
+        capital; else ''.
 
     Examples
     --------
@@ -305,6 +309,8 @@ def sort_of(name: str, category: str) -> str:
             return "people"
         if words[-1].removesuffix("s") in DEMONYMS:
             return "peoples"
+    if words and words[-1] in _CURRENCIES:
+        return "currency"
     if _CODE.fullmatch(plain):
         return "code"
     return "" if any(c.isupper() for c in plain) else "small"
@@ -342,8 +348,10 @@ def may_stand_in(name: str, category: str) -> bool:
         # "QOQ" is nobody's, "FDA" is a body's
         return plain not in ACRONYMS or category == "Location" or sort == "body"
     last = fold(words[-1])
-    if last in _CURRENCIES or last in _LAWS or (len(words) == 1 and last in _MARKS):
+    if last in _LAWS or (len(words) == 1 and last in _MARKS):
         return False
+    if sort == "currency":
+        return len(words) == 1 and plain.islower()
     if category != "Location" and not ROLES.isdisjoint(words):
         return False
     # of other names in lower case most are misspelt ("variabilize"), of products brands
@@ -352,7 +360,9 @@ def may_stand_in(name: str, category: str) -> bool:
         return False
     if sort in ("body", "people", "peoples"):
         return True
-    if category != "Location" and len(words) == 1 and is_beginning(plain):
+    # "Mosaic" is a brand's name, "Superintendency" none
+    abstract = _ABSTRACT.search(plain) and is_word(plain.lower())
+    if category != "Location" and len(words) == 1 and (abstract or is_beginning(plain)):
         return False
     if not all(is_ordinary(word, category) for word in words):
         return True
@@ -362,8 +372,8 @@ def may_stand_in(name: str, category: str) -> bool:
     return category != "Organization" or any(fold(word) in _MARKS for word in words)
 
 
-#: Sorts of which none comes in for another sort.
-_PEOPLES = frozenset({"people", "peoples"})
+#: Sorts that come in for no other, and nothing else for a currency.
+_ALONE = frozenset({"people", "peoples", "currency"})
 
 
 class ShapeSimilarity:
@@ -386,7 +396,7 @@ class ShapeSimilarity:
     def __call__(self, first: str, second: str) -> float:
         """Return the similarity, from -4 to 1; symmetric."""
         sorts = {sort_of(first, self._category), sort_of(second, self._category)}
-        lost = (len(sorts) > 1) * (1 + bool(sorts & _PEOPLES))
+        lost = (len(sorts) > 1) * (1 + bool(sorts & _ALONE))
         lost += 2 * (not (self.gives(first) and self.gives(second)))
         return shape_similarity(first, second, self._category) - lost
 
@@ -408,7 +418,8 @@ class ShapeSimilarity:
         A placeholder reads better than a people where none was ("convening our North American").
         """
         sorts = sort_of(old, self._category), sort_of(new, self._category)
-        return self.gives(new) and (sorts[0] == sorts[1] or sorts[1] not in _PEOPLES)
+        apart = sorts[0] != sorts[1] and (sorts[1] in _ALONE or sorts[0] == "currency")
+        return self.gives(new) and not apart
 
 
 _MONTH = word_set(

@@ -26,7 +26,16 @@ def found(rules, text):
 
 
 @pytest.mark.parametrize(
-    "amount", ["COP10 billion", "USD 5 million", "R12 billion", "INR20", "Rs", "GH₵ 5 million"]
+    "amount",
+    [
+        "COP10 billion",
+        "USD 5 million",
+        "R12 billion",
+        "INR20",
+        "Rs",
+        "Rp 5 billion",
+        "GH₵ 5 million",
+    ],
 )
 def test_amounts_are_no_names(rules, amount):
     assert found(rules, f"We invested {amount} in the plant.") == set()

@@ -107,6 +107,7 @@ def test_sorts_of_names_that_do_not_meet(category, one_sort, others):
         ("Product", "habour", "mophie"),
         ("Name", "Making Things Cool", "Conrad"),
         ("Name", "Regu", "Conrad"),
+        ("Name", "Superintendency", "Pathfinder"),
         ("Organization", "Corp", "Zimmer"),
         ("Organization", "Foundation", "Zimmer"),
         ("Organization", "QOQ", "IBM"),
