@@ -364,7 +364,7 @@ def test_names_of_two_sorts_are_left_to_donors_on_spark_as_in_memory(spark):
     for k, row in enumerate(CELLS):
         names = [(COMPANIES, BODIES)[k % 3 == 0][k % 5], (COMPANIES, BODIES)[k % 2][(k + 1) % 5]]
         rows.append(row | {"entities": row["entities"] | {"Organization": sorted(names)}})
-    options = PlanOptions(("Organization",), ("Product", "Location", *OTHERS), donors=3)
+    options = PlanOptions(("Organization",), ("Product", "Location", *OTHERS), donors=16)
     releases, swapping = ReleasesConfig(draws=1), SwappingConfig(matching="similar")
     data = frames(spark, TABLES | {"cells": rows}, 3, shuffle=3)
     plans = sample_plans(
