@@ -84,8 +84,16 @@ def test_all_chunks_of_the_real_corpus_are_restored(turns, tmp_path, policy):
                 if (c, old) not in moves:
                     # entities that are only short forms of a name go where it goes
                     after[c] = tuple(sorted({*after[c], new.entity} - {old}))
+            events = [e for e in done[chunk[0]].edits if e.category == "Event"]
             for c in swap:
-                assert {m.entity for m in found if m.category == c} == set(after[c])
+                # "Chinese" goes with the Event "Chinese new year" that its chunk names elsewhere
+                seen = {
+                    m.entity
+                    for m in chunk[3]
+                    if m.category == c and not any(e.start <= m.start < e.end for e in events)
+                }
+                hidden = set(before[c]) - seen - {old for k, old in moves if k == c}
+                assert {m.entity for m in found if m.category == c} == set(after[c]) - hidden
             moves |= {("Event", m.entity): "[Event]" for m in chunk[3] if m.category == "Event"}
             assert not given_away(chunk[2], chunk[3], moves, done[chunk[0]].text)
     rows = (
