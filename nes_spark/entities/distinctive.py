@@ -16,6 +16,7 @@ import re
 from collections.abc import Collection
 from functools import lru_cache
 from pathlib import Path
+from string import ascii_lowercase
 
 from nes_spark.text.sentences import word_set
 
@@ -281,7 +282,11 @@ def is_ordinary(word: str, category: str = "Organization") -> bool:
     return False
 
 
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+@lru_cache(maxsize=1)
+def listed_names() -> frozenset[str]:
+    """Well-known companies and products, ordinary words among them ("Apple", "Best Buy")."""
+    lists = json.loads(_LEXICON.read_text(encoding="utf-8"))
+    return frozenset([*lists["organizations"], *lists["products"]])
 
 
 @lru_cache(maxsize=1)
@@ -322,8 +327,8 @@ def is_cut_short(word: str) -> bool:
     cuts = [(low[:i], low[i:]) for i in range(len(low) + 1)]
     near = {a + b[1:] for a, b in cuts if b}
     near |= {a + b[1] + b[0] + b[2:] for a, b in cuts if len(b) > 1}
-    near |= {a + c + b[1:] for a, b in cuts if b for c in _LETTERS}
-    near |= {a + c + b for a, b in cuts for c in _LETTERS}
+    near |= {a + c + b[1:] for a, b in cuts if b for c in ascii_lowercase}
+    near |= {a + c + b for a, b in cuts for c in ascii_lowercase}
     return not _known().isdisjoint(near)
 
 

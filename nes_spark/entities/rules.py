@@ -35,7 +35,7 @@ from nes_spark.entities.names import (
 )
 from nes_spark.entities.wordforms import is_word, kinds_of
 from nes_spark.text.normalizing import fold_letters
-from nes_spark.text.vocabulary import DESCRIPTORS, EARNINGS
+from nes_spark.text.vocabulary import DESCRIPTORS, EARNINGS, THE_CALL
 
 Span = tuple[int, int, str]
 
@@ -249,8 +249,8 @@ _MONEY = re.compile(
     rf"^(?!COP2[5-9]$)(?:{_CURRENCIES}|TL|HK|US|NT|Rs|Ps|Rp)\s?\$?\d|^R\s?\$?\d|^[SCA]\s?\$\d|"
     rf"^(?:{_CURRENCIES})$|^R[sp]\.?$"
 )
-#: What stands right behind the letters of a currency.
-_SIGNS = tuple("$€£¥₹₦₵")
+#: What stands right behind the letters of a country in an amount: US$, GH₵.
+_SIGNS, _COUNTRY = tuple("$€£¥₹₦₵"), re.compile(r"[A-Z]{1,3}")
 _LEGAL_FORM = re.compile(
     r",? (?:Inc|Corp|Ltd|Co|LLC|LLP|PLC|plc|Plc|AG|SE|N\.V|S\.A|S\.p\.A|SpA|AB|ASA|GmbH|Limited|"
     r"Corporation|Incorporated)\b\.?(?= |,|\.|;|$)"
@@ -326,13 +326,8 @@ _BODIES = re.compile(
     r"|Special|Supervisory) )*(?:Board|Committee|Directors?|Governors|Managers|Meeting|Members"
     r"|Shareholders?|Stockholders?|Trustees)(?: Meeting)?"
 )
-_EARNINGS = re.compile(rf"(?:.* )?{EARNINGS}")
-#: The call itself.
-_CALL = re.compile(
-    r"(?:(?:Annual|Business|Conference|Corporate|Earnings|Financial|First|Fourth|Full|Half|Interim"
-    r"|Investors?|Quarter|Quarterly|Results|Second|Third|Update|Year|Year-End|Q[1-4]|20\d\d) )+"
-    r"(?:Call|Conference|Presentation|Teleconference|Webcast)"
-)
+_EARNINGS = re.compile(EARNINGS)
+_CALL = re.compile(THE_CALL)
 #: First words of places that are words like any other where a sentence begins.
 _QUARTERS = frozenset({"North", "South", "East", "West", "Latin", "Central", "New"})
 #: Rules of offices: no offices.
@@ -551,7 +546,10 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "amount of money",
-        lambda s: bool(_MONEY.match(s.surface)) or (s.one and s.after.startswith(_SIGNS)),
+        lambda s: (
+            bool(_MONEY.match(s.surface))
+            or (s.after.startswith(_SIGNS) and bool(_COUNTRY.fullmatch(s.surface)))
+        ),
         None,
     ),
     Rule(
@@ -807,7 +805,7 @@ class Rules:
         units = [(first, last) for first, last, _ in judged]
         for first, last, said in judged:
             unit = Judged(text, words, first, last, said, self.lexicon)
-            start, end = unit.start, unit.end
+            start, end = unit.start, words.ends[self._named_until(text, words, first, last) - 1]
             label = self._decide(unit, units)
             if label == "LOC":
                 start = self._beginning(text, words, first, taken)
@@ -874,13 +872,17 @@ class Rules:
                 if i < j and not (j == i + 1 and len(words.words[i]) == 1):
                     units.append((i, j, ""))
                 i = j
-        return sorted({(i, self._before_share(text, words, i, j), said) for i, j, said in units})
+        return sorted(set(units))
 
     @staticmethod
-    def _before_share(text: str, words: Words, first: int, last: int) -> int:
-        """Leave out the number of a percentage behind a name: "a PPV 43%"."""
-        if last - first > 1 and words.words[last - 1].isdigit():
-            return last - text.startswith("%", words.ends[last - 1])
+    def _named_until(text: str, words: Words, first: int, last: int) -> int:
+        """Leave out what is told of a name behind it: "a PPV 43%", "Acme EBITDA"."""
+        while last - first > 1:
+            word = words.words[last - 1]
+            share = word.isdigit() and re.match(r" ?%", text[words.ends[last - 1] :][:2])
+            if not share and not _EARNINGS.fullmatch(word):
+                break
+            last -= 1
         return last
 
     def _shorten(self, words: Words, first: int, last: int) -> tuple[int, int]:

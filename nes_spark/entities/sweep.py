@@ -52,6 +52,7 @@ from nes_spark.text.vocabulary import (
     EARNINGS,
     FUNCTION_WORDS,
     SENTENCE_WORDS,
+    THE_CALL,
 )
 
 #: Strongest first: a form that several reasons speak for has the first of them.
@@ -85,7 +86,7 @@ _PERIOD = re.compile(
 )
 _PARTS = re.compile(r"[-/–&+.]+")
 _NUMBER = re.compile(r"['’]?\d[\d.,:/-]*")
-_EARNINGS = re.compile(EARNINGS)
+_EARNINGS, _CALL = re.compile(EARNINGS), re.compile(THE_CALL)
 _LISTS = read_lists(GENERAL)
 #: Models that go by a number, in the plural ("737s"); decades and round counts end in 0.
 _MODELS = re.compile(r"\d{2,3}[1-9]s")
@@ -254,7 +255,8 @@ class GeneralEnglish:
         ):
             return True
         head = re.match(r"[A-Za-z]+", word)
-        if head and head[0].upper() in self._currencies and len(letters) <= 2:
+        currency = head and {head[0], head[0].upper()} & self._currencies
+        if head and currency and len(letters) <= 2:
             rest = word[head.end() :]
             amount = re.fullmatch(r"\$?\d[\d.,]*([A-Za-z]*)", rest)
             if amount and (len(head[0]) > 1 or "$" in rest or "." in rest):
@@ -507,7 +509,7 @@ def _judge(
         return
     start, end = run[0].start, run[-1].end
     phrase = text[start:end]
-    if phrase in english.jargon and "capital" not in reasons:
+    if (phrase in english.jargon and "capital" not in reasons) or _CALL.fullmatch(phrase):
         return
     if run[0].initial and not reasons[0]:
         # a capital at the beginning of a sentence: the word is judged by itself

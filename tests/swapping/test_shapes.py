@@ -76,7 +76,11 @@ def test_like_comes_before_unlike(category, like, unlike):
         ("Product", ("ADX-629", "RASP", "PC-24", "TSO 500"), ("Galleri", "King Air 260", "iPhone")),
         ("Product", ("mophie", "vedolizumab"), ("ADX-629", "RASP")),
         ("Product", ("757s", "A320", "PC-24"), ("Galleri", "King Air 260")),
-        ("Location", ("Europe", "Asia Pacific", "Latin America", "EMEA"), ("Peru", "Ohio", "US")),
+        (
+            "Location",
+            ("Europe", "Asia Pacific", "Latin America", "EMEA"),
+            ("South Africa", "Ohio", "US"),
+        ),
     ],
 )
 def test_sorts_of_names_that_do_not_meet(category, one_sort, others):
@@ -129,6 +133,8 @@ def test_what_is_no_name_by_itself_takes_no_place(category, name, other):
     ("category", "name"),
     [
         ("Organization", "American Airlines"),
+        ("Organization", "Apple"),
+        ("Organization", "NASDAQ"),
         ("Organization", "Bank of Mexico"),
         ("Organization", "Department of Energy"),
         ("Organization", "IBM"),
@@ -143,6 +149,8 @@ def test_what_is_no_name_by_itself_takes_no_place(category, name, other):
         ("Name", "Irish"),
         ("Name", "IL-17"),
         ("Person", "Young"),
+        ("Person", "Grace Hall"),
+        ("Person", "Adam West"),
         ("Person", "Grace Parker"),
         ("Event", "Earth Day"),
     ],
