@@ -11,13 +11,12 @@ regular forms of all of them. A caller who has the corpus can add its own.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection
 from functools import lru_cache
-from pathlib import Path
 from string import ascii_lowercase
 
+from nes_spark.entities.lists import bundled_lexicon
 from nes_spark.text.sentences import word_set
 
 #: A word: letters and digits, with what an apostrophe joins ("O'Neil", "Keller's").
@@ -239,12 +238,11 @@ _ENDINGS = (
     ("able", ("", "e")),
     ("al", ("",)),
 )
-_LEXICON = Path(__file__).parent / "models" / "bundled" / "nes_rules" / "lexicon.json"
 
 
 @lru_cache(maxsize=1)
 def _known() -> frozenset[str]:
-    lists = json.loads(_LEXICON.read_text(encoding="utf-8"))
+    lists = bundled_lexicon()
     jargon = (word for term in lists["jargon"] for word in words_of(term))
     # transcripts have some names in lower case
     names = PLACES | {fold(name) for name in {*lists["given"]} - {*lists["ambiguous"]}}
@@ -285,7 +283,7 @@ def is_ordinary(word: str, category: str = "Organization") -> bool:
 @lru_cache(maxsize=1)
 def listed_names() -> frozenset[str]:
     """Well-known companies and products, ordinary words among them ("Apple", "Best Buy")."""
-    lists = json.loads(_LEXICON.read_text(encoding="utf-8"))
+    lists = bundled_lexicon()
     return frozenset([*lists["organizations"], *lists["products"]])
 
 

@@ -6,12 +6,24 @@ comments.
 
 from __future__ import annotations
 
+import json
+from functools import lru_cache
 from pathlib import Path
 
 #: Words, abbreviations and units of general use.
 GENERAL = Path(__file__).parent / "data" / "general.txt"
 #: Words that set no document apart, and phrases whose words read well nowhere else.
 EVERYDAY = Path(__file__).parent / "data" / "everyday.txt"
+_LEXICON = Path(__file__).parent / "models" / "bundled" / "nes_rules" / "lexicon.json"
+
+
+@lru_cache(maxsize=1)
+def bundled_lexicon() -> dict[str, list[str]]:
+    """Return the lists of the bundled recogniser, read once: ``common``, ``given``, ``places``, ..
+
+    See :class:`nes_spark.entities.names.Lexicon`.
+    """
+    return dict(json.loads(_LEXICON.read_text(encoding="utf-8")))
 
 
 def read_lists(path: Path) -> dict[str, list[str]]:

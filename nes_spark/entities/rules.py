@@ -326,8 +326,6 @@ _BODIES = re.compile(
     r"|Special|Supervisory) )*(?:Board|Committee|Directors?|Governors|Managers|Meeting|Members"
     r"|Shareholders?|Stockholders?|Trustees)(?: Meeting)?"
 )
-_EARNINGS = re.compile(EARNINGS)
-_CALL = re.compile(THE_CALL)
 #: First words of places that are words like any other where a sentence begins.
 _QUARTERS = frozenset({"North", "South", "East", "West", "Latin", "Central", "New"})
 #: Rules of offices: no offices.
@@ -566,8 +564,8 @@ RULES: tuple[Rule, ...] = (
     Rule("title without a name", lambda s: s.is_title, None),
     Rule("regulation or form", lambda s: bool(_REGULATION.fullmatch(s.surface)), None),
     Rule("body of any company", lambda s: bool(_BODIES.fullmatch(s.surface)), None),
-    Rule("measure of earnings", lambda s: bool(_EARNINGS.fullmatch(s.surface)), None),
-    Rule("the call itself", lambda s: bool(_CALL.fullmatch(s.surface)), None),
+    Rule("measure of earnings", lambda s: bool(EARNINGS.fullmatch(s.surface)), None),
+    Rule("the call itself", lambda s: bool(THE_CALL.fullmatch(s.surface)), None),
     Rule("institution named before", lambda s: s.is_defined, None),
     Rule(
         "general word that begins a sentence",
@@ -880,7 +878,7 @@ class Rules:
         while last - first > 1:
             word = words.words[last - 1]
             share = word.isdigit() and re.match(r" ?%", text[words.ends[last - 1] :][:2])
-            if not share and not _EARNINGS.fullmatch(word):
+            if not share and not EARNINGS.fullmatch(word):
                 break
             last -= 1
         return last

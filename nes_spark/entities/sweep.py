@@ -23,7 +23,6 @@ inflections, derivations and compounds of its words, and the lists in ``data/gen
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
@@ -42,7 +41,7 @@ from nes_spark.entities.linking import (
     link_document,
     plain_form,
 )
-from nes_spark.entities.lists import GENERAL, read_lists
+from nes_spark.entities.lists import GENERAL, bundled_lexicon, read_lists
 from nes_spark.entities.mentions import NAME, Mention, placeholder_spans
 from nes_spark.entities.names import PERSON_TITLES, US_UNIT, WORDS, Words, is_heading_word
 from nes_spark.entities.terms import HOURS, is_people
@@ -73,7 +72,6 @@ _ALWAYS = frozenset(["listed", "known", "capital"])
 #: Categories whose mentions say nothing about names.
 _NO_NAMES = frozenset(["Date"])
 
-_LEXICON = Path(__file__).parent / "models" / "bundled" / "nes_rules" / "lexicon.json"
 _MARKS = re.compile(r"<[^<>\s]{1,40}>")
 _ADDRESS = re.compile(r"\S+@\S+|(?:https?://|www\.)\S+", re.IGNORECASE)
 #: A full stop without the space that should follow it ("sheet.As").
@@ -86,7 +84,6 @@ _PERIOD = re.compile(
 )
 _PARTS = re.compile(r"[-/–&+.]+")
 _NUMBER = re.compile(r"['’]?\d[\d.,:/-]*")
-_EARNINGS, _CALL = re.compile(EARNINGS), re.compile(THE_CALL)
 _LISTS = read_lists(GENERAL)
 #: Models that go by a number, in the plural ("737s"); decades and round counts end in 0.
 _MODELS = re.compile(r"\d{2,3}[1-9]s")
@@ -137,7 +134,7 @@ class GeneralEnglish:
         path = Path(hunspell.__file__).parent / "data" / "en" / "en_US"
         self._lookup = hunspell.Dictionary.from_files(str(path)).lookup
         words = read_lists(WORDS)
-        lexicon = json.loads(_LEXICON.read_text(encoding="utf-8"))
+        lexicon = bundled_lexicon()
         jargon = lexicon["jargon"]
         self.common = frozenset(lexicon["common"])
         self._words = frozenset(_LISTS["WORDS"])
@@ -218,7 +215,7 @@ class GeneralEnglish:
             or (folded.endswith("s") and folded[:-1].rstrip("'’") in self._jargon_folded)
             or word in self._currencies
             or word in self._months
-            or _EARNINGS.fullmatch(word) is not None
+            or EARNINGS.fullmatch(word) is not None
         )
 
     def proper(self, word: str) -> bool:
@@ -509,7 +506,7 @@ def _judge(
         return
     start, end = run[0].start, run[-1].end
     phrase = text[start:end]
-    if (phrase in english.jargon and "capital" not in reasons) or _CALL.fullmatch(phrase):
+    if (phrase in english.jargon and "capital" not in reasons) or THE_CALL.fullmatch(phrase):
         return
     if run[0].initial and not reasons[0]:
         # a capital at the beginning of a sentence: the word is judged by itself

@@ -183,7 +183,6 @@ _GENERAL = word_set(
 #: and nobody looks for them.
 _LISTS = read_lists(EVERYDAY)
 _LETTERS = frozenset(_LISTS.pop("LETTERS"))
-_EARNINGS = re.compile(EARNINGS)
 _EVERYDAY = frozenset(chain.from_iterable(_LISTS.values()))
 #: Plural -> singular, the first that fits; and words that only look like plurals.
 _PLURALS = (("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("s", ""))
@@ -267,7 +266,7 @@ def term_places(text: str, mentions: Iterable[Mention] = ()) -> list[tuple[int, 
         if (match.group().rstrip("0123456789") not in _CURRENCIES or match.group().isalpha())
         and match.group().lower() not in _REPORTING | _GENERAL
         and stem(match.group()) not in _LETTERS
-        and not _EARNINGS.fullmatch(match.group())
+        and not EARNINGS.fullmatch(match.group())
     ]
     free, at = [], 0
     for start, end, word in sorted(out):

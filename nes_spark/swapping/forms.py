@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from nes_spark.entities.mentions import Mention
 from nes_spark.swapping.wording import Form, take_apart
@@ -48,6 +49,12 @@ def forms_of(mentions: Iterable[Mention]) -> dict[Key, tuple[str, ...]]:
 def base_form_of(surface: str, known: Iterable[str]) -> Form:
     """Return a surface without endings, given the names that are known of its entity."""
     # A surface must not vouch for itself: "iPhones" is a plural only if there is an "iPhone".
-    bare = take_apart(surface, ()).base
-    others = {take_apart(name, ()).base for name in known}
-    return take_apart(surface, {n for n in others if n.casefold() != bare.casefold()})
+    bare = without_endings(surface).casefold()
+    others = {without_endings(name) for name in known}
+    return take_apart(surface, {n for n in others if n.casefold() != bare})
+
+
+@lru_cache(maxsize=65_536)
+def without_endings(surface: str) -> str:
+    """Return a surface without the endings that tell themselves: those of possessives."""
+    return take_apart(surface, ()).base

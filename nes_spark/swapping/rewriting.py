@@ -25,7 +25,7 @@ from nes_spark.errors import LedgerError
 from nes_spark.swapping.exchange import Exchange
 from nes_spark.swapping.forms import Key, base_form_of, entity_of, forms_of, surfaces_of
 from nes_spark.swapping.parts import NO_NAMES, as_written, counterpart
-from nes_spark.swapping.short_forms import find_left, holds, short_entities
+from nes_spark.swapping.short_forms import find_left, short_entities, words_held
 from nes_spark.swapping.spans import after_title, settle_stop, title_before, whole_name
 from nes_spark.swapping.wording import (
     Form,
@@ -329,7 +329,8 @@ def _targets(
     replaced = [(t.start, t.end) for t in targets if t.name is not None]
     reach = [whole_name(text, m.start, m.end, m.category) for m in kept]
     stay = [(m.start, m.end) for m in kept]
-    lefts = find_left(text, gone, replaced, holds(text, kept), kept=stay, reach=reach)
+    held = words_held({m.entity for m in kept} | {text[slice(*place)] for place in reach})
+    lefts = find_left(text, gone, replaced, held, kept=stay, reach=reach)
     targets = [
         t
         for t in targets

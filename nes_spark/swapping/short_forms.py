@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from nes_spark.entities.distinctive import (
@@ -122,29 +123,28 @@ def _written(token: str, word: str) -> bool:
     )
 
 
-def _endings(token: str) -> Iterable[str]:
-    """Yield a token and what it is without possessive and plural endings."""
-    yield token
+@lru_cache(maxsize=65_536)
+def _endings(token: str) -> tuple[str, ...]:
+    """Return a token and what it is without possessive and plural endings."""
     bare = re.sub(r"['’][sS]?$", "", token)
-    if bare != token:
-        yield bare
-    for ending, rest in (("ies", "y"), ("es", ""), ("s", "")):
-        if bare.endswith(ending) and len(bare) - len(ending) > 2:
-            yield bare[: -len(ending)] + rest
-
-
-def holds(text: str, mentions: Iterable[Mention]) -> frozenset[str]:
-    """Return the folded words of the whole names of some mentions of a text, and of their entities.
-
-    With and without endings of plurals and possessives.
-    """
-    return frozenset(
-        fold(part)
-        for m in mentions
-        for name in (text[slice(*whole_name(text, m.start, m.end, m.category))], m.entity)
-        for word in words_of(name)
-        for part in _endings(word)
+    return (
+        *dict.fromkeys((token, bare)),
+        *(
+            bare[: -len(ending)] + rest
+            for ending, rest in (("ies", "y"), ("es", ""), ("s", ""))
+            if bare.endswith(ending) and len(bare) - len(ending) > 2
+        ),
     )
+
+
+def words_held(names: Iterable[str]) -> frozenset[str]:
+    """Return the folded words of some names, with and without possessive and plural endings."""
+    return frozenset().union(*map(_folded_words, names))
+
+
+@lru_cache(maxsize=65_536)
+def _folded_words(name: str) -> frozenset[str]:
+    return frozenset(fold(part) for word in words_of(name) for part in _endings(word))
 
 
 class Names:
@@ -405,7 +405,7 @@ def find_left(
     taken : sequence of (int, int)
         Offsets of mentions that are replaced; placeholders are added.
     held : collection of str
-        Folded words of names that stay (:func:`holds`).
+        Folded words of names that stay (:func:`words_held`).
     ordinary : collection of str, optional
         Further ordinary words, folded.
     kept, reach : sequence of (int, int)
@@ -494,18 +494,14 @@ def given_away(
             others.append(mention)
             continue
         gone.append(mention)
-        incoming |= {
-            fold(part)
-            for name in _new_names(new)
-            for word in words_of(name)
-            for part in _endings(word)
-        }
+        incoming |= words_held(_new_names(new))
     if not gone:
         return []
     forms = forms_of(gone)
     short = short_entities(others, forms)
     kept = [m for m in others if (m.category, entity_of(m)) not in short]
-    held = incoming | holds(text_before, kept)
+    whole = {text_before[slice(*whole_name(text_before, m.start, m.end, m.category))] for m in kept}
+    held = incoming | words_held(whole | {m.entity for m in kept})
     lower = {fold(w) for w in words_of(text_before) if w.islower() and len(w) > 2}
     names = Names(forms, held, lower | set(ordinary or ()))
     found = set()

@@ -5,6 +5,8 @@ Small on purpose: they only decide which names need a capital letter or more to 
 
 from __future__ import annotations
 
+import re
+
 from nes_spark.text.sentences import word_set
 
 #: Ordinary words that are also names of companies or people. A name that is one of them is only
@@ -170,9 +172,9 @@ LEADING_DESCRIPTORS = word_set(
 )
 
 #: Measures of earnings, of which everybody makes, or mishears, their own ("EBITAX", "EBTIDA").
-EARNINGS = r"EB(?=[ITDA]*[ID])[ITDA]{2,5}[A-Z]{0,2}s?"
+EARNINGS = re.compile(r"EB(?=[ITDA]*[ID])[ITDA]{2,5}[A-Z]{0,2}s?")
 #: The call itself, as its first sentences call it.
-THE_CALL = (
+THE_CALL = re.compile(
     r"(?:(?:Annual|Business|Conference|Corporate|Earnings|Financial|First|Fourth|Full|Half|Interim"
     r"|Investors?|Quarter|Quarterly|Results|Second|Third|Update|Year|Year-End|Q[1-4]|20\d\d) )+"
     r"(?:Call|Conference|Presentation|Teleconference|Webcast)"
