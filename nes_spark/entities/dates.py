@@ -93,6 +93,8 @@ _NO_QUANTITY = (
     r"units|tons|tonnes|megawatts|locations|shares|wells|homes|rooms|sites|branches|dollars))"
 )
 
+_MONTH_NUMBER, _DAY_NUMBER = r"(?:1[0-2]|0?[1-9])", r"(?:3[01]|[12]\d|0?[1-9])"
+
 _PATTERNS = [
     _CALENDAR,
     rf"(?:(?:early|late|mid|mid-|the end of|end of|beginning of|middle of|start of|month of|"
@@ -132,6 +134,15 @@ _PATTERNS = [
     r"(?<![\w$€£.,:/-])(?:19[5-9]|20[0-6])\d ?[-–/] ?(?:(?:19[5-9]|20[0-6])\d|[0-6]\d)(?![\w%/-])",
     rf"(?<![\w$€£.,:/-])(?:(?:19[5-9]|20[0-6])\d)(?:['’]?s)?{_NO_QUANTITY}",
     r"(?<![\w$€£.,:/-])(?:19|20)\d\d-[01]\d-[0-3]\d",
+    r"(?<![\w$€£.,:/-])(?:19|20)\d\dQ[1-4]",
+    rf"(?<![\w$€£.,:/-]){_DAY_NUMBER}-(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)-"
+    r"(?:19|20)\d\d",
+    # "31/12/2020", "12/31/2020", "31.12.2020"
+    *(
+        rf"(?<![\w$€£.,:/-])(?:{_MONTH_NUMBER}{s}{_DAY_NUMBER}|{_DAY_NUMBER}{s}{_MONTH_NUMBER}){s}"
+        r"(?:19|20)\d\d(?![\w%/-]|[.,:]\d)"
+        for s in ("/", r"\.", "-")
+    ),
     rf"{_MONTHS}[- ]months? (?:period|results|(?:just )?ended)(?:{_TAIL})*",
     rf"(?<=\bthe ){_MONTHS} months(?! (?:ago|of)\b)",
     r"(?:(?<=\bpre-)|(?<=\bpost-))(?:19|20)\d\d",
@@ -182,6 +193,40 @@ _CALLED = re.compile(
 _WEEKDAY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)day$", re.IGNORECASE)
 
 
+#: "30-" of "30-31 March", "first and" of "first and second quarters", "thirty-first of".
+_BELONGS_BEFORE = re.compile(
+    r"(?<![\w.,/–-])(?:(?P<day>(?:3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?) ?[-–] ?"
+    r"|(?P<nth>(?:first|second|third)(?:,? (?:and|or|to|through) |, (?:second,? (?:and|or) )?))"
+    r"|(?:(?:twenty|thirty)[- ])?(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|"
+    r"tenth|eleventh|twelfth|\w{4,6}teenth|twentieth|thirtieth) of )$",
+    re.IGNORECASE,
+)
+_NAMES_MONTH = re.compile(rf"(?:3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)? (?:of )?{_MONTH}")
+_STARTS_MONTH = re.compile(_MONTH)
+_NTH = re.compile(rf"{_ORDINAL}[ -](?:full[ -])?(?:fiscal[ -])?(?:quarter|half|semester)", re.I)
+#: "30 Mar" before its year.
+_SHORT_MONTH = re.compile(
+    r"(?<![\w.,/-])(?:(?:3[01]|[12]\d|0?[1-9]) )?"
+    r"(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec) $"
+)
+_BARE_YEAR = re.compile(r"(?:19|20)\d\d")
+_ENDS_MONTH = (
+    r"(?:(?<=January)|(?<=February)|(?<=March)|(?<=April)|(?<=May)|(?<=June)|(?<=July)|"
+    r"(?<=August)|(?<=September)|(?<=October)|(?<=November)|(?<=December))"
+)
+#: "-5, 2020" of "March 3-5, 2020", and " 31st" of "week of March 31st".
+_DAY_AFTER = re.compile(
+    rf"(?:(?<=[ \d]\d)|(?<=\d(?:st|nd|rd|th))) ?[-–] ?(?:3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?"
+    r"(?:,? (?:19|20)\d\d)?(?![\w%]|[.,/:-]\d)"
+    rf"|{_ENDS_MONTH} (?:3[01]|[12]\d|[1-9])(?:st|nd|rd|th)(?!\w)"
+)
+#: " 2020" of "January and March 2020", "-2020" of "Q1-2020", " Q1" of "FY 2020 Q1".
+_YEAR_AFTER = re.compile(
+    rf"{_ENDS_MONTH} (?:19|20)\d\d(?![\w%]|[.,/:-]\d)"
+    r"|(?<=Q[1-4])[-/](?:19|20)\d\d(?!\w)|(?<=[12]\d\d\d)[- /]?Q[1-4](?!\w)"
+)
+
+
 def find_dates(text: str) -> list[tuple[int, int]]:
     """Return the half-open offsets of the dates and periods in a text.
 
@@ -205,5 +250,28 @@ def find_dates(text: str) -> list[tuple[int, int]]:
             text[max(0, match.start() - 12) : match.start()]
         )
         if not called and not _EXACT_CASE.match(match.group()):
-            found.append(match.span())
+            last = found[-1][1] if found else 0
+            found.append(_whole(text, *match.span(), last))
+            done = found[-1][1]
     return found
+
+
+def _whole(text: str, start: int, end: int, floor: int) -> tuple[int, int]:
+    """Return a date with what belongs to it on both sides: half of one that moves is wrong."""
+    before = _BELONGS_BEFORE.search(text, max(floor, start - 40), start)
+    if before and (
+        _NAMES_MONTH.match(text, start)
+        if before["day"]
+        else _NTH.match(text, start)
+        if before["nth"]
+        else _STARTS_MONTH.match(text, start)
+    ):
+        start = before.start()
+    elif (month := _SHORT_MONTH.search(text, max(floor, start - 12), start)) and (
+        _BARE_YEAR.fullmatch(text, start, end)
+    ):
+        start = month.start()
+    for pattern in (_DAY_AFTER, _YEAR_AFTER):
+        if after := pattern.match(text, end):
+            end = after.end()
+    return start, end

@@ -174,12 +174,14 @@ _NTH = "|".join((*_ORDINALS, *_NUMERALS))
 _CARDINAL = "|".join(_CARDINALS)
 #: What may stand between a quarter, or a half, and its year.
 _LINK = (
-    r"(?P<{0}link>,? ?(?:of |in |for |from )?(?:the )?(?:fiscal |calendar |financial )?(?:year )?"
-    r"(?:(?:FY|CY) ?)?)"
+    r"(?P<{0}link>[-/]|,? ?(?:of |in |for |from )?(?:the )?(?:fiscal |calendar |financial )?"
+    r"(?:year )?(?:(?:FY|CY) ?)?)"
     r"(?P<{0}year>(?:19|20)\d\d|['’] ?\d\d|(?<=FY)\d\d|(?<=FY )\d\d|(?<=[Q1-4])\d\d)(?![\d%])"
 )
 _PIECE = re.compile(
     rf"(?P<iso>(?<!\d)(?P<isoy>{_YEAR})-(?P<isom>[01]\d)-(?P<isod>[0-3]\d)(?!\d))"
+    rf"|(?P<num>(?<![\d./-])(?P<num_a>\d\d?)(?P<num_s>[./-])(?P<num_b>\d\d?)(?P=num_s)"
+    rf"(?P<num_y>{_YEAR})(?!\d))"
     rf"|(?P<md>(?P<md_m>{_MONTH})(?P<md_dot>\.?)(?P<md_a> (?:the )?)(?P<md_d>{_DAY})"
     rf"(?P<md_th>st|nd|rd|th)?(?!\d)(?:(?P<md_b>,? (?:of )?)(?P<md_y>{_YEAR})(?!\d))?)"
     rf"|(?P<dm>(?<![\d.])(?P<dm_d>{_DAY})(?P<dm_th>st|nd|rd|th)?(?P<dm_a> (?:day )?(?:of )?)"
@@ -195,6 +197,8 @@ _PIECE = re.compile(
     rf"(?=[ -](?:half|semester))|(?<![^\W_])H(?P<h_h>[12])"
     rf"(?!\d\d\d)|(?<![^\W_])(?P<h_n>[12])(?=H))(?P<h_tail>[ -](?:half|semester)|H)?"
     rf"(?:{_LINK.format('h')})?)"
+    rf"|(?P<yq>(?<!\d)(?P<yq_y>{_YEAR})(?P<yq_s>[- /]?Q)(?P<yq_q>[1-4])(?!\d))"
+    rf"|(?P<ym>(?<!\d)(?P<ym_y>{_YEAR})-(?P<ym_m>0[1-9]|1[0-2])(?![\d-]))"
     rf"|(?P<range>(?<!\d)(?P<r_a>{_YEAR})(?P<r_sep> ?[-–/] ?)(?P<r_b>{_YEAR}|\d\d)(?!\d|-))"
     rf"|(?P<weekday>(?:{'|'.join(_WEEKDAYS)})(?![^\W\ds_]))"
     rf"|(?P<fy>(?<![^\W_])(?:(?:FY|CY|fiscal|['’]) ?))(?P<fy_y>\d\d)(?![\d%])"
@@ -219,7 +223,16 @@ _COUNT = re.compile(
 )
 
 
-def shift_date(surface: str, shift: Shift, reference: date | None = None) -> str | None:
+#: What would stay of a date of which the rest is moved: "thirty-first of", "first and".
+_HALF = re.compile(
+    r"\b(?:first|second|third|\w+th|\w+ieth)(?: of\s*$|,? (?:and|or|to|through) (?:\s|$)|, )",
+    re.IGNORECASE,
+)
+
+
+def shift_date(
+    surface: str, shift: Shift, reference: date | None = None, day_first: bool | None = None
+) -> str | None:
     """Return a date or period as it reads after a shift.
 
     Parameters
@@ -231,6 +244,9 @@ def shift_date(surface: str, shift: Shift, reference: date | None = None) -> str
         A date of the document, for example that of its period: days without a year are those
         nearest to it. To undo a shift, give the shifted one. Without it a year of 365 days is gone
         round, and 29 February has no place.
+    day_first : bool, optional
+        Whether "3/4/2020" is in April; see :func:`day_comes_first`. Not known by default: then only
+        dates in numbers are understood that leave no doubt.
 
     Returns
     -------
@@ -250,7 +266,7 @@ def shift_date(surface: str, shift: Shift, reference: date | None = None) -> str
     left: list[str] = []
     done = 0
     for match in _PIECE.finditer(surface):
-        new = _shifted(match, shift, reference)
+        new = _shifted(match, shift, reference, day_first)
         if new is None:
             return None
         left.append(surface[done : match.start()])
@@ -259,11 +275,38 @@ def shift_date(surface: str, shift: Shift, reference: date | None = None) -> str
     left.append(surface[done:])
     pieces.append(surface[done:])
     rest = " ".join(left)
-    if _DIGITS.search(_COUNT.sub("", rest)):
+    if _DIGITS.search(_COUNT.sub("", rest)) or _HALF.search(rest):
         return None
     if done == 0 and not (_RELATIVE.search(surface) or _COUNT.search(surface)):
         return None
     return "".join(pieces)
+
+
+def day_comes_first(surfaces: Iterable[str]) -> bool | None:
+    """Tell whether dates in numbers begin with the day: what one leaves open, another may tell.
+
+    None where none of them tells, or two contradict each other.
+
+    Examples
+    --------
+    >>> day_comes_first(["3/4/2020", "31/12/2020"]), day_comes_first(["3/4/2020", "May 2020"])
+    (True, None)
+    """
+    told = {
+        found
+        for surface in surfaces
+        for match in _PIECE.finditer(surface)
+        if match["num"] and (found := _tells(match)) is not None
+    }
+    return told.pop() if len(told) == 1 else None
+
+
+def _tells(match: re.Match[str]) -> bool | None:
+    """Whether a date in numbers begins with the day; None where it may be either."""
+    first, second = int(match["num_a"]), int(match["num_b"])
+    if match["num_s"] == "." or first > 12:
+        return True
+    return False if second > 12 else None
 
 
 #: What stands before the year of a law.
@@ -348,20 +391,25 @@ def date_replacements(
     """
     dates = [m for m in mentions if m.category == category]
     out: dict[Key, Replacement] = {}
+    day_first = day_comes_first(m.surface for m in dates)
     for key, forms in forms_of(dates).items():
-        new = tuple(shift_date(form, shift, reference) or placeholder for form in forms)
+        new = tuple(shift_date(form, shift, reference, day_first) or placeholder for form in forms)
         if new != forms:
-            entity = shift_date(key[1], shift, reference) or placeholder
+            entity = shift_date(key[1], shift, reference, day_first) or placeholder
             out[key] = Replacement(entity, new)
     return out
 
 
-def _shifted(match: re.Match[str], shift: Shift, reference: date | None) -> str | None:
+def _shifted(
+    match: re.Match[str], shift: Shift, reference: date | None, day_first: bool | None
+) -> str | None:
     group = match.groupdict()
     if group["iso"]:
         day = _valid(int(group["isoy"]), int(group["isom"]), int(group["isod"]))
         new = _moved(day, shift)
         return new.isoformat() if new else None
+    if group["num"]:
+        return _in_numbers(match, shift, day_first)
     for kind in ("md", "dm"):
         if group[kind]:
             return _calendar(group, kind, shift, reference)
@@ -377,6 +425,15 @@ def _shifted(match: re.Match[str], shift: Shift, reference: date | None) -> str 
     if group["half"]:
         ways = (group["h_nth"], group["h_h"], group["h_n"])
         return _cyclic(match, "h", next(p for p in ways if p), 2, shift.halves)
+    if group["yq"]:
+        index = 4 * int(group["yq_y"]) + int(group["yq_q"]) - 1 + shift.quarters
+        return f"{index // 4}{group['yq_s']}{index % 4 + 1}"
+    if group["ym"] and not _next_year(group["ym_y"], group["ym_m"]):
+        index = 12 * int(group["ym_y"]) + int(group["ym_m"]) - 1 + shift.months
+        return f"{index // 12}-{index % 12 + 1:02d}"
+    if group["ym"]:
+        first, last = (int(group[name]) + shift.years for name in ("ym_y", "ym_m"))
+        return f"{first}-{last % 100:02d}"
     if group["range"]:
         first, second = int(group["r_a"]) + shift.years, group["r_b"]
         number = int(second) + shift.years
@@ -388,6 +445,27 @@ def _shifted(match: re.Match[str], shift: Shift, reference: date | None) -> str 
     if group["fy"]:
         return f"{group['fy']}{(int(group['fy_y']) + shift.years) % 100:02d}"
     return str(int(group["year"]) + shift.years)
+
+
+def _next_year(year: str, number: str) -> bool:
+    """Whether "2011-12" may be two years as well as a month."""
+    return (int(year) + 1) % 100 == int(number)
+
+
+def _in_numbers(match: re.Match[str], shift: Shift, day_first: bool | None) -> str | None:
+    first, second, year, mark = match["num_a"], match["num_b"], match["num_y"], match["num_s"]
+    told = _tells(match)
+    if told is None:  # 5/5/2020 is the same either way
+        told = day_first if first != second else bool(day_first)
+    if told is None:
+        return None
+    day, month = (first, second) if told else (second, first)
+    new = _moved(_valid(int(year), int(month), int(day)), shift)
+    if new is None:
+        return None
+    wide = 2 if len(first) == len(second) == 2 or "0" in (first[0], second[0]) else 1
+    parts = (new.day, new.month) if told else (new.month, new.day)
+    return mark.join([*(f"{part:0{wide}d}" for part in parts), str(new.year)])
 
 
 def _calendar(group: dict[str, str], kind: str, shift: Shift, reference: date | None) -> str | None:

@@ -25,7 +25,7 @@ from nes_spark.errors import LedgerError
 from nes_spark.swapping.exchange import Exchange
 from nes_spark.swapping.forms import Key, base_form_of, entity_of, forms_of, surfaces_of
 from nes_spark.swapping.parts import NO_NAMES, as_written, counterpart
-from nes_spark.swapping.short_forms import find_left, short_entities, words_held
+from nes_spark.swapping.short_forms import Left, find_left, reaches, short_entities, words_held
 from nes_spark.swapping.spans import after_title, settle_stop, title_before, whole_name
 from nes_spark.swapping.wording import (
     Form,
@@ -41,6 +41,7 @@ ARTICLE_CATEGORY = "article"
 #: Categories of an edit that takes away, or rewrites, the whole text of a chunk.
 DROP, SUMMARY = "drop", "summary"
 WHOLE_TEXT = (DROP, SUMMARY)
+_PLURAL = re.compile(r"e?s(?![^\W_])")
 
 
 @dataclass(frozen=True)
@@ -327,7 +328,7 @@ def _targets(
     if not gone:
         return targets
     replaced = [(t.start, t.end) for t in targets if t.name is not None]
-    reach = [whole_name(text, m.start, m.end, m.category) for m in kept]
+    reach = reaches(text, kept, mentions, gone)
     stay = [(m.start, m.end) for m in kept]
     held = words_held({m.entity for m in kept} | {text[slice(*place)] for place in reach})
     lefts = find_left(text, gone, replaced, held, kept=stay, reach=reach)
@@ -338,13 +339,14 @@ def _targets(
         or not any(left.start <= t.start and t.end <= left.end for left in lefts)
     ]
     for left in lefts:
+        end, form = _with_plural(text, left)
         targets.append(
             _replaced(
                 text,
                 left.start,
-                left.end,
+                end,
                 left.key,
-                Form(left.form),
+                form,
                 gone,
                 replacements,
                 must_change,
@@ -352,6 +354,17 @@ def _targets(
             )
         )
     return sorted(targets, key=lambda t: t.start)
+
+
+def _with_plural(text: str, left: Left) -> tuple[int, Form]:
+    """Return where a form found by search ends with the ending of its plural, and the form."""
+    if left.glued:
+        return left.end, Form(left.form)
+    ending = _PLURAL.match(text, left.end)
+    if ending:
+        return ending.end(), Form(left.form, plural=True)
+    written = text[left.start : left.end].casefold()
+    return left.end, Form(left.form, plural=written == f"{left.form[:-1].casefold()}ies")
 
 
 def _replaced(

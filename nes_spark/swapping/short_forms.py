@@ -11,6 +11,7 @@ accounts for and that are no words of English.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -54,7 +55,6 @@ _BARRED = re.compile(
     r"[A-Z][\w'’-]*)\s+$",
 )
 _CAPITAL_NEXT = re.compile(r"[ -](?:& )?[A-Z]")
-_GLUE = "@._/-"
 
 
 @dataclass(frozen=True)
@@ -112,6 +112,7 @@ def _searched(form: str, category: str, ordinary: Collection[str]) -> bool:
 
 def _written(token: str, word: str) -> bool:
     """Whether a token of a text is a word of a name in one of its spellings."""
+    token, word = token.replace("’", "'"), word.replace("’", "'")
     if token == word:
         return True
     if is_acronym(word):
@@ -147,6 +148,56 @@ def _folded_words(name: str) -> frozenset[str]:
     return frozenset(fold(part) for word in words_of(name) for part in _endings(word))
 
 
+def reaches(
+    text: str,
+    kept: Iterable[Mention],
+    mentions: Iterable[Mention],
+    names: Mapping[Key, Sequence[str]],
+) -> list[tuple[int, int]]:
+    """Return the offsets of the whole names of mentions that stay.
+
+    A figure, a date or a term is no part of a name. What stands beside a mention is not of its name
+    where another mention has it, or where it is a word that gives an exchanged name away.
+
+    Parameters
+    ----------
+    text : str
+    kept, mentions : iterable of Mention
+        Those that stay, and all; disjoint.
+    names : mapping
+        (category, entity) -> forms of the names that are exchanged.
+    """
+    places = sorted((m.start, m.end) for m in mentions)
+    starts, ends = [start for start, _ in places], [end for _, end in places]
+    gone = {
+        fold(word)
+        for key, forms in names.items()
+        for form in (*forms, key[1])
+        for word in distinctive_words(form, key[0])
+    }
+    found = []
+    for m in kept:
+        span = (m.start, m.end)
+        if m.category not in NO_NAMES:
+            before, after = bisect_right(ends, m.start), bisect_left(starts, m.end)
+            floor = ends[before - 1] if before else 0
+            ceiling = starts[after] if after < len(starts) else len(text)
+            whole = whole_name(text, m.start, m.end, m.category, floor, ceiling)
+            beside = words_held([text[whole[0] : m.start], text[m.end : whole[1]]])
+            span = span if beside & gone else whole
+        found.append(span)
+    return found
+
+
+def _straight(name: str) -> str:
+    return name.replace("’", "'")
+
+
+def _pattern_of(name: str) -> str:
+    """A name as a regular expression, with either apostrophe."""
+    return re.escape(_straight(name)).replace("'", "['’]")
+
+
 class Names:
     """The names that a chunk gives away, as they are looked for.
 
@@ -179,8 +230,11 @@ class Names:
                     self._add(form, key, held, ordinary)
         self._pattern = self._compile()
         # "Companies" begins like "Company" without its last letter
-        stems = {w[:-1] if w.endswith("y") else w for w in (*self.words, *self.weak)}
-        ordered = "|".join(map(re.escape, sorted(stems, key=lambda w: (-len(w), w))))
+        looked_for = {*self.words, *self.weak}
+        # folded, "Straßner" is "strassner": a text has it either way
+        looked_for |= {word.lower() for _, word in (*self.words.values(), *self.weak.values())}
+        stems = {w[:-1] if w.endswith("y") else w for w in looked_for}
+        ordered = "|".join(map(_pattern_of, sorted(stems, key=lambda w: (-len(w), w))))
         self._beginnings = re.compile(rf"(?<![^\W_])(?:{ordered})", re.IGNORECASE)
 
     def _add(
@@ -219,7 +273,7 @@ class Names:
             return None
         written = {form for name in self.wholes for form in (name, self._capitals(name))}
         ordered = sorted(written, key=lambda form: (-len(form), form))
-        return re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, ordered))})(?![^\W_])")
+        return re.compile(rf"(?<![^\W_])(?:{'|'.join(map(_pattern_of, ordered))})(?![^\W_])")
 
     @staticmethod
     def _capitals(name: str) -> str:
@@ -235,7 +289,9 @@ class Names:
         """Return where the names stand, in order and disjoint; see :func:`find_left`."""
         found: list[Left] = []
         if self._pattern is not None:
-            upper = {self._capitals(name): name for name in reversed(self.wholes)}
+            names = [*reversed(self.wholes)]
+            known = {_straight(self._capitals(name)): name for name in names}
+            known |= {_straight(name): name for name in names}
             for match in self._pattern.finditer(text):
                 start, end = match.span()
                 # a mention that is but a part of the name is no other name
@@ -246,8 +302,7 @@ class Names:
                     for low, high in kept
                 )
                 if outside and not _touches(start, end, taken):
-                    written = match.group()
-                    name = written if written in self.wholes else upper[written]
+                    name = known[_straight(match.group())]
                     found.append(Left(*match.span(), self.wholes[name], name))
         if not self.words and not self.weak:
             return found
@@ -299,11 +354,17 @@ def _touches(start: int, end: int, spans: Sequence[tuple[int, int]]) -> bool:
 
 
 def _glued(text: str, start: int, end: int) -> bool:
-    """Whether a word in lower case is a part of an address, a path or an identifier."""
+    """Whether a word in lower case is a part of an address, a handle, a path or an identifier."""
     before = text[max(0, start - 2) : start]
     after = text[end : end + 2]
-    return (len(before) == 2 and before[1] in "@._/" and not before[0].isspace()) or (
-        len(after) == 2 and after[0] in "@._/" and after[1].isalnum()
+    if before[-1:] and before[-1] in "@#\\=":
+        return True
+    if len(before) == 2 and before[1] in "._/" and not before[0].isspace():
+        return True
+    if len(after) < 2:
+        return False
+    return (after[0] in "@._/+=\\" and after[1].isalnum()) or (
+        after[0] == ":" and after[1].isdigit()
     )
 
 
@@ -500,9 +561,17 @@ def given_away(
     forms = forms_of(gone)
     short = short_entities(others, forms)
     kept = [m for m in others if (m.category, entity_of(m)) not in short]
-    whole = {text_before[slice(*whole_name(text_before, m.start, m.end, m.category))] for m in kept}
+    whole = {
+        text_before[slice(*span)] for span in reaches(text_before, kept, [*gone, *others], forms)
+    }
     held = incoming | words_held(whole | {m.entity for m in kept})
-    lower = {fold(w) for w in words_of(text_before) if w.islower() and len(w) > 2}
+    lower = {
+        fold(word.group())
+        for word in WORD.finditer(text_before)
+        if word.group().islower()
+        and len(word.group()) > 2
+        and not _glued(text_before, *word.span())
+    }
     names = Names(forms, held, lower | set(ordinary or ()))
     found = set()
     for left in names.find(text_after, placeholder_spans(text_after)):

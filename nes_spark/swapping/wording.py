@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Collection
 from dataclasses import dataclass
 
@@ -126,6 +127,8 @@ _LETTERS_WITH_VOWEL_SOUND = frozenset("AEFHILMNORSX")
 _CONSONANT_SOUND = re.compile(
     r"(?:eu|ewe|ufo\b|uni(?!n|mp|de)|us[eau]|ut[aeio]|ur[aiu]|ubi|one\b|once|ouija|u\b)"
 )
+_MARKS = re.compile(r"[\u0300-\u036f]")
+_VOWELS = str.maketrans("ØøÆæŒœŁł", "OoEeEeLl")
 _SILENT_H = re.compile(r"(?:hour|honest|honou?r|heir)")
 
 
@@ -141,7 +144,9 @@ def vowel_sound(name: str) -> bool | None:
     >>> [vowel_sound(n) for n in ("Intel", "FDA", "Uniqlo", "8x8", "Honda", "NASA", "[Event]")]
     [True, True, False, True, False, False, True]
     """
-    match = re.search(r"[^\W_]+", name)
+    # "Ø" and "Æ" are letters of their own, others a letter and a mark
+    plain = unicodedata.normalize("NFKD", name.translate(_VOWELS))
+    match = re.search(r"[^\W_]+", _MARKS.sub("", plain))
     if match is None:
         return None
     word = match.group()

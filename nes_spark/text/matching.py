@@ -120,6 +120,9 @@ _DOTTED_FORM = re.compile(
     r"(?: (?:(?=[^\W\d_a-zß-öø-ÿ])[\w'’-]+|y|e|de|and|&)){0,4},? "
     r"(?:S\.A\.(?:B\.)?|S\.p\.A\.|N\.V\.|B\.V\.|A\.G\.|L\.L\.C\.|P\.L\.C\.)(?![^\W_])"
 )
+#: A full stop that ends no sentence: "Acme Inc.'s engineers", "the Acme Inc. board".
+_OWN_STOP = re.compile(r"\.(?:['’]s\b|[,;:)]| [a-z(])")
+_DOTTED = re.compile(r"\b[A-Z]\.[A-Z]$")
 #: Initials between a title and a name: "Mr. MP [Executive 1]" would tell them.
 _INITIALS_BEFORE = re.compile(
     r"(?<=\b(?:Mr|Ms|Dr)\. )(?:[A-Z]{1,2}\.? ){1,2}$|(?<=\bMrs\. )[A-Z]{1,2} $"
@@ -610,6 +613,10 @@ class Matcher:
                     break
                 end, j = stop, j + 1
             end, j = self._legal_end(text, words, j, end)
+            if _OWN_STOP.match(text, end) and (
+                fold(words.spelled[j]) in legal or _DOTTED.search(text, start, end)
+            ):
+                end += 1
         elif rule == "person" and form.rule == "first" and j + 1 < len(words):
             # A misheard last name, or the last name of somebody known by the first alone.
             word, begin, stop = words[j + 1]

@@ -11,9 +11,14 @@ from phonenumbers import Leniency, PhoneNumberMatcher, PhoneNumberType
 from stdnum import cusip, figi, isin, lei
 
 _PHONE = re.compile(
-    r"(?<![\w$€£¥.,/:-])(?:\+\s?)?(?:\(\s?\d{1,5}\s?\)|\d{1,5})(?:[\s.\-–]{1,2}(?:\(\s?\d{1,5}\s?\)|"
-    r"\d{2,8})){1,6}(?![\w%]|[.,:]\d)"
-    r"|(?<![\w$€£¥.,/:-])(?:\+\s?)?\d{9,15}(?![\w%]|[.,:]\d)"
+    r"(?<![\w$€£¥.,/:-])(?:"
+    # behind a plus groups of one digit count too: "+33 1 42 68 53 00"
+    r"\+\s?\d{1,3}(?:(?:[\s.\-–]{1,2}|(?<=\)))(?:\(\s?\d{1,5}\s?\)|\d{1,8})){1,7}"
+    # "0221/4740173"
+    r"|\(?0\d{1,4}\)?\s?/\s?\d{3,9}(?:[\s\-–]\d{1,6}){0,3}(?!/)"
+    r"|(?:\+\s?)?(?:\(\s?\d{1,5}\s?\)|\d{1,5})(?:[\s.\-–]{1,2}(?:\(\s?\d{1,5}\s?\)|\d{2,8})){1,6}"
+    r"|(?:\+\s?)?\d{9,15}"
+    r")(?![\w%]|[.,:]\d)"
 )
 #: Words before a number that say that it is one to call.
 _CALLED = re.compile(
@@ -36,7 +41,8 @@ def phone_spans(text: str, regions: Sequence[str]) -> Iterable[tuple[int, int]]:
     Notes
     -----
     A number without spaces counts when it is international, free of charge, or announced ("call").
-    A number that has the American shape counts whatever its digits: transcripts mishear some.
+    A number that has the American shape counts whatever its digits: transcripts mishear some; and
+    so does one that begins with 0 and is announced.
     """
     regions = tuple(regions)
     for match in _PHONE.finditer(text):
@@ -48,8 +54,8 @@ def phone_spans(text: str, regions: Sequence[str]) -> Iterable[tuple[int, int]]:
             continue
         if all(len(g) == 4 and g[:2] in ("19", "20") for g in groups):
             continue
+        called = _CALLED.search(text[max(0, match.start() - 40) : match.start()])
         if len(groups) == 1:
-            called = _CALLED.search(text[max(0, match.start() - 40) : match.start()])
             if _is_phone(found, regions, not called and not found.startswith("+")):
                 yield match.span()
             continue
@@ -58,7 +64,8 @@ def phone_spans(text: str, regions: Sequence[str]) -> Iterable[tuple[int, int]]:
         american = shape in ((3, 3, 4), (1, 3, 3, 4)) or (
             shape == (3, 4) and re.fullmatch(r"\d{3}-\d{4}", found) is not None
         )
-        if american or (told and digits >= 8) or _is_phone(found, regions, False):
+        named = called is not None and digits >= 8 and found.lstrip("(").startswith("0")
+        if american or named or (told and digits >= 8) or _is_phone(found, regions, False):
             yield match.span()
 
 

@@ -15,6 +15,7 @@ from nes_spark.swapping import Secret, invert_edits, rewrite_text
 from nes_spark.swapping.dates import (
     Shift,
     date_replacements,
+    day_comes_first,
     draw_shift,
     reference_of,
     shift_date,
@@ -37,6 +38,14 @@ SHIFTS = st.integers(-4000, 4000).map(Shift)
         ("Sep. 5, 2020", 40, "Oct. 15, 2020"),
         ("2020-09-30", 1, "2020-10-01"),
         ("2020-02-28", 1, "2020-02-29"),
+        ("31/12/2020", 1, "01/01/2021"),
+        ("12/31/2020", 1, "01/01/2021"),
+        ("5/5/2020", 40, "6/14/2020"),
+        ("1.2.2023", 30, "3.3.2023"),
+        ("2020-12", 200, "2021-07"),
+        ("2020Q4", 91, "2021Q1"),
+        ("Q4-2020", 91, "Q1-2021"),
+        ("30 Mar 2020", 3, "2 Apr 2020"),
         ("June 30th", 31, "July 31st"),
         ("June 2020", 214, "January 2021"),
         ("June", -151, "January"),
@@ -69,6 +78,12 @@ SHIFTS = st.integers(-4000, 4000).map(Shift)
         # not understood
         ("early 202", 400, None),
         ("9M20", 400, None),
+        ("3/4/2020", 400, None),
+        ("March 3-5, 2020", 400, None),
+        ("30-31 March 2020", 400, None),
+        ("first and second quarters of 2020", 400, None),
+        ("thirty-first of March", 400, None),
+        ("5-Mar-2020", 400, None),
         ("24", 400, None),
         ("February 30, 2020", 400, None),
         ("Thanksgiving", 400, None),
@@ -76,6 +91,36 @@ SHIFTS = st.integers(-4000, 4000).map(Shift)
 )
 def test_forms_of_dates(surface, days, expected):
     assert shift_date(surface, Shift(days)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("On March 3-5, 2020 and 1 May.", ["March 3-5, 2020", "1 May"]),
+        ("It was 30-31 March 2020.", ["30-31 March 2020"]),
+        ("FY 2020 Q1 and Q1-2020", ["FY 2020 Q1", "Q1-2020"]),
+        ("the first and second quarters of 2020", ["first and second quarters of 2020"]),
+        ("in January and March 2020.", ["January and March 2020"]),
+        ("the week of March 31st", ["week of March 31st"]),
+        ("the thirty-first of March", ["thirty-first of March"]),
+        ("on 31/12/2020, 12/31/2020, 31.12.2020", ["31/12/2020", "12/31/2020", "31.12.2020"]),
+        ("version 1.2.2023.4, 13/13/2020, 3/4", []),
+        ("sales of 30 - March was good", ["March"]),
+    ],
+)
+def test_what_belongs_to_a_date_goes_with_it(text, found):
+    assert [text[a:b] for a, b in find_dates(text)] == found
+
+
+def test_one_date_in_numbers_tells_how_the_others_are_read():
+    text = "between 04/11/2023 and 31/12/2023"
+    mentions = [Mention(a, b, "Date", text[a:b], text[a:b]) for a, b in find_dates(text)]
+    found = date_replacements(mentions, Shift(400))
+    assert {old: new.entity for (_, old), new in found.items()} == {
+        "04/11/2023": "08/12/2024",
+        "31/12/2023": "03/02/2025",
+    }
+    assert day_comes_first(["31/12/2020", "12/31/2020"]) is None
 
 
 def ordinal(n):

@@ -306,3 +306,62 @@ def test_what_rewriting_leaves_gives_nothing_away(chunk):
         assert done.text[m.start : m.end] == m.surface
     assert given_away(text, mentions, new, done.text) == []
     assert given_away(text, mentions, given_by(done.edits), done.text) == []
+
+
+def rewritten(text, name, new, *others):
+    """The text after a name was exchanged for another, and what it gives away."""
+    mentions = [*mark(text, name)[:1], *mark(text, *others)]
+    mentions = sorted(mentions, key=lambda m: m.start)
+    replacements = {(name[0], name[2]): Replacement(new, (new,))}
+    done = rewrite_text(text, mentions, replacements)
+    assert invert_edits(done.text, done.edits) == text
+    told = given_away(text, mentions, replacements, text.replace(name[1], new, 1))
+    return done.text, told
+
+
+ZENTRIX = ("Organization", "Zentrix Widgets", "Zentrix Widgets")
+
+
+@pytest.mark.parametrize(
+    ("beside", "category"),
+    [("last year", "Date"), ("customers", "Term"), ("40", "Quantity"), ("2020", "Date")],
+)
+def test_what_is_no_name_protects_no_name_before_it(beside, category):
+    text = f"We asked Zentrix Widgets {beside}. Then Zentrix fell."
+    kept = (category, beside, beside)
+    assert rewritten(text, ZENTRIX, "Vega", kept) == (
+        f"We asked Vega {beside}. Then Vega fell.",
+        ["Zentrix"],
+    )
+
+
+def test_a_place_that_stays_does_not_keep_a_company_before_it():
+    text = "Zentrix Widgets left. We left Zentrix Chicago in May. Then Zentrix fell."
+    shown, told = rewritten(text, ZENTRIX, "Vega", ("Location", "Chicago", "Chicago"))
+    assert shown == "Vega left. We left Vega Chicago in May. Then Vega fell."
+    assert told == ["Zentrix"]
+
+
+@pytest.mark.parametrize(
+    ("name", "later", "shown"),
+    [
+        ("Seán O’Brolchain", "O’Brolchain won.", "Orr won."),
+        ("Seán O'Brolchain", "O’Brolchain won.", "Orr won."),
+        ("Zoë Straßner", "Straßner won.", "Orr won."),
+        ("Maria Lindqvist", "Two Lindqvists won.", "Two Orrs won."),
+        ("Mia Berry", "Two Berrys won.", "Two Orrs won."),
+    ],
+)
+def test_short_forms_in_other_writings(name, later, shown):
+    text = f"{name} sued. {later}"
+    done, told = rewritten(text, ("Person", name, name), "Ana Orr")
+    assert done == f"Ana Orr sued. {shown}"
+    assert told
+
+
+@pytest.mark.parametrize("address", ["ir@zentrix.com", "@zentrix", "#zentrix", "?q=zentrix"])
+def test_an_address_is_found_and_does_not_make_its_words_ordinary(address):
+    text = f"Zentrix Widgets lost. See {address} now. Zentrix won."
+    done, told = rewritten(text, ZENTRIX, "Vega")
+    assert done == f"Vega lost. See {address.replace('zentrix', 'vega')} now. Vega won."
+    assert told == ["Zentrix"]

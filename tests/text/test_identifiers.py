@@ -28,7 +28,7 @@ def released(text, identifiers, **options):
 @pytest.mark.parametrize(
     "name, text, expected",
     [
-        ("Monro Inc", "Monro, Inc. grew.", "[Company Name]. grew."),
+        ("Monro Inc", "Monro, Inc. grew.", "[Company Name] grew."),
         ("Monro Inc", "MONRO's sales; Monro’s too", "[Company Name]'s sales; [Company Name]’s too"),
         ("Monro Inc", "at monro we care", "at [Company Name] we care"),
         ("Hershey Company", "The Hershey Company, Hershey", "The [Company Name], [Company Name]"),
@@ -244,7 +244,7 @@ def test_mined_aliases():
 
 OWN_FORMS = [
     ("Innovative Solutions and Support Inc", "IS&S grew, IS & S and ISS", "# grew, # and #"),
-    ("Bristol Widget Works", "B.W.W. grew; BWW, B. W. W.", "#. grew; #, #."),
+    ("Bristol Widget Works", "B.W.W. grew; BWW, B. W. W.", "# grew; #, #."),
     ("Healthcare Realty Trust", "HR's team; our HR team", "#'s team; our HR team"),
     ("Healthcare Realty Trust", "at Healthcare Realty's side", "at #'s side"),
     ("Healthcare Realty Trust", "in healthcare realty we lead", "in healthcare realty we lead"),

@@ -24,6 +24,11 @@ CONFIG = IdentifiersConfig.model_validate({})
         "+442079460632",
         "877 344 7529",
         "0２0 7946 0632",
+        "+33 1 42 68 53 00",
+        "+33 (0)1 42 68 53 00",
+        "+61 2 9374 4000",
+        "+81-3-6384-9000",
+        "+49 (0) 89 2180 0",
     ],
 )
 def test_phone_numbers(number):
@@ -44,6 +49,12 @@ def test_national_numbers_are_those_of_the_regions():
         IdentifiersConfig.model_validate({"phone_regions": ["UK"]})
 
 
+@pytest.mark.parametrize("number", ["0221/4740173", "0911 / 2313100", "01632 960 123"])
+def test_a_national_number_that_is_announced(number):
+    found = [text[a:b] for text in (f"Tel. {number}.",) for a, b, _ in find_identifiers(text, [])]
+    assert found == [number]
+
+
 def test_a_bare_number_must_be_free_of_charge_or_announced():
     assert find_identifiers("in all 2079460632 units and 1234567890 more", []) == []
     assert [k for *_, k in find_identifiers("call us on 02079460632 now", [])] == ["phone"]
@@ -58,6 +69,8 @@ def test_a_bare_number_must_be_free_of_charge_or_announced():
         "sold 1 234 567 or 12 345 678",
         "$020 7946 0632",
         "pages 20 30 40 50 60",
+        "on 01/10/2024 and in 2019/2020",
+        "mobile revenue of 1 234 567 890",
         "16 17 18 19 20",
         "COVID2020 and 2020Q3 and 123456789",
         "US0378331006 is mistyped",

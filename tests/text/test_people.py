@@ -222,7 +222,7 @@ def test_more_frames_of_the_companys_own_names(text, companies, symbols, aliases
     [
         ("Our MyAcme app and AcmePay grew.", "Our [Company Name] app and [Company Name] grew."),
         ("The Acmeist and macmeX stay.", "The Acmeist and macmeX stay."),
-        ("At Acme Quantum Works Inc. it is so.", "At [Company Name]. it is so."),
+        ("At Acme Quantum Works Inc. it is so.", "At [Company Name] it is so."),
         ("Acme Acciones y Valores S.A. is listed.", "[Company Name] is listed."),
         ("Acme, Globex Partners Inc. met.", "[Company Name], Globex Partners Inc. met."),
         ("Acme met Globex Inc. there.", "[Company Name] met Globex Inc. there."),
