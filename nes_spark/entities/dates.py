@@ -240,7 +240,7 @@ def find_dates(text: str) -> list[tuple[int, int]]:
     if len(lowered) != len(text):
         # a few letters are two in lower case: one by one, each keeps its place
         lowered = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
-    found = []
+    found: list[tuple[int, int]] = []
     done = 0
     for place in _BEGINNING.finditer(lowered):
         if place.start() < done or not (match := _DATE.match(text, place.start())):

@@ -123,11 +123,11 @@ _CODES = r"USD|EUR|GBP|CHF|CAD|AUD|JPY|RMB|CNY|MXN|INR|SEK|NOK|DKK|BRL|HKD"
 _NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|\.\d+|\d+"
 _SCALE = r"thousand|million|millions|billion|billions|trillion|hundred|mm|mn|bn|k|m|b"
 _QUANTITY = re.compile(
-    rf"(?<![\w.,/$€£¥])(?P<neg>[-–−](?=[\d$€£¥.])|minus |negative )?(?P<open>\((?=[$€£¥\d]))?"
+    rf"(?<![\w.,/$€£¥])(?P<neg>(?<!%)[-–−](?=[\d$€£¥.])|minus |negative )?(?P<open>\((?=[$€£¥\d]))?"
     rf"(?P<sign>(?:US|C|A|HK|R)?\$ ?|[€£¥₹] ?|(?:{_CODES}) ?)?"
     rf"(?:(?P<number>{_NUMBER})(?![\d]|[.,]\d|:\d)|(?P<words>{_WORDS}))"
-    rf"(?:(?P<gap>[ -]?)(?P<scale>(?:{_SCALE}))(?![\w%]))?"
-    rf"(?:(?P<gap2>[ -]?)(?P<unit>%|percent(?:age[ -]points?)?\b|per cent\b|pct\b|"
+    rf"(?:(?P<gap>[ \u00a0\u202f-]?)(?P<scale>(?:{_SCALE}))(?![\w%]))?"
+    rf"(?:(?P<gap2>[ \u00a0\u202f-]?)(?P<unit>%|percent(?:age[ -]points?)?\b|per cent\b|pct\b|"
     rf"basis[ -]points?\b|bps?\b|¢|(?:U\.?S\.? )?dollars?\b|euros?\b(?! cents?\b)|"
     rf"euro cents?\b|pounds?\b(?= sterling)|cents?\b|yen\b|yuan\b|"
     rf"pesos\b|francs\b|rupees\b|times\b|x(?!\w)|(?:{_CODES})\b))?"
@@ -271,6 +271,7 @@ def find_quantities(text: str) -> list[Quantity]:
             quantity = replace(
                 quantity,
                 start=first.start,
+                unit=first.unit,
                 direction=first.direction or quantity.direction,
                 ranged=True,
                 falls=first.value > quantity.value,
@@ -307,10 +308,21 @@ def _leads_to(text: str, first: Quantity, second: Quantity) -> bool:
     return (
         (gap in _TO or (gap == " and " and text.endswith("between ", 0, first.start)))
         and not (first.ranged or second.ranged)
-        and first.unit == second.unit
         and first.unit in _RANGED
+        and (first.unit == second.unit or _shares_currency(text, first, second))
         and first.written == second.written
     )
+
+
+def _shares_currency(text: str, first: Quantity, second: Quantity) -> bool:
+    """Whether the second number is of the first's currency: "$1.2-1.4 billion", "€3 to 4 million".
+
+    "$5 to 40 stores" has one amount.
+    """
+    if first.unit not in _MONEY or second.unit in _RANGED:
+        return False
+    joined = text[first.end : second.start] in ("-", "–")
+    return joined or _SCALED.search(text, second.start, second.end) is not None
 
 
 def _touches(quantity: Quantity, spans: Sequence[tuple[int, int]]) -> bool:

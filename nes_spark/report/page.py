@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 CATEGORY_WORDS = {
     "S": ("exchanged", "names of this kind change places with those of a similar text"),
     "F": ("kept", "names of this kind stay as they are in every text"),
-    "C": ("replaced", "every name of this kind is replaced by a placeholder, in every text"),
+    "C": (
+        "replaced",
+        "every name of this kind is replaced by a placeholder, or every date moved, in every text",
+    ),
     "U": ("free", "not part of the chosen release: names of this kind stay as they are"),
 }
 

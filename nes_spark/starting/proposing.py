@@ -166,14 +166,18 @@ def _body(look: Look, told: Told, ask: Ask | None) -> Column:
     raise _missing("--text", why, found_bodies)
 
 
+#: Share of records that an id tells apart.
+_NEARLY = 0.9
+
+
 def _document_id(look: Look, told: Told, short: Sequence[Column], ask: Ask | None) -> Column | None:
     if look.texts is not None:
         return None
     if told.document_id:
         found = _named(look, "--id", told.document_id)
-        if found.filled < 1 or found.distinct < look.records:
+        if not _nearly_unique(found, look):
             raise InputError(
-                f"--id {found.name}: must be filled and different in every record; "
+                f"--id {found.name}: must be filled and different in nearly every record; "
                 f"{found.distinct} values in {look.records} records"
             )
         return found
@@ -187,12 +191,22 @@ def _document_id(look: Look, told: Told, short: Sequence[Column], ask: Ask | Non
             "--id", "Which column tells documents apart?", names, (likely or unique)[0].name
         )
         return _named(look, "--id", asked)
-    why = (
-        "several columns are different in every record"
-        if unique
-        else "no column is filled and different in every record; add one to the files"
-    )
-    raise _missing("--id", why, unique)
+    nearly = [c for c in short if _nearly_unique(c, look)]
+    why = "no column is filled and different in every record; add one to the files"
+    if unique:
+        why = "several columns are different in every record"
+    elif nearly:
+        found = nearly[0]
+        why = (
+            f"{found.name} has {found.distinct} values in {look.records} records: name it, and "
+            "documents without an id of their own are put aside"
+        )
+    raise _missing("--id", why, unique or nearly)
+
+
+def _nearly_unique(column: Column, look: Look) -> bool:
+    """Whether a run can tell documents by a column; it puts aside what has no id of its own."""
+    return column.filled >= _NEARLY and column.distinct >= _NEARLY * look.records
 
 
 def _secret(look: Look, told: Told, free: Sequence[Column], ask: Ask | None) -> Column:

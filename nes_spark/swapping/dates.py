@@ -432,8 +432,8 @@ def _shifted(
         index = 12 * int(group["ym_y"]) + int(group["ym_m"]) - 1 + shift.months
         return f"{index // 12}-{index % 12 + 1:02d}"
     if group["ym"]:
-        first, last = (int(group[name]) + shift.years for name in ("ym_y", "ym_m"))
-        return f"{first}-{last % 100:02d}"
+        year, next_one = (int(group[name]) + shift.years for name in ("ym_y", "ym_m"))
+        return f"{year}-{next_one % 100:02d}"
     if group["range"]:
         first, second = int(group["r_a"]) + shift.years, group["r_b"]
         number = int(second) + shift.years

@@ -141,7 +141,9 @@ _CLOSES = re.compile(r"$|[,.!?]| and (?:good|welcome|hello|hi|thank|everyone)\b"
 #: A last name that was not understood.
 _LOST = re.compile(r" <(?:unk|inaudible|foreign|crosstalk)>")
 #: No name of a person follows one of these.
-_ARTICLE = re.compile(r"\b(?:the|an?|new|this|these|those|its|their) $")
+_ARTICLE = re.compile(
+    r"\b(?:the|an?|new|this|these|those|its|their|your|another|every|each|some) $"
+)
 #: A sentence that says who is there; what it names are people.
 _PRESENT = re.compile(
     r"\b(?:join(?:ing|ed|s)? (?:me|us|you|by|today|on)|with (?:me|us|you)|on (?:the|today's|our|"
@@ -352,7 +354,7 @@ def _is_part(name: str, own: Matcher) -> bool:
 def _presented(text: str, start: int, end: int, n_words: int, own: Matcher) -> int | None:
     """Whether what stands around a name presents it, and how surely."""
     after = text[end : end + 1]
-    if _ARTICLE.search(text, max(0, start - 6), start):
+    if _ARTICLE.search(text, max(0, start - 10), start):
         return None
     if after in (",", " ") and (role := _IS_OFFICER.match(text, end)):
         other = _ELSEWHERE.match(role["rest"])

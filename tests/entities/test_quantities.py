@@ -34,6 +34,11 @@ from nes_spark.entities.quantities import (
         # the ends of a range go together, so that it stays one
         ("grow by 6% to 8% a year", [("6% to 8%", "range of %/e+0/+")]),
         ("of $8.70 to $9.20, then", [("$8.70 to $9.20", "range of money/e+0/0")]),
+        ("of $1.2-1.4 billion, then", [("$1.2-1.4 billion", "range of money/e+9/0")]),
+        ("of €3 to 4 million, then", [("€3 to 4 million", "range of money/e+6/0")]),
+        ("of $5 to 40 stores", [("$5", "money/e+0/0"), ("40", "count/e+1/0")]),
+        ("of 5%-6%, then", [("5%-6%", "range of %/e+0/0")]),
+        ("of $5\u00a0million, then", [("$5\u00a0million", "money/e+6/0")]),
         (
             "fell from $9 million to $7 million",
             [("$9 million to $7 million", "fall of money/e+6/-")],

@@ -288,3 +288,9 @@ def test_abbreviated_words_of_a_companys_name_are_spoken_in_full():
     assert shown == "We and the [Company Name] Board met; see Aspen Highlands."
     known = [Identifier("company", "MakeOurQuux Ltd", "[Company Name]")]
     assert suppress("So MOQ grew.", known)[0] == "So [Company Name] grew."
+
+
+@pytest.mark.parametrize("thing", ["your HomeShield Plus", "another Elm Lounge", "every Nora Plus"])
+def test_what_somebody_has_is_no_person(thing):
+    turns = [Turn(f"I have looked into {thing} and I am sorry that it did not work.")]
+    assert mine_people(turns, ["Kestrel Insurance plc"]) == []
