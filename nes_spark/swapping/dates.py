@@ -188,7 +188,8 @@ _PIECE = re.compile(
     rf"(?P<dm_m>{_MONTH})(?P<dm_dot>\.?)(?:(?P<dm_b>,? (?:of )?)(?P<dm_y>{_YEAR})(?!\d))?)"
     rf"|(?P<my>(?P<my_m>{_MONTH})(?P<my_a>\.?,? (?:of )?)(?P<my_y>{_YEAR})(?!\d))"
     rf"|(?P<m>{_MONTH})"
-    rf"|(?P<quarter>(?:(?P<q_nth>{_NTH})(?=[ -](?:full[ -])?(?:fiscal[ -])?(?:quarter|trimester))"
+    rf"|(?P<quarter>(?:(?P<q_nth>{_NTH})(?=(?:,? (?:and|or|to|through) (?:{_NTH}))?[ -]"
+    rf"(?:full[ -])?(?:fiscal[ -])?(?:quarter|trimester))"
     rf"|(?:quarter|Q) (?P<q_word>{_CARDINAL}|[1-4])(?!\d)|(?<![^\W_])Q(?P<q_q>[1-4])(?!\d\d\d)"
     rf"|(?<![^\W_])(?P<q_n>[1-4])(?=Q))"
     rf"(?P<q_tail>[ -](?:full[ -])?(?:fiscal[ -])?(?:quarter|trimester)s?|Q)?"
@@ -225,7 +226,8 @@ _COUNT = re.compile(
 
 #: What would stay of a date of which the rest is moved: "thirty-first of", "first and".
 _HALF = re.compile(
-    r"\b(?:first|second|third|\w+th|\w+ieth)(?: of\s*$|,? (?:and|or|to|through) (?:\s|$)|, )",
+    r"\b(?:first|second|third|(?:four|fif|six|seven|eigh|nin|ten|eleven|twelf|\w{3,5}teen|twentie|"
+    r"thirtie)th)(?: of\s*$|,? (?:and|or|to|through) (?:\s|$)|, )",
     re.IGNORECASE,
 )
 
@@ -265,7 +267,11 @@ def shift_date(
     pieces: list[str] = []
     left: list[str] = []
     done = 0
-    for match in _PIECE.finditer(surface):
+    matches = [*_PIECE.finditer(surface)]
+    quarters = [m["qyear"] for m in matches if m["quarter"]]
+    if len(quarters) > 1 and any(quarters):
+        return None  # "third and fourth quarters of 2020" may go on into the next year
+    for match in matches:
         new = _shifted(match, shift, reference, day_first)
         if new is None:
             return None

@@ -55,6 +55,8 @@ SHIFTS = st.integers(-4000, 4000).map(Shift)
         ("Q3'20", 182, "Q1'21"),
         ("3Q20", -274, "4Q19"),
         ("third quarter", 91, "fourth quarter"),
+        ("first and fourth quarter", 91, "second and first quarter"),
+        ("month of August", 30, "month of September"),
         ("Third Quarter", 182, "First Quarter"),
         ("third quarter of fiscal 2020", 182, "first quarter of fiscal 2021"),
         ("quarter three of 2020", 91, "quarter four of 2020"),
