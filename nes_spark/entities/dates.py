@@ -196,7 +196,8 @@ _WEEKDAY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)day$", re.IGNOREC
 #: "30-" of "30-31 March", "first and" of "first and second quarters", "thirty-first of".
 _BELONGS_BEFORE = re.compile(
     r"(?<![\w.,/–-])(?:(?P<day>(?:3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?) ?[-–] ?"
-    r"|(?P<nth>(?:first|second|third)(?:,? (?:and|or|to|through) |, (?:second|third),? (?:and|or) ))"
+    r"|(?P<nth>(?:first|second|third)"
+    r"(?:,? (?:and|or|to|through) |, (?:second|third),? (?:and|or) ))"
     r"|(?:(?:twenty|thirty)[- ])?(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|"
     r"tenth|eleventh|twelfth|\w{4,6}teenth|twentieth|thirtieth) of )$",
     re.IGNORECASE,
