@@ -93,6 +93,9 @@ releases:
   shift: [Date]                    # by a secret number of days a document; order and gaps stay
   leftover: [donor, placeholder]   # for a name without a partner: the first that applies
 
+swapping:
+  matching: similar                # names of like shape and kind meet: sentences stay fluent
+
 choice:
   rule: lowest_risk                # publish the candidate with the least risk that is left
 
