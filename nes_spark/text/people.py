@@ -262,8 +262,28 @@ def mine_people(
                 framed[clean] += 1
         begun += len(text)
     found = [name for name, n in framed.items() if not _is_thing(name, n, whole)]
+    found += [full for name in found for full in _full_names(name, whole, own)]
     found += _misheard([*known, *found], texts, own)
     return _without_known(found, known)
+
+
+#: Months that are first names too: "in May Roe left".
+_MONTHS = word_set("april may june august")
+
+
+def _full_names(name: str, text: str, own: Matcher) -> Iterable[str]:
+    """Yield the full names of who is known by a surname: of "Mr. Roe", "Ann Roe" as well."""
+    if " " in name or not re.search(rf"\b(?:Mrs?|Ms|Miss|Dr)\.? {re.escape(name)}(?!\w)", text):
+        return
+    inside = r"(?:(?<=[^\W\d_A-Z] )|(?<=[^\W\d_A-Z][,;] ))(?<!\bthe )"
+    pattern = rf"{inside}([A-Z][^\W\d_A-Z]+) {re.escape(name)}(?!\w)"
+    for first in dict.fromkeys(re.findall(pattern, text)):
+        low = fold(first)
+        given = (low in NICKNAMES or low in _FIRST_NAMES) and low not in _MONTHS
+        other = low in _NO_NAMES or low in _TITLES or low in DESCRIPTORS or low in DEMONYMS
+        other = other or low in COMMON_WORDS or low in place_names()
+        if (given or not other) and not own.find(f"x {first} x"):
+            yield f"{first} {name}"
 
 
 def _is_thing(name: str, framed: int, text: str) -> bool:

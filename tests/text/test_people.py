@@ -294,3 +294,15 @@ def test_abbreviated_words_of_a_companys_name_are_spoken_in_full():
 def test_what_somebody_has_is_no_person(thing):
     turns = [Turn(f"I have looked into {thing} and I am sorry that it did not work.")]
     assert mine_people(turns, ["Kestrel Insurance plc"]) == []
+
+
+def test_who_is_known_by_a_surname_has_a_first_name_too():
+    texts = [
+        "I understand from Wei Lindqvist that the board meets. Mr Lindqvist wrote to us, and "
+        "Chairman Lindqvist, he says, as in May Lindqvist and the Swedish Lindqvist works.",
+        "We thank Mr. Orban for the figures. Orban left, and the Orban plant too.",
+    ]
+    assert mine_people([Turn(t) for t in texts], ["Kestrel Insurance plc"]) == [
+        "Wei Lindqvist",
+        "Orban",
+    ]
