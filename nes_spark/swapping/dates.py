@@ -179,7 +179,7 @@ _LINK = (
     r"(?P<{0}year>(?:19|20)\d\d|['’] ?\d\d|(?<=FY)\d\d|(?<=FY )\d\d|(?<=[Q1-4])\d\d)(?![\d%])"
 )
 _PIECE = re.compile(
-    rf"(?P<iso>(?<!\d)(?P<isoy>{_YEAR})-(?P<isom>[01]\d)-(?P<isod>[0-3]\d)(?!\d))"
+    rf"(?P<iso>(?<!\d)(?P<isoy>{_YEAR})(?P<isos>[-/])(?P<isom>[01]\d)(?P=isos)(?P<isod>[0-3]\d)(?!\d))"
     rf"|(?P<num>(?<![\d./-])(?P<num_a>\d\d?)(?P<num_s>[./-])(?P<num_b>\d\d?)(?P=num_s)"
     rf"(?P<num_y>{_YEAR})(?!\d))"
     rf"|(?P<md>(?P<md_m>{_MONTH})(?P<md_dot>\.?)(?P<md_a> (?:the )?)(?P<md_d>{_DAY})"
@@ -413,7 +413,7 @@ def _shifted(
     if group["iso"]:
         day = _valid(int(group["isoy"]), int(group["isom"]), int(group["isod"]))
         new = _moved(day, shift)
-        return new.isoformat() if new else None
+        return new.isoformat().replace("-", group["isos"]) if new else None
     if group["num"]:
         return _in_numbers(match, shift, day_first)
     for kind in ("md", "dm"):

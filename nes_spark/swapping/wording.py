@@ -236,10 +236,12 @@ _WITH_THE = word_set(
 #: Last words of names of places, and of institutions, that are used with the article.
 _PLACES_WITH_THE = word_set(
     "states kingdom emirates republic islands isles coast region area basin ocean sea river "
-    "canal desert peninsula mountains alps plains delta valley strait gulf union federation "
-    "commonwealth midwest northeast northwest southeast southwest east lakes hills highlands "
-    "lowlands territories bay district"
+    "canal desert peninsula mountains alps plains delta strait gulf union federation "
+    "commonwealth midwest northeast northwest southeast southwest east lakes highlands "
+    "lowlands territories district"
 )
+#: "the San Fernando Valley", but "Silicon Valley".
+_EITHER = word_set("valley bay hills")
 _INSTITUTIONS_WITH_THE = word_set(
     "commission court courts department ministry bureau agency board council committee union "
     "army navy corps senate congress parliament administration authority association federation "
@@ -300,7 +302,7 @@ def takes_the(name: str, category: str) -> bool | None:
     Returns
     -------
     bool or None
-        None where nothing is known: acronyms of organisations, other categories.
+        None where nothing is known: acronyms of organisations, valleys and bays, other categories.
 
     Examples
     --------
@@ -323,6 +325,8 @@ def takes_the(name: str, category: str) -> bool | None:
     if category == "Location":
         if len(words) == 1 or "." in name:
             return squeezed in _WITH_THE
+        if last in _EITHER:
+            return None
         return last in _PLACES_WITH_THE
     if last in _INSTITUTIONS_WITH_THE and (len(words) > 1 or squeezed == last):
         return True

@@ -117,6 +117,8 @@ def test_putting_together(base, form, person, name):
         ("North Dakota", "Location", False),
         ("Latin America", "Location", False),
         ("Western Europe", "Location", False),
+        ("Silicon Valley", "Location", None),
+        ("Tampa Bay", "Location", None),
         ("Securities and Exchange Commission", "Organization", True),
         ("Department of Justice", "Organization", True),
         ("Bank of Mexico", "Organization", True),
