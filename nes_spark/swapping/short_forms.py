@@ -163,12 +163,12 @@ def reaches(
     ----------
     text : str
     kept, mentions : iterable of Mention
-        Those that stay, and all; disjoint.
+        Those that stay, and all.
     names : mapping
         (category, entity) -> forms of the names that are exchanged.
     """
-    places = sorted((m.start, m.end) for m in mentions)
-    starts, ends = [start for start, _ in places], [end for _, end in places]
+    places = [(m.start, m.end) for m in mentions]
+    starts, ends = sorted(start for start, _ in places), sorted(end for _, end in places)
     gone = {
         fold(word)
         for key, forms in names.items()
