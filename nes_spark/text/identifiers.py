@@ -83,7 +83,7 @@ def suppress(
     >>> suppress("Thanks, Ann. Acme Inc. grew.", [
     ...     Identifier("company", "Acme", "[Company Name]"),
     ...     Identifier("person", "Ann Roe", "[Executive 1]")])[0]
-    'Thanks, [Executive 1]. [Company Name]. grew.'
+    'Thanks, [Executive 1]. [Company Name] grew.'
     """
     matches = number_matches(match_identifiers(text, identifiers, kinds, allow))
     return replace_matches(text, matches), matches
