@@ -195,19 +195,19 @@ _WEEKDAY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)day$", re.IGNOREC
 
 #: "30-" of "30-31 March", "first and" of "first and second quarters", "thirty-first of".
 _BELONGS_BEFORE = re.compile(
-    r"(?<![\w.,/–-])(?:(?P<day>(?:3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?) ?[-–] ?"
+    rf"(?<![\w.,/–-])(?:(?P<day>{_DAY_NUMBER}(?:st|nd|rd|th)?) ?[-–] ?"
     r"|(?P<nth>(?:first|second|third)"
     r"(?:,? (?:and|or|to|through) |, (?:second|third),? (?:and|or) ))"
     r"|(?:(?:twenty|thirty)[- ])?(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|"
     r"tenth|eleventh|twelfth|\w{4,6}teenth|twentieth|thirtieth) of )$",
     re.IGNORECASE,
 )
-_NAMES_MONTH = re.compile(rf"(?:3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)? (?:of )?{_MONTH}")
+_NAMES_MONTH = re.compile(rf"{_DAY_NUMBER}(?:st|nd|rd|th)? (?:of )?{_MONTH}")
 _STARTS_MONTH = re.compile(_MONTH)
 _NTH = re.compile(rf"{_ORDINAL}[ -](?:full[ -])?(?:fiscal[ -])?(?:quarter|half|semester)", re.I)
 #: "30 Mar" before its year.
 _SHORT_MONTH = re.compile(
-    r"(?<![\w.,/-])(?:(?:3[01]|[12]\d|0?[1-9]) )?"
+    rf"(?<![\w.,/-])(?:{_DAY_NUMBER} )?"
     r"(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec) $"
 )
 _BARE_YEAR = re.compile(r"(?:19|20)\d\d")
@@ -217,7 +217,7 @@ _ENDS_MONTH = (
 )
 #: "-5, 2020" of "March 3-5, 2020", and " 31st" of "week of March 31st".
 _DAY_AFTER = re.compile(
-    rf"(?:(?<=[ \d]\d)|(?<=\d(?:st|nd|rd|th))) ?[-–] ?(?:3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?"
+    rf"(?:(?<=[ \d]\d)|(?<=\d(?:st|nd|rd|th))) ?[-–] ?{_DAY_NUMBER}(?:st|nd|rd|th)?"
     r"(?:,? (?:19|20)\d\d)?(?![\w%]|[.,/:-]\d)"
     rf"|{_ENDS_MONTH} (?:3[01]|[12]\d|[1-9])(?:st|nd|rd|th)(?!\w)"
 )
