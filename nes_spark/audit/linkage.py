@@ -39,6 +39,8 @@ _PAIR = "\x1e"
 
 #: Pairs are made of at most this many entities of a chunk (the same ones in every chunk).
 MAX_PAIRED = 40
+#: So many features are told as what spoke most for a candidate.
+STRONGEST = 5
 
 
 def feature(category: str, entity: str) -> str:
@@ -332,7 +334,7 @@ def _terms(
     return factors[known.feature] * values if len(values) else values
 
 
-def _strongest(known: Evidence, terms: np.ndarray, label: int, top: int = 5) -> list[str]:
+def _strongest(known: Evidence, terms: np.ndarray, label: int, top: int = STRONGEST) -> list[str]:
     """Return the features that gave a candidate most, strongest first, ties in order of name."""
     (mine,) = np.nonzero((known.labels == label) & (terms > 0))
     found = [(-round(float(terms[i]), 9), known.features[known.feature[i]]) for i in mine]
@@ -348,7 +350,7 @@ def evidence_for(
     smoothing: float,
     pair_weight: float,
     n: int,
-    top: int = 5,
+    top: int = STRONGEST,
 ) -> list[str]:
     """Return the features that gave a candidate most, strongest first, ties in order of name."""
     terms = _terms(known, sizes, own_labels, leave_out, smoothing, pair_weight, n)

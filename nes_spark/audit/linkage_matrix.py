@@ -7,19 +7,41 @@ It asks about any set of texts, each a set of features, and gives the ranks that
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain, repeat
 
 import numpy as np
 from scipy import sparse
 
 from nes_spark.audit import calibration
 from nes_spark.audit.attackers import Guesses
-from nes_spark.audit.linkage import Evidence, Known, evidence_for, is_pair
+from nes_spark.audit.linkage import STRONGEST, describe, is_pair
 from nes_spark.audit.ranking import hashes_of, on_grid, pair_keys
 
 #: Scores, and terms of scores, computed at a time.
 _CELLS = 4_000_000
 
 _NONE = -1
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """Features of texts that are evidence, one entry a text and feature, texts in their order.
+
+    Attributes
+    ----------
+    row, column : numpy.ndarray of int, shape (e,)
+        Text and feature.
+    own : numpy.ndarray of bool, shape (e,)
+        Whether the text is left out of what is known and, as it is known, holds the feature too.
+    left_out : numpy.ndarray of bool, shape (n,)
+        Which texts are left out of what is known.
+    """
+
+    row: np.ndarray
+    column: np.ndarray
+    own: np.ndarray
+    left_out: np.ndarray
 
 
 class KnownNames:
@@ -67,18 +89,22 @@ class KnownNames:
         self._total = np.bincount(self._held.indices, minlength=len(self._columns))
         self._used = (np.diff(counts.indptr) <= most) & (self._factors > 0)
         self._counts = counts
-        self._by_candidate: sparse.csr_matrix | None = None
-        self._used_by: dict[int, dict[int, int]] = {}
         self._n = n
         self._hashes = hashes_of(self.candidates)
 
     def _matrix(self, features: Sequence[Sequence[str]]) -> sparse.csr_matrix:
-        found = [sorted({self._columns[f] for f in row if f in self._columns}) for row in features]
-        ends = np.cumsum([0, *map(len, found)])
-        columns = np.array([c for row in found for c in row], dtype=np.int64)
-        return sparse.csr_matrix(
-            (np.ones(len(columns)), columns, ends), shape=(len(found), len(self._columns))
+        """Return which of the known features each text has, as ones."""
+        n, width = len(features), len(self._columns)
+        lengths = np.fromiter(map(len, features), dtype=np.int64, count=n)
+        names = chain.from_iterable(features)
+        columns = np.fromiter(
+            map(self._columns.get, names, repeat(_NONE)), dtype=np.int64, count=int(lengths.sum())
         )
+        keys = np.repeat(np.arange(n) * width, lengths) + columns
+        keys = np.unique(keys[columns >= 0])
+        row, column = np.divmod(keys, width) if width else (keys, keys)
+        ends = np.searchsorted(row, np.arange(n + 1))
+        return sparse.csr_matrix((np.ones(len(column)), column, ends), shape=(n, width))
 
     def guess(
         self,
@@ -136,53 +162,50 @@ class KnownNames:
         return self._scores(self._matrix(features), none, none)
 
     def evidence(
-        self, features: Sequence[str], candidate: int, known_as: int, left_out: bool, truth: int
-    ) -> list[str]:
-        """Return what spoke most for a candidate, as :func:`nes_spark.audit.linkage.evidence_for`.
+        self,
+        features: Sequence[Sequence[str]],
+        candidates: np.ndarray,
+        truth: np.ndarray,
+        known_as: np.ndarray | None = None,
+    ) -> list[list[str]]:
+        """Return what spoke most for one candidate of each text.
+
+        As :func:`nes_spark.audit.linkage.evidence_for` does, text by text.
 
         Parameters
         ----------
-        features : sequence of str
-            Of the text.
-        candidate : int
-            Number of the candidate.
-        known_as : int
-            Known chunk that the text is, -1 for none.
-        left_out : bool
-            Whether it is left out of what is known.
-        truth : int
-            Its candidate.
-        """
-        own = set(self._held[known_as].indices.tolist()) if known_as >= 0 else set()
-        # What the candidate has not used speaks for others only.
-        counts = self._counts_of(candidate)
-        label, found = np.array([candidate]), []
-        for name in features:
-            column = self._columns.get(name)
-            if column is None or column not in counts or not self._used[column]:
-                continue
-            count = np.array([counts[column]])
-            found.append(Known(name, int(self._total[column]), column in own, label, count))
-        return evidence_for(
-            Evidence.of(found),
-            candidate,
-            self._sizes.astype(np.int64),
-            (truth,) if known_as >= 0 else (),
-            left_out,
-            self._smoothing,
-            self._pair_weight,
-            self._n,
-        )
+        features, truth, known_as
+            As for :meth:`guess`.
+        candidates : numpy.ndarray of int, shape (n,)
+            Numbers of the candidates.
 
-    def _counts_of(self, candidate: int) -> dict[int, int]:
-        """Column -> chunks of a candidate that hold the feature."""
-        if candidate not in self._used_by:
-            if self._by_candidate is None:
-                self._by_candidate = self._counts.T.tocsr()
-            row = self._by_candidate[candidate]
-            counts = row.data.astype(np.int64).tolist()
-            self._used_by[candidate] = dict(zip(row.indices.tolist(), counts, strict=True))
-        return self._used_by[candidate]
+        Returns
+        -------
+        list of list of str
+            At most :data:`~nes_spark.audit.linkage.STRONGEST` a text, strongest first.
+        """
+        n, m = len(features), len(self.candidates)
+        own = np.full(n, _NONE) if known_as is None else np.asarray(known_as)
+        asked = self._entries(self._matrix(features), own)
+        # What the candidate has not used speaks for others only.
+        label = np.asarray(candidates, dtype=np.int64)[asked.row]
+        held = np.repeat(np.arange(len(self._columns)), np.diff(self._counts.indptr)) * m
+        held += self._counts.indices
+        wanted = asked.column * m + label
+        place = np.minimum(np.searchsorted(held, wanted), max(0, len(held) - 1))
+        used = np.flatnonzero(held[place] == wanted) if len(held) else np.zeros(0, dtype=np.int64)
+        terms = self._terms(asked, used, label[used], self._counts.data[place[used]], truth)
+        terms = terms.round(9)
+        # strongest first, ties in order of name, which is that of the columns
+        order = np.lexsort((asked.column[used], -terms, asked.row[used]))
+        order = order[terms[order] > 0]
+        names, found = [*self._columns], list[list[str]]([] for _ in range(n))
+        for row, column in zip(
+            asked.row[used][order].tolist(), asked.column[used][order].tolist(), strict=True
+        ):
+            if len(found[row]) < STRONGEST:
+                found[row].append(describe(names[column]))
+        return found
 
     def _guess(
         self, asked: sparse.csr_matrix, hashes: np.ndarray, truth: np.ndarray, own: np.ndarray
@@ -199,31 +222,58 @@ class KnownNames:
 
     def _scores(self, asked: sparse.csr_matrix, truth: np.ndarray, own: np.ndarray) -> np.ndarray:
         """Return the score of every candidate, shape (n, m)."""
-        n, m, width = asked.shape[0], len(self.candidates), len(self._columns)
-        row, column = np.repeat(np.arange(n), np.diff(asked.indptr)), asked.indices
+        n, m = asked.shape[0], len(self.candidates)
+        found = self._entries(asked, own)
+        starts = self._counts.indptr
+        lengths = starts[found.column + 1] - starts[found.column]
+        entry = np.repeat(np.arange(len(found.column)), lengths)
+        before = np.cumsum(lengths) - lengths
+        place = starts[found.column][entry] + np.arange(len(entry)) - before[entry]
+        label = self._counts.indices[place]
+        terms = self._terms(found, entry, label, self._counts.data[place], truth)
+        return np.bincount(found.row[entry] * m + label, weights=terms, minlength=n * m).reshape(
+            n, m
+        )
+
+    def _entries(self, asked: sparse.csr_matrix, own: np.ndarray) -> _Asked:
+        """Return the features of texts that are evidence; `own` as for :meth:`guess`."""
+        width = len(self._columns)
+        row, column = np.repeat(np.arange(asked.shape[0]), np.diff(asked.indptr)), asked.indices
         used = self._used[column]
         row, column = row[used], column[used].astype(np.int64)
         left_out = own >= 0
-        # Whether the text, as it is known, holds the feature too.
         held = self._held[own[left_out]]
         places = np.flatnonzero(left_out)
         keys = np.repeat(places, np.diff(held.indptr)) * width + held.indices
-        mine = np.isin(row * width + column, keys)
-        total = self._total[column] - mine
-        starts = self._counts.indptr
-        lengths = starts[column + 1] - starts[column]
-        entry = np.repeat(np.arange(len(column)), lengths)
-        before = np.cumsum(lengths) - lengths
-        place = starts[column][entry] + np.arange(len(entry)) - before[entry]
-        label = self._counts.indices[place]
-        of_truth = left_out[row[entry]] & (label == truth[row[entry]])
-        counts = self._counts.data[place] - (of_truth & mine[entry])
+        return _Asked(row, column, np.isin(row * width + column, keys), left_out)
+
+    def _terms(
+        self,
+        asked: _Asked,
+        entry: np.ndarray,
+        label: np.ndarray,
+        counts: np.ndarray,
+        truth: np.ndarray,
+    ) -> np.ndarray:
+        """Return what entries of :class:`_Asked` add to the scores of one candidate each.
+
+        Parameters
+        ----------
+        asked : _Asked
+        entry, label, counts : numpy.ndarray, shape (t,)
+            Entry, candidate, and how many known chunks of the candidate hold its feature.
+        truth : numpy.ndarray of int, shape (n,)
+            Candidate of each text, -1 where it is none.
+        """
+        row, column, mine = asked.row[entry], asked.column[entry], asked.own[entry]
+        left_out = asked.left_out[row]
+        of_truth = left_out & (label == truth[row])
+        counts = counts - (of_truth & mine)
         chunks = self._sizes[label] - of_truth
-        everything = self._n - left_out[row[entry]].astype(np.float64)
-        rest = total[entry].astype(np.float64)
+        everything = self._n - left_out.astype(np.float64)
+        rest = (self._total[column] - mine).astype(np.float64)
         # Nothing is said where nothing else holds the feature, or the candidate has no other chunk.
         said = (rest > 0) & (everything > 0) & (chunks > 0)
         shares = np.divide(counts, chunks, out=np.zeros_like(counts), where=said)
         common = np.divide(rest, everything, out=np.ones_like(rest), where=said)
-        terms = self._factors[column][entry] * np.log1p(self._odds * shares / common)
-        return np.bincount(row[entry] * m + label, weights=terms, minlength=n * m).reshape(n, m)
+        return self._factors[column] * np.log1p(self._odds * shares / common)

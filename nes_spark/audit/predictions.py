@@ -85,9 +85,11 @@ def linkage_predictions(
     truth = np.array([known.number[cells[i]["metadata"]] for i in own], dtype=np.int64)
     ids, features = [use[1] for use in uses], [use[3] for use in uses]
     for model, left_out in ((LINKAGE, True), (LINKAGE + SELF, False)):
-        guesses = known.guess(ids, features, truth, own if left_out else None)
-        for (draw, chunk, side, held), i, true, best, rank in zip(
-            uses, own, truth, guesses.guess, guesses.rank, strict=True
+        mine = own if left_out else None
+        guesses = known.guess(ids, features, truth, mine)
+        evidence = known.evidence(features, guesses.guess, truth, mine)
+        for (draw, chunk, side, _), i, true, best, rank, spoke in zip(
+            uses, own, truth, guesses.guess, guesses.rank, evidence, strict=True
         ):
             cell = cells[i]
             yield (
@@ -100,7 +102,7 @@ def linkage_predictions(
                 "answered",
                 bool(best == true),
                 int(rank),
-                known.evidence(held, int(best), int(i), left_out, int(true)),
+                spoke,
             )
 
 

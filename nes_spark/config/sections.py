@@ -1259,8 +1259,7 @@ class ReportConfig(Section):
     )
     linking: bool = Field(
         False,
-        description="recognise once more and count sample uniques without and with linking and "
-        "corpus consistency",
+        description="count sample uniques without and with linking and corpus consistency",
     )
     option_swaps: int = Field(
         200, ge=1, description="longest sequence that is tried for each of the options"

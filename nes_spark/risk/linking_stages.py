@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from nes_spark.entities.combination import Combination
-from nes_spark.entities.stages import build_cells, find_mentions, settle_mentions
+from nes_spark.entities.stages import build_cells, settle_mentions
 from nes_spark.risk.stages import EmptyCell, sample_uniques
 
 if TYPE_CHECKING:
@@ -24,26 +24,24 @@ _VARIANTS = {
 
 
 def linking_effect(
+    raw: DataFrame,
     chunks: DataFrame,
     config: EntitiesConfig,
     combinations: Sequence[Sequence[str]],
-    raw: DataFrame | None = None,
     empty_cell: EmptyCell = "exclude",
 ) -> DataFrame:
     """Count sample uniques without and with linking and corpus consistency.
 
     Parameters
     ----------
+    raw : DataFrame
+        Table ``RECOGNISED`` of these chunks; it is read once for each variant.
     chunks : DataFrame
         Table ``CHUNKS``.
     config : EntitiesConfig
         Recogniser and categories; its own ``linking`` and ``corpus_consistency`` do not matter.
     combinations : sequence of sequences of str
         The J, for example every pair of categories.
-    raw : DataFrame, optional
-        From :func:`nes_spark.entities.stages.find_mentions`, cached by the caller; else the
-        recogniser runs once more here, and its mentions are cached until the result was counted.
-
     empty_cell : {"exclude", "include"}, optional
         As in :func:`nes_spark.risk.stages.fit_risk`.
 
@@ -54,18 +52,15 @@ def linking_effect(
         alone in their cell of z_J (recoding applied as configured). Small: one row a combination,
         in the given order.
     """
-    held = raw if raw is not None else find_mentions(chunks, config).cache()
     spark = chunks.sparkSession
     n = chunks.count()
     names = [Combination(combination).name for combination in combinations]
     counts: dict[str, dict[str, int]] = {}
     for variant, (linking, consistency) in _VARIANTS.items():
         chosen = config.model_copy(update={"linking": linking, "corpus_consistency": consistency})
-        cells = build_cells(chunks, settle_mentions(held, chosen), chosen)
+        cells = build_cells(chunks, settle_mentions(raw, chosen), chosen)
         found = sample_uniques(cells, combinations, empty_cell).groupBy("combination").count()
         counts[variant] = {row["combination"]: row["count"] for row in found.collect()}
-    if raw is None:
-        held.unpersist()
     rows = [(name, n, *(counts[variant].get(name, 0) for variant in _VARIANTS)) for name in names]
     columns = ", ".join(f"`s1_{variant}` bigint" for variant in _VARIANTS)
     return spark.createDataFrame(rows, f"`combination` string, `n` bigint, {columns}")

@@ -235,7 +235,10 @@ def _given(config: Config) -> Iterator[str]:
             f"it is {config.entities.recognizer!r}"
         )
     if given and config.report.linking:
-        yield "report.linking: recognises once more, which entities.recognizer: given cannot"
+        yield (
+            "report.linking: compares what the recogniser found, which is nothing with "
+            "entities.recognizer: given"
+        )
 
 
 def _tasks(config: Config) -> Iterator[str]:

@@ -357,6 +357,7 @@ def examine(
     linking = None
     if config.report.linking:
         found = linking_effect(
+            context.table("recognised"),
             context.table("chunks"),
             config.entities,
             combinations_of(config.releases),

@@ -44,10 +44,10 @@ def one_by_one(owners, chunks, asked, leave_out, most):
                     )
                 )
         truth = labels.index(owners[i])
-        best, rank, _ = linkage.guess(
+        best, rank, evidence = linkage.guess(
             f"c{i}", linkage.Evidence.of(known), sizes, hashes, truth, True, leave_out
         )
-        found.append((best, rank))
+        found.append((best, rank, evidence))
     return found
 
 
@@ -59,11 +59,21 @@ def test_it_ranks_as_the_kernel_does(chunks, random, leave_out, most):
     known = KnownNames(owners, [features(c) for c in chunks], most=most)
     truth = np.array([known.number[o] for o in owners])
     places = np.arange(len(chunks)) if leave_out else None
-    guesses = known.guess(
-        [f"c{i}" for i in range(len(chunks))], [features(c) for c in asked], truth, places
-    )
+    shown = [features(c) for c in asked]
+    guesses = known.guess([f"c{i}" for i in range(len(chunks))], shown, truth, places)
+    evidence = known.evidence(shown, guesses.guess, truth, places)
     expected = one_by_one(owners, chunks, asked, leave_out, most)
-    assert list(zip(guesses.guess.tolist(), guesses.rank.tolist(), strict=True)) == expected
+    found = zip(guesses.guess.tolist(), guesses.rank.tolist(), evidence, strict=True)
+    assert list(found) == expected
+
+
+def test_of_much_evidence_the_strongest_is_told():
+    own = features([f"Own{i}" for i in range(9)])
+    known = KnownNames(["A", "B", "B"], [own, features(["Own0"]), features(["Other"])])
+    (told,) = known.evidence([own], np.array([0]), np.array([-1]))
+    # names before pairs, in their order; the one that another candidate has used too says less
+    assert told == ["own1", "own2", "own3", "own4", "own5"]
+    assert known.evidence([own, []], np.array([1, 0]), np.array([-1, -1])) == [["own0"], []]
 
 
 def test_blocks_change_nothing(monkeypatch):

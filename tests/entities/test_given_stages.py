@@ -109,7 +109,7 @@ def test_a_document_without_its_spans_is_set_aside(tables):
     [
         ({"input": {"columns": {"turns": "turns"}}}, "needs the column of the spans"),
         ({"entities": {}}, "only used with entities.recognizer: given; it is 'bundled'"),
-        ({"report": {"linking": True}}, "recognises once more"),
+        ({"report": {"linking": True}}, "which is nothing"),
     ],
 )
 def test_half_a_configuration_is_refused(change, words):
