@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -89,6 +89,8 @@ _LISTS = read_lists(GENERAL)
 _MODELS = re.compile(r"\d{2,3}[1-9]s")
 #: Words before and after an abbreviation among which it is looked for spelled out.
 _NEAR = 12
+#: Words of a name in capitals at most.
+_HEADING_NAME = 5
 #: Small words inside the names of offices, and the words before them.
 _INNER = frozenset(["of", "for", "on", "the"])
 _OFFICES = frozenset(_LISTS["OFFICES"])
@@ -276,6 +278,7 @@ class _Token:
     free: bool  # neither a mention nor a placeholder
     mention: bool
     joined: bool  # a single space before it, no sentence break
+    heading: bool  # a general word in capitals, as in a heading, and no mention
 
 
 @dataclass(frozen=True)
@@ -327,6 +330,7 @@ def candidates_of(
     listed = _pattern((*always, *_LISTS["PUBLIC LIFE"]))
     sure: list[list[Candidate]] = []
     doubts: list[list[_Doubt]] = []
+    read: list[list[_Token]] = []
     lower: set[str] = set()
     spelled: set[str] = set()
     names = _names(m for chunk in mentions for m in chunk)
@@ -343,6 +347,7 @@ def candidates_of(
         spelled |= {c.form for c in certain if c.reason == "capitals" and _spelled_out(c, tokens)}
         sure.append(found + certain)
         doubts.append(doubtful)
+        read.append(tokens)
         lower.update(t.word for t in tokens if t.word.islower())
     names |= {c.form for chunk in sure for c in chunk if c.reason in ("capital", "mixed", "digits")}
     # inside a sentence first: what is a name there is one at the beginning of a sentence too
@@ -353,7 +358,7 @@ def candidates_of(
         if d.kind in ("word", "phrase") and d.candidate.surface.lower() not in lower
     }
     settled = []
-    for text, certain, doubtful in zip(texts, sure, doubts, strict=True):
+    for text, certain, doubtful, tokens in zip(texts, sure, doubts, read, strict=True):
         kept = {c.start: c for c in certain if c.form not in spelled}
         for doubt in doubtful:
             reason = _resolve(doubt, names, inside, lower, english)
@@ -365,7 +370,8 @@ def candidates_of(
                 inside_it = [kept.pop(s) for s in list(kept) if whole.start <= s < whole.end]
                 reason = strongest([c.reason for c in inside_it if c.reason != "word"] + ["phrase"])
                 kept[whole.start] = replace(whole, reason=reason)
-        telling = (c for c in kept.values() if c.reason == "listed" or _tells(c.surface, peoples))
+        found = [*kept.values(), *_in_headings(text, tokens, names, lower, english)]
+        telling = (c for c in found if c.reason == "listed" or _tells(c.surface, peoples))
         settled.append(_disjoint(text, telling))
     return settled
 
@@ -378,6 +384,34 @@ def _tells(surface: str, peoples: bool) -> bool:
     return peoples or not (
         any(map(is_people, words)) and all(is_people(w) or is_fragment(w) for w in words)
     )
+
+
+def _in_headings(
+    text: str,
+    tokens: Sequence[_Token],
+    names: Collection[str],
+    lower: Collection[str],
+    english: GeneralEnglish,
+) -> Iterator[Candidate]:
+    """Yield names of the document among the general words of its headings ("ORDERS FROM HULL")."""
+    i = 0
+    while i < len(tokens):
+        end = i
+        while (
+            end < min(len(tokens), i + _HEADING_NAME)
+            and (tokens[end].heading or (tokens[end].free and tokens[end].word.isupper()))
+            and (end == i or tokens[end].joined)
+        ):
+            end += 1
+        while end > i:
+            known = _candidate(text, tokens[i].start, tokens[end - 1].end, "known")
+            usual = end == i + 1 and (known.surface.lower() in lower or len(known.surface) < 3)
+            general = any(t.heading for t in tokens[i:end]) and not english.function(known.surface)
+            if general and not usual and known.form in names:
+                yield known
+                break
+            end -= 1
+        i = max(i + 1, end)
 
 
 def _disjoint(text: str, candidates: Iterable[Candidate]) -> list[Candidate]:
@@ -647,15 +681,17 @@ def _tokens(text: str, blocked: Sequence[tuple[int, int]], named: Collection[int
             at += 1
         free = not any(s < end for s, _ in blocked[at : at + 1])
         # the words of a heading are no names for being in capitals
-        free = free and not is_heading_word(words, place, common)
+        heading = free and is_heading_word(words, place, common)
+        free = free and not heading
         pieces = _RUN_TOGETHER.split(word)
         for number, piece in enumerate(pieces):
             if piece:
                 joined = number == 0 and not initial and text[start - 1 : start] == " "
                 joined = joined and bool(tokens) and tokens[-1].end == start - 1
                 stop = start + len(piece)
+                first = initial or number > 0
                 tokens.append(
-                    _Token(start, stop, piece, initial or number > 0, free, start in named, joined)
+                    _Token(start, stop, piece, first, free, start in named, joined, heading)
                 )
             start += len(piece) + 1
     return tokens

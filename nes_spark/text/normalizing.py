@@ -4,12 +4,17 @@ Zero-width characters, soft hyphens, combining accents and footnote figures are 
 compatibility forms (full-width, circled and mathematical letters) become the plain character, and
 look-alike letters of other alphabets the Latin letter that they look like. Nothing of this reaches
 a released text: names are looked for in the normalised text and replaced in the original one.
+
+Texts are tidied when they are read (:func:`tidied`), and that does reach a release: a recogniser
+sees half a name where an invisible character or an accent of its own divides one, and invisible
+characters can mark a copy.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -85,6 +90,18 @@ _PLAIN_LETTERS = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h"}
 )
 _LATIN = re.compile("[A-Za-z]")
+# Soft hyphens, also where they end a line, characters without width, marks of direction. Joiners
+# spell words of other alphabets and put pictures together, so they go between Latin letters alone.
+_HIDDEN = "\u00ad\u034f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff"
+_BASIC = "A-Za-z0-9\u00c0-\u024f"
+_UNTIDY = re.compile(
+    f"(?P<hidden>[{_HIDDEN}]*\u00ad[{_HIDDEN}]*[ \\t]*\\r?\\n[ \\t]*(?=[^\\W\\d_])|[{_HIDDEN}]+"
+    f"|(?<=[{_BASIC}])[\u200c\u200d]+(?=[{_BASIC}]))"
+    # a letter and its accents
+    "|(?P<apart>[^\\W\\d_][\u0300-\u036f]+)"
+    # letters that stand together as one, wide ones, and those of formulas
+    "|[\ufb00-\ufb06\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\U0001d400-\U0001d7ff]"
+)
 
 
 class Normalized(NamedTuple):
@@ -101,6 +118,12 @@ class Normalized(NamedTuple):
         if self.origins is None:
             return start, end
         return self.origins[start], self.origins[end - 1] + 1
+
+    def placed(self, start: int, end: int) -> tuple[int, int]:
+        """Return the half-open offsets here of ``original[start:end]``; empty where it is gone."""
+        if self.origins is None:
+            return start, end
+        return bisect_left(self.origins, start), bisect_left(self.origins, end)
 
 
 def normalize(text: str) -> Normalized:
@@ -127,6 +150,46 @@ def normalize(text: str) -> Normalized:
     parts.append(text[at:])
     origins.extend(range(at, len(text)))
     return Normalized("".join(parts), origins)
+
+
+def tidied(text: str) -> Normalized:
+    """Put letters and their accents together and leave out characters that cannot be seen.
+
+    Letters that are written as one (ligatures), wide letters and those of formulas become plain.
+    Where a character without width stands between a small letter and a capital, a space takes its
+    place. White space, punctuation, and all that can be seen otherwise stay.
+
+    Examples
+    --------
+    >>> tidied("Ma\\u0301ria of Ac\\u00adme\\u200bWorks, \\ufb01rst")[0]
+    'Mária of Acme Works, first'
+    """
+    if text.isascii() or not _UNTIDY.search(text):
+        return Normalized(text)
+    parts: list[str] = []
+    origins: list[int] = []
+    at = 0
+    for match in _UNTIDY.finditer(text):
+        start, end = match.span()
+        plain = _plain(match)
+        parts += [text[at:start], plain]
+        origins.extend(range(at, start))
+        origins.extend(min(start + i, end - 1) for i in range(len(plain)))
+        at = end
+    parts.append(text[at:])
+    origins.extend(range(at, len(text)))
+    return Normalized("".join(parts), origins)
+
+
+def _plain(match: re.Match[str]) -> str:
+    found = match.group()
+    if match["apart"]:
+        return unicodedata.normalize("NFC", found)
+    if not match["hidden"]:
+        return unicodedata.normalize("NFKC", found)
+    before = match.string[match.start() - 1 : match.start()]
+    after = match.string[match.end() : match.end() + 1]
+    return " " if "\u200b" in found and before.islower() and after.isupper() else ""
 
 
 def readings(text: str) -> Iterator[Normalized]:
@@ -156,4 +219,4 @@ def fold_letters(word: str) -> str:
     return kept.translate(_PLAIN_LETTERS).translate(_CAPITAL_LOOKS)
 
 
-__all__ = ["Normalized", "fold_letters", "latin_looks", "normalize", "readings"]
+__all__ = ["Normalized", "fold_letters", "latin_looks", "normalize", "readings", "tidied"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nes_spark.config import (
@@ -21,6 +21,7 @@ from nes_spark.text.given import Placed, Span, place_spans, read_spans
 from nes_spark.text.identifiers import known_identifiers
 from nes_spark.text.language import known_share
 from nes_spark.text.matching import Identifier
+from nes_spark.text.normalizing import tidied
 from nes_spark.text.presentation import Turn, find_presentation, split_turns
 
 #: Reason codes of the quarantine and what each means.
@@ -351,18 +352,37 @@ class Document:
     mentions: tuple[Placed, ...] | None = None
 
 
+def _tidy(raw: RawDocument) -> RawDocument:
+    """Tidy the texts of a record; given spans go with them."""
+    sources = [t.text for t in raw.turns] if raw.text is None else [raw.text]
+    if all(source.isascii() for source in sources):
+        return raw
+    found = [tidied(source) for source in sources]
+    turns = tuple(replace(t, text=f.text) for t, f in zip(raw.turns, found, strict=False))
+    spans = raw.spans and tuple(
+        span._replace(start=start, end=end)
+        for span in raw.spans
+        for start, end in [
+            found[span.turn].placed(span.start, span.end)
+            if 0 <= span.start < span.end <= len(sources[span.turn])
+            else (-1, -1)  # outside the text before is outside after
+        ]
+    )
+    return replace(raw, text=raw.text and found[0].text, turns=turns, spans=spans)
+
+
 def prepare_document(
     raw: RawDocument,
     presentation: PresentationConfig,
     identifiers: IdentifiersConfig,
     min_characters: int = 1,
 ) -> Document | Problem:
-    """Cut a document down to its presentation part and list its direct identifiers.
+    """Tidy a document, cut it down to its presentation part and list its direct identifiers.
 
     Parameters
     ----------
     raw : RawDocument
-        As read.
+        As read; its texts are tidied (:func:`nes_spark.text.normalizing.tidied`).
     presentation : PresentationConfig
         How the presentation part is found.
     identifiers : IdentifiersConfig
@@ -374,6 +394,7 @@ def prepare_document(
     -------
     Document or Problem
     """
+    raw = _tidy(raw)
     if presentation.method == "none" and raw.text is not None:
         turns = [Turn(raw.text)]
     else:

@@ -417,3 +417,31 @@ def test_words_put_together_and_british_ones_are_general():
 def test_words_of_a_heading_are_not_swept():
     text = "SCHEDULE OF REPAIRS\n\nThe works at Zuthwick began."
     assert [c.surface for c in candidates_of([text], [[]])[0]] == ["Zuthwick"]
+
+
+def test_a_name_of_the_document_is_one_in_its_headings_too():
+    subject = "RE: PUMP NOT WORKING IN HULL, GRANT PLEASE HELP ME"
+    letter = "I live near Mount Hope in Hull. Grant Whitcombe sold me the pump. I grant you that."
+    known = [
+        [],
+        [
+            mention(letter, "Mount Hope", "Location"),
+            mention(letter, "Hull", "Location"),
+            mention(letter, "Grant Whitcombe", "Person"),
+        ],
+    ]
+    # "grant" is written in lower case too, and then it may be the word
+    assert found(subject, letter, mentions=known) == [("HULL", "known")]
+    other = letter.replace(" I grant you that.", "")
+    assert found(subject, other, mentions=known) == [("HULL", "known"), ("GRANT", "known")]
+    assert found("ORDERS FROM MOUNT HOPE AND HULL, WE HOPE", other, mentions=known) == [
+        ("MOUNT HOPE", "known"),
+        ("HULL", "known"),
+    ]
+    # what no name of the document is stays a word, and so does a word of the grammar
+    assert found("ORDERS FROM BATH", other, mentions=known) == []
+    will = "Will Hammer came."
+    person = [[], [mention(will, "Will Hammer", "Person")]]
+    assert found("THE PUMP WILL NOT START, SAYS HAMMER", will, mentions=person) == [
+        ("HAMMER", "known")
+    ]

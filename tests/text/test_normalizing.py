@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from nes_spark.text import Identifier, find_identifiers
 from nes_spark.text.identifiers import suppress
 from nes_spark.text.leaks import find_leaks_in_memory
-from nes_spark.text.normalizing import fold_letters, latin_looks, normalize, readings
+from nes_spark.text.normalizing import fold_letters, latin_looks, normalize, readings, tidied
 
 NAMES = [
     Identifier("company", "Bristol Widget Works", "[Company Name]"),
@@ -86,3 +86,39 @@ def test_spans_lie_in_the_original(text):
             start, end = plain.span(0, len(plain.text))
             assert 0 <= start < end <= len(text)
             assert plain.origins is None or list(plain.origins) == sorted(plain.origins)
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        (unicodedata.normalize("NFD", "Mária Núñez"), "Mária Núñez"),
+        (f"Whit{SOFT_HYPHEN}combe and Whit{SOFT_HYPHEN}\n  combe", "Whitcombe and Whitcombe"),
+        (f"a line that ends{SOFT_HYPHEN}\n3 pumps", "a line that ends\n3 pumps"),
+        (f"Hu{ZERO_WIDTH}ll, Acme{ZERO_WIDTH}Works", "Hull, Acme Works"),
+        ("\ufeffAcme\u202e grew\u2060.", "Acme grew."),
+        ("Ac\u200dme", "Acme"),
+        ("Paci\ufb01c, Ｈｕｌｌ, 𝐇𝐮𝐥𝐥", "Pacific, Hull, Hull"),
+        # pictures, other alphabets and what can be seen stay
+        ("👩\u200d🔬 ❤\ufe0f", "👩\u200d🔬 ❤\ufe0f"),
+        ("नमस्\u200dते می\u200cخواهم", "नमस्\u200dते می\u200cخواهم"),
+        ("“5\u00a0%”, x² – 3\u2009km ① ½", "“5\u00a0%”, x² – 3\u2009km ① ½"),
+    ],
+)
+def test_a_text_is_tidied(text, expected):
+    assert tidied(text).text == expected
+    assert tidied(expected).text == expected
+
+
+@given(st.text(alphabet="aB e\u0301\u0300\u00ad\u200b\u200d\ufb01é1\n", max_size=12))
+def test_places_follow_a_text_that_is_tidied(text):
+    found = tidied(text)
+    if found.origins is not None:
+        assert len(found.origins) == len(found.text)
+        assert list(found.origins) == sorted(found.origins)
+    assert found.placed(0, len(text)) == (0, len(found.text))
+    shown = [found.placed(at, at + 1) for at in range(len(text))]
+    # together the places tile the tidied text, and what takes no accent stays as it is
+    assert "".join(found.text[start:end] for start, end in shown) == found.text
+    for letter, (start, end) in zip(text, shown, strict=True):
+        if letter in "B1":
+            assert found.text[start:end] == letter

@@ -154,6 +154,34 @@ def test_text_is_kept_word_for_word_without_extraction():
     assert (document.n_turns, document.n_turns_kept, document.boundary) == (0, 1, "none")
 
 
+def test_a_text_is_tidied_and_given_spans_go_with_it():
+    text = "\ufeffDr. Ma\u0301ria Nu\u0301n\u0303ez left Hu\u200bll. \u200b"
+    names = ["Ma\u0301ria Nu\u0301n\u0303ez", "Hu\u200bll", "\u200b"]
+    places = [(text.index(names[0]), "PER"), (text.index(names[1]), "LOC"), (len(text) - 1, "LOC")]
+    spans = [
+        [start, start + len(name), label]
+        for name, (start, label) in zip(names, places, strict=True)
+    ]
+    spans += [[len(text), len(text) + 3, "LOC"], [-2, 1, "LOC"]]
+    config = {"columns": {"text": "text", "metadata": "company", "mentions": "spans"}}
+    record = {"document_id": "d", "company": "A", "text": text, "spans": spans}
+    document = prepared(record, InputConfig.model_validate(config), method="none")
+    assert document.text == "Dr. Mária Núñez left Hull. "
+    found = {p.span: (document.text[p.start : p.end], p.fate) for p in document.mentions}
+    assert found == {
+        0: ("Mária Núñez", ""),
+        1: ("Hull", ""),
+        **dict.fromkeys((2, 3, 4), ("", "outside_text")),
+    }
+    # in turns each has offsets of its own
+    turns = {"columns": {"turns": "turns", "metadata": "company", "mentions": "spans"}}
+    record |= {"turns": [{"text": "Plain."}, {"text": text}], "spans": [[0, 0, 5, "X"]]}
+    record["spans"] += [[1, *span] for span in spans[:1]]
+    document = prepared(record, InputConfig.model_validate(turns), method="none")
+    found = [document.text[p.start : p.end] for p in document.mentions]
+    assert found == ["Plain", "Mária Núñez"]
+
+
 def test_counts_of_turns():
     document = prepared(RECORD, TURNS)
     assert (document.n_turns, document.n_turns_kept, document.qa_start_turn) == (1, 1, None)
