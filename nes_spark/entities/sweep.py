@@ -2,7 +2,7 @@
 
 A high-recall pass behind the recogniser. It works on the whole of a document, because the document
 itself says best what is a name in it: a form that is a name once is one wherever it stands, and a
-word that the document also writes in lower case is none although it begins a sentence.
+word that the document writes in lower case at least as often is none although it begins a sentence.
 
 Reasons, strongest first:
 
@@ -331,7 +331,7 @@ def candidates_of(
     sure: list[list[Candidate]] = []
     doubts: list[list[_Doubt]] = []
     read: list[list[_Token]] = []
-    lower: set[str] = set()
+    written: Counter[str] = Counter()
     spelled: set[str] = set()
     names = _names(m for chunk in mentions for m in chunk)
     for text, known in zip(texts, mentions, strict=True):
@@ -348,7 +348,8 @@ def candidates_of(
         sure.append(found + certain)
         doubts.append(doubtful)
         read.append(tokens)
-        lower.update(t.word for t in tokens if t.word.islower())
+        written.update(t.word for t in tokens if t.word.islower())
+    lower = _usual(written, (m for chunk in mentions for m in chunk))
     names |= {c.form for chunk in sure for c in chunk if c.reason in ("capital", "mixed", "digits")}
     # inside a sentence first: what is a name there is one at the beginning of a sentence too
     inside = {
@@ -715,6 +716,14 @@ def _names(mentions: Iterable[Mention]) -> set[str]:
         if mention.category == "Person" and len(words) > 1:
             names.update(form_key(word, NAME) for word in words if len(word) > 2)
     return names
+
+
+def _usual(written: Counter[str], mentions: Iterable[Mention]) -> set[str]:
+    """Words that the document writes in lower case, but for those that are more often a name."""
+    named = Counter(
+        form_key(m.surface, NAME) for m in mentions if m.category not in _NO_NAMES and m.surface
+    )
+    return {word for word, count in written.items() if count >= named[word]}
 
 
 def _candidate(text: str, start: int, end: int, reason: str) -> Candidate:

@@ -445,3 +445,11 @@ def test_a_name_of_the_document_is_one_in_its_headings_too():
     assert found("THE PUMP WILL NOT START, SAYS HAMMER", will, mentions=person) == [
         ("HAMMER", "known")
     ]
+
+
+def test_a_word_that_is_mostly_a_name_is_one_at_the_beginning_of_a_sentence():
+    texts = ["We own Nets now.", "Sales of Nets rose.", "Nets grew, what nets us cash."]
+    known = [[mention(text, "Nets")] for text in texts[:2]]
+    assert found(*texts, mentions=[*known, []]) == [("Nets", "known")]
+    # as often a word as a name: it may be the word
+    assert found(*texts[1:], mentions=[known[1], []]) == []
