@@ -18,10 +18,10 @@ from nes_spark.audit import linkage, ranking
 from nes_spark.audit.adversaries import LINKAGE, SELF
 from nes_spark.audit.mapping_stages import STRINGS, hold, map_arrow, map_rows, of_few_labels
 from nes_spark.audit.summary import (
+    GRID,
     AdversaryResult,
-    DrawSums,
     PartnerResult,
-    build_result,
+    summarize_predictions,
 )
 from nes_spark.config import AuditConfig
 from nes_spark.errors import InputError
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 # -- what the adversaries are shown ------------------------------------------------------------
 
 
-#: Shares are added up as whole numbers of this part of one: the same in any order.
-GRID = 10**12
 #: For such sums over more rows than a bigint has room for.
 _EXACT = "decimal(20,0)"
 
@@ -532,12 +530,12 @@ def attack_candidates(
 def summarize_audit(
     predictions: DataFrame, config: AuditConfig, rewrites: DataFrame | None = None
 ) -> list[AdversaryResult]:
-    """Sum up the predictions of every adversary.
+    """Sum up the predictions of every adversary, on the driver.
 
     Parameters
     ----------
     predictions : pyspark.sql.DataFrame
-        Table PREDICTIONS, both sides of every chunk.
+        Table PREDICTIONS, both sides of every chunk; a sample where the corpus is large.
     config : AuditConfig
         ``min_chunks``, ``bootstrap``, ``confidence``.
     rewrites : pyspark.sql.DataFrame, optional
@@ -556,100 +554,19 @@ def summarize_audit(
     """
     from pyspark.sql import functions as F
 
-    def side(name: str, value: Any) -> Any:
-        return F.sum(F.when(F.col("side") == name, value).otherwise(F.lit(0)))
-
-    right = F.col("correct").cast("int")
-    hit5 = F.coalesce((F.col("rank") <= 5).cast("int"), F.lit(0))
-    # On a grid: whole numbers add up the same in any order.
-    reciprocal = F.coalesce(F.round(GRID / F.col("rank")).cast(_EXACT), F.lit(0))
-    pairs = predictions.groupBy("model", "draw", "document_id", "chunk_id").agg(
-        *(side(s, right).alias(s) for s in ("pre", "post")),
-        *(side(s, hit5).alias(f"hits5_{s}") for s in ("pre", "post")),
-        *(side(s, reciprocal).alias(f"reciprocal_{s}") for s in ("pre", "post")),
-        F.count("rank").alias("ranked"),
-        F.count("*").alias("sides"),
-    )
-    sums = [
-        F.sum(c).alias(c)
-        for c in (
-            "pre",
-            "post",
-            "ranked",
-            "hits5_pre",
-            "hits5_post",
-            "reciprocal_pre",
-            "reciprocal_post",
-        )
-    ]
-    by_draw = (
-        pairs.groupBy("model", "draw")
-        .agg(
-            F.count("*").alias("chunks"),
-            *sums,
-            F.sum(F.col("pre") * F.col("post")).alias("both"),
-            F.sum(F.col("pre") * (1 - F.col("post"))).alias("pre_only"),
-            F.sum((1 - F.col("pre")) * F.col("post")).alias("post_only"),
-            F.sum((F.col("sides") != 2).cast("int")).alias("halves"),
-        )
-        .collect()
-    )
-    halves = sum(row["halves"] for row in by_draw)
-    if halves:
-        raise InputError(f"{halves} chunks have a prediction on one side only, or more than one")
-    none = F.lit("").alias("partner")
-    coupled = pairs.select("*", none)
+    columns = ["model", "draw", "document_id", "chunk_id", "side", "correct", "rank", "outcome"]
+    partners = None
     if rewrites is not None:
         # the document of a chunk is its id without the position
         partner = F.regexp_replace("partner_id", "#[^#]*$", "").alias("partner")
-        coupled = pairs.join(
-            rewrites.select("draw", "chunk_id", partner), ["draw", "chunk_id"], "left"
-        ).fillna("", ["partner"])
-    by_document = (
-        coupled.groupBy("model", "document_id", "partner")
-        .agg(F.count("*").alias("chunks"), F.sum(F.col("pre") - F.col("post")).alias("lost"))
-        .collect()
+        partners = rewrites.select("draw", "chunk_id", partner).toPandas()
+    return summarize_predictions(
+        predictions.select(*columns).toPandas(),
+        partners,
+        config.min_chunks,
+        config.bootstrap,
+        config.confidence,
     )
-    counted = predictions.groupBy("model", "side", "outcome").count().collect()
-    results = []
-    for model in sorted({row["model"] for row in by_draw}):
-        outcomes: dict[str, dict[str, int]] = {}
-        for row in counted:
-            if row["model"] == model:
-                outcomes.setdefault(row["side"], {})[row["outcome"]] = int(row["count"])
-        results.append(
-            build_result(
-                model,
-                [
-                    DrawSums(
-                        row["draw"],
-                        row["chunks"],
-                        row["pre"],
-                        row["post"],
-                        row["ranked"],
-                        row["hits5_pre"],
-                        row["hits5_post"],
-                        int(row["reciprocal_pre"]) / GRID,
-                        int(row["reciprocal_post"]) / GRID,
-                        row["both"],
-                        row["pre_only"],
-                        row["post_only"],
-                    )
-                    for row in by_draw
-                    if row["model"] == model
-                ],
-                [
-                    (row["document_id"], row["partner"], row["chunks"], row["lost"])
-                    for row in by_document
-                    if row["model"] == model
-                ],
-                outcomes,
-                config.min_chunks,
-                config.bootstrap,
-                config.confidence,
-            )
-        )
-    return results
 
 
 def summarize_partner_guesses(guesses: DataFrame) -> PartnerResult:

@@ -20,11 +20,14 @@ from nes_spark.audit.statistics import (
     mcnemar,
     warnings_for,
 )
+from nes_spark.errors import InputError
 from nes_spark.plain import plain
 
 if TYPE_CHECKING:
     import pandas as pd
 
+#: Shares are added up as whole numbers of this part of one: the same in any order.
+GRID = 10**12
 #: So many pairs at most have all their orders looked at.
 _ALL_ORDERS = 8
 #: Outcomes of an answer, in the order in which they are shown.
@@ -184,6 +187,96 @@ def build_result(
         },
         warnings=warnings_for(pre.counts, test, drop.documents, min_chunks),
     )
+
+
+def summarize_predictions(
+    predictions: pd.DataFrame,
+    partners: pd.DataFrame | None = None,
+    min_chunks: int = 25,
+    n_resamples: int = 2000,
+    confidence: float = 0.95,
+) -> list[AdversaryResult]:
+    """Sum up the predictions of every adversary.
+
+    Parameters
+    ----------
+    predictions : pandas.DataFrame
+        ``model, draw, document_id, chunk_id, side, correct, rank, outcome``, both sides of every
+        chunk, in any order.
+    partners : pandas.DataFrame, optional
+        ``draw, chunk_id, partner``: with which document a swapped chunk has exchanged names.
+        Without it the documents are taken to be independent, and resampled.
+    min_chunks, n_resamples, confidence
+        See :class:`nes_spark.config.AuditConfig`.
+
+    Returns
+    -------
+    list of AdversaryResult
+        By name of adversary. Empty when nothing was swapped.
+
+    Raises
+    ------
+    InputError
+        When a chunk has a prediction on one side only.
+    """
+    rank = predictions["rank"].astype("float64")
+    found = {
+        "": predictions["correct"].fillna(False).astype("int64"),
+        "hits5_": (rank <= 5).astype("int64"),
+        "reciprocal_": ((GRID / rank + 0.5) // 1).fillna(0).astype("int64"),
+    }
+    table = predictions[["model", "draw", "document_id", "chunk_id"]].assign(
+        **{
+            f"{name}{side}": values.where(predictions["side"] == side, 0)
+            for name, values in found.items()
+            for side in ("pre", "post")
+        },
+        ranked=rank.notna().astype("int64"),
+        sides=1,
+    )
+    pairs = table.groupby(["model", "draw", "document_id", "chunk_id"]).sum().reset_index()
+    if halves := int((pairs["sides"] != 2).sum()):
+        raise InputError(f"{halves} chunks have a prediction on one side only, or more than one")
+    pairs["chunks"] = 1
+    pairs["both"] = pairs["pre"] * pairs["post"]
+    pairs["pre_only"], pairs["post_only"] = (pairs[s] - pairs["both"] for s in ("pre", "post"))
+    pairs["lost"] = pairs["pre"] - pairs["post"]
+    coupled = pairs.assign(partner="")
+    if partners is not None:
+        coupled = pairs.merge(partners, on=["draw", "chunk_id"], how="left")
+        coupled["partner"] = coupled["partner"].fillna("")
+    by_document = (
+        coupled.groupby(["model", "document_id", "partner"])["lost"]
+        .agg(["size", "sum"])
+        .reset_index()
+    )
+    by_draw = pairs.drop(columns=["document_id", "chunk_id", "sides", "lost"])
+    by_draw = by_draw.groupby(["model", "draw"]).sum().reset_index()
+    for side in ("pre", "post"):
+        by_draw[f"reciprocal_{side}"] = [n / GRID for n in by_draw[f"reciprocal_{side}"].tolist()]
+    counted = predictions.groupby(["model", "side", "outcome"]).size().reset_index(name="count")
+    results = []
+    for model in sorted(set(by_draw["model"])):
+        outcomes: dict[str, dict[str, int]] = {}
+        for _, side, outcome, count in _rows_of(counted, model):
+            outcomes.setdefault(side, {})[outcome] = count
+        draws = by_draw[by_draw["model"] == model].drop(columns="model").to_dict("records")
+        results.append(
+            build_result(
+                model,
+                [DrawSums(**{str(name): value for name, value in row.items()}) for row in draws],
+                [row[1:] for row in _rows_of(by_document, model)],
+                outcomes,
+                min_chunks,
+                n_resamples,
+                confidence,
+            )
+        )
+    return results
+
+
+def _rows_of(table: pd.DataFrame, model: str) -> list[tuple[Any, ...]]:
+    return [*table[table["model"] == model].itertuples(index=False, name=None)]
 
 
 @dataclass(frozen=True)
