@@ -18,7 +18,7 @@ from nes_spark.text.reading_stages import read_documents
 TURNS = [
     "Operator: welcome to the call.",
     "Thank you. I am Ann Roe of Acme Corp. We opened a plant in Lyon with Globex GmbH. "
-    "Rain fell on Oslo. Sales of Quix rose in Norway and 𝔘lm. Costs fell.",
+    "Rain 🌧 fell on Oslo. Sales of Quix rose in Norway and 𝔘lm. Costs fell.",
     "Globex GmbH left Lyon. Our new tool Quix sells well in Paris.",
 ]
 NAMES = {
@@ -86,9 +86,10 @@ def test_spans_of_turns_become_mentions_of_chunks(tables, partitions):
     for row in found:
         assert texts[row.chunk_id][row.start : row.end] == row.surface
     surfaces = sorted(row.surface for row in found if row.chunk_id.startswith("a#"))
-    # Identifiers are suppressed; TOOL and PERSON lead to no category.
+    # Identifiers are suppressed; TOOL and PERSON lead to no category. Texts are tidied, and their
+    # spans with them.
     assert surfaces == sorted(
-        ["Globex GmbH"] * 2 + ["Lyon"] * 2 + ["Oslo", "Norway", "𝔘lm", "Paris"]
+        ["Globex GmbH"] * 2 + ["Lyon"] * 2 + ["Oslo", "Norway", "Ulm", "Paris"]
     )
     assert {row.category for row in found} == {"Location", "Organization"}
     spans = given_spans(given)
