@@ -131,7 +131,7 @@ def runs_of(options: argparse.Namespace, folder: Path) -> list[Run]:
         # invented names are drawn by no law that a risk model would know
         settings = ("--set", "report.examples=false", "--set", "gates.on_poor_fit=warn")
         found.append(
-            Run(f"{options.documents:,} generated calls", (*generated, *settings), kernels=False)
+            Run(f"{options.documents} generated calls", (*generated, *settings), kernels=False)
         )
     wanted = set(options.only.split(",")) if options.only else None
     return [run for run in found if wanted is None or run.name in wanted]
