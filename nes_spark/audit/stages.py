@@ -559,7 +559,10 @@ def summarize_audit(
     if rewrites is not None:
         # the document of a chunk is its id without the position
         partner = F.regexp_replace("partner_id", "#[^#]*$", "").alias("partner")
-        partners = rewrites.select("draw", "chunk_id", partner).toPandas()
+        keys = ["draw", "chunk_id"]
+        # of what was asked about alone: there may be rewrites of the whole corpus
+        asked = predictions.select(*keys).distinct()
+        partners = rewrites.select(*keys, partner).join(asked, keys, "left_semi").toPandas()
     return summarize_predictions(
         predictions.select(*columns).toPandas(),
         partners,

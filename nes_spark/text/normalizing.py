@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 # Soft hyphen, joiners, marks of direction, variation selectors, fillers, tags; combining accents;
@@ -140,13 +140,23 @@ def normalize(text: str) -> Normalized:
         text = text.translate(_SINGLE)
     if not _IGNORED_RUN.search(text):
         return Normalized(text)
+    return _replaced(text, _IGNORED_RUN, lambda _: "")
+
+
+def _replaced(
+    text: str, pattern: re.Pattern[str], plain_of: Callable[[re.Match[str]], str]
+) -> Normalized:
+    """Put something plain in the place of all that a pattern finds."""
     parts: list[str] = []
     origins: list[int] = []
     at = 0
-    for match in _IGNORED_RUN.finditer(text):
-        parts.append(text[at : match.start()])
-        origins.extend(range(at, match.start()))
-        at = match.end()
+    for match in pattern.finditer(text):
+        start, end = match.span()
+        plain = plain_of(match)
+        parts += [text[at:start], plain]
+        origins.extend(range(at, start))
+        origins.extend(min(start + i, end - 1) for i in range(len(plain)))
+        at = end
     parts.append(text[at:])
     origins.extend(range(at, len(text)))
     return Normalized("".join(parts), origins)
@@ -166,19 +176,7 @@ def tidied(text: str) -> Normalized:
     """
     if text.isascii() or not _UNTIDY.search(text):
         return Normalized(text)
-    parts: list[str] = []
-    origins: list[int] = []
-    at = 0
-    for match in _UNTIDY.finditer(text):
-        start, end = match.span()
-        plain = _plain(match)
-        parts += [text[at:start], plain]
-        origins.extend(range(at, start))
-        origins.extend(min(start + i, end - 1) for i in range(len(plain)))
-        at = end
-    parts.append(text[at:])
-    origins.extend(range(at, len(text)))
-    return Normalized("".join(parts), origins)
+    return _replaced(text, _UNTIDY, _plain)
 
 
 def _plain(match: re.Match[str]) -> str:

@@ -358,7 +358,6 @@ def _tidy(raw: RawDocument) -> RawDocument:
     if all(source.isascii() for source in sources):
         return raw
     found = [tidied(source) for source in sources]
-    turns = tuple(replace(t, text=f.text) for t, f in zip(raw.turns, found, strict=False))
     spans = raw.spans and tuple(
         span._replace(start=start, end=end)
         for span in raw.spans
@@ -368,7 +367,10 @@ def _tidy(raw: RawDocument) -> RawDocument:
             else (-1, -1)  # outside the text before is outside after
         ]
     )
-    return replace(raw, text=raw.text and found[0].text, turns=turns, spans=spans)
+    if raw.text is not None:
+        return replace(raw, text=found[0].text, spans=spans)
+    turns = tuple(replace(t, text=f.text) for t, f in zip(raw.turns, found, strict=True))
+    return replace(raw, turns=turns, spans=spans)
 
 
 def prepare_document(
