@@ -66,6 +66,8 @@ class View:
         Whether the tables fit the driver: then attacks may read them there, with the same guesses.
     read : dict
         What was read there, for the next attack.
+    words : KnownWords or None
+        The words of `chunks` where other attacks on this corpus count them too.
     """
 
     cells: DataFrame
@@ -81,6 +83,7 @@ class View:
     throughout: bool = False
     small: bool = False
     read: dict[str, list[dict[str, Any]]] = field(default_factory=dict, repr=False, compare=False)
+    words: Any = field(default=None, repr=False, compare=False)
 
 
 Attack = Callable[[View, "AuditConfig"], "DataFrame | list[tuple[Any, ...]]"]

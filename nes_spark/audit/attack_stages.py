@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from nes_spark.audit.adversaries import View, attacks_of
 from nes_spark.audit.predictions import linkage_predictions, text_predictions
 from nes_spark.audit.stages import linkage_attack
-from nes_spark.audit.text_stages import text_attack
+from nes_spark.audit.text_stages import KnownWords, text_attack
 from nes_spark.audit.unswap_stages import swap_aware_attack
 from nes_spark.config import AuditConfig
 from nes_spark.errors import parameter_error
@@ -84,15 +84,12 @@ def text(view: View, config: AuditConfig) -> DataFrame | Rows:
             spans.setdefault(row["chunk_id"], []).append((row["start"], row["end"]))
         chunks = _rows(view.chunks.select("chunk_id", "document_id", "metadata", "text"))
         return [*text_predictions(chunks, spans, _targets(view), config)]
-    known = view.knowledge
-    return text_attack(
-        view.chunks,
-        view.mentions,
-        view.rewrites,
-        config,
-        (known["chunks"], known["mentions"]) if known else None,
-        view.until,
-    )
+    other, words = view.knowledge, view.words
+    if other:
+        words = KnownWords(other["chunks"], other["mentions"], config, view.until, here=False)
+    elif words is None:
+        words = KnownWords(view.chunks, view.mentions, config, view.until)
+    return text_attack(view.chunks, view.mentions, view.rewrites, words.learned, view.until)
 
 
 def swap_aware(view: View, config: AuditConfig) -> DataFrame:

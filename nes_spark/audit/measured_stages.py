@@ -26,7 +26,7 @@ from nes_spark.audit.measured import (
 )
 from nes_spark.audit.sampled_stages import keyed, sample_of
 from nes_spark.audit.stages import add_features, link_sightings, linkage_attack, unchanged
-from nes_spark.audit.text_stages import text_attack
+from nes_spark.audit.text_stages import KnownWords, text_attack
 from nes_spark.config import AuditConfig
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ def measure_sample(
     hidden: Sequence[str] = (),
     max_documents: int = 1000,
     until: ExitStack | None = None,
+    words: KnownWords | None = None,
 ) -> DataFrame:
     """Let the attackers guess about samples of documents and of chunks with names.
 
@@ -93,6 +94,8 @@ def measure_sample(
         Documents asked about.
     until : contextlib.ExitStack, optional
         Frees the disk that intermediate tables take.
+    words : KnownWords, optional
+        The words of `chunks` where another attack counts them too.
 
     Returns
     -------
@@ -119,7 +122,8 @@ def measure_sample(
         _chunks(linkage_attack(known, released, config, hidden), LINKAGE, name)
         for name, known in linkages
     ]
-    read = hold(text_attack(chunks, mentions, released, config, None, until), until)
+    words = words or KnownWords(chunks, mentions, config, until)
+    read = hold(text_attack(chunks, mentions, released, words.learned, until), until)
     guesses += [_chunks(read, name, name) for name in (WORDS, STYLE)]
 
     split = hold(halves(chunks, key), until)
@@ -137,17 +141,7 @@ def measure_sample(
         found = link_sightings(seen, known.join(held, "chunk_id"), False, config)
         guesses.append(_documents(found.where(F.col("model") == LINKAGE), name))
     whole, spans, rewritten = _joined(asked, mentions, after)
-    read = hold(
-        text_attack(
-            whole,
-            spans,
-            rewritten,
-            config,
-            (chunks.join(held, "chunk_id"), mentions.join(held, "chunk_id")),
-            until,
-        ),
-        until,
-    )
+    read = hold(text_attack(whole, spans, rewritten, words.of(held, until), until), until)
     guesses += [_documents(read.where(F.col("model") == name), name) for name in (WORDS, STYLE)]
     table = guesses[0]
     for more in guesses[1:]:

@@ -10,6 +10,8 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,18 +55,18 @@ def _spans(row: dict[str, Any]) -> list[tuple[int, int]]:
 
 
 def _counted(known: DataFrame) -> DataFrame:
-    """Count the words of every chunk: ``kind, label, buckets, weights``, two rows a chunk."""
+    """Count the words of every chunk: ``chunk_id``, ``kind`` .. ``weights``, two rows a chunk."""
 
     def count(rows: list[dict[str, Any]]) -> Iterator[tuple[Any, ...]]:
         for row in rows:
             for kind, spans in ((STYLE, _spans(row)), (WORDS, [])):
                 held = text.bucket_counts(text.words(row["text"], spans))
-                yield kind, row["metadata"], list(held), list(held.values())
+                yield row["chunk_id"], kind, row["metadata"], list(held), list(held.values())
 
     return map_batches(
-        known.select("text", "spans", "metadata"),
+        known.select("chunk_id", "text", "spans", "metadata"),
         count,
-        _VECTOR,
+        [("chunk_id", pa.string()), *_VECTOR],
     )
 
 
@@ -104,12 +106,111 @@ def _frequencies(vectors: DataFrame) -> tuple[dict[str, np.ndarray], int]:
     return found, n
 
 
+@dataclass(frozen=True)
+class Learned:
+    """What the attacker has learned of the chunks that it knows.
+
+    Attributes
+    ----------
+    inverse : dict of str to list of float, of length BUCKETS
+        Inverse document frequency of each bucket, for each of :data:`KINDS`.
+    kept : dict of str to numpy.ndarray of bool, shape (BUCKETS,)
+        Buckets that weigh something: those of too many candidates are nobody's words.
+    centroids : pyspark.sql.DataFrame
+        ``kind, label, buckets, weights``: the sum of the vectors of each candidate.
+    labels : frozenset of str
+        The candidates.
+    here : bool
+        Whether the chunks in question are among those that it knows.
+    """
+
+    inverse: dict[str, list[float]]
+    kept: dict[str, np.ndarray]
+    centroids: DataFrame
+    labels: frozenset[str]
+    here: bool
+
+
+class KnownWords:
+    """The words of the chunks of a corpus, counted once for all attacks that know them.
+
+    Nothing is read before the first attack asks.
+
+    Parameters
+    ----------
+    chunks, mentions : pyspark.sql.DataFrame
+        Tables CHUNKS and MENTIONS.
+    config : AuditConfig
+        ``max_candidates_per_entity`` bounds words as it does entities.
+    until : contextlib.ExitStack, optional
+        Frees the disk that intermediate tables take when it closes, which must be after the results
+        are written; without it the session frees it.
+    here : bool
+        Whether chunks that are asked about are among these.
+    """
+
+    def __init__(
+        self,
+        chunks: DataFrame,
+        mentions: DataFrame,
+        config: AuditConfig,
+        until: ExitStack | None = None,
+        here: bool = True,
+    ) -> None:
+        self._chunks, self._mentions = chunks, mentions
+        self._most, self._until, self._here = config.max_candidates_per_entity, until, here
+
+    @cached_property
+    def _words(self) -> DataFrame:
+        from pyspark.sql import functions as F
+
+        # Chunks of a document stay together, so that their words are added up before they are sent
+        # on; those of a huge one come in blocks.
+        block = (F.col("position") / _BLOCK).cast("int")
+        known = spread(_known_spans(self._chunks, self._mentions), "document_id", block)
+        return hold(_counted(known), self._until)  # costly: all texts are read for it
+
+    @cached_property
+    def learned(self) -> Learned:
+        """What all the chunks teach.
+
+        Raises
+        ------
+        InputError
+            When there are none.
+        """
+        return self._learn(self._words, self._until, self._here)
+
+    def of(self, chunk_ids: DataFrame, until: ExitStack | None = None) -> Learned:
+        """Return what some of the chunks (``chunk_id``) teach who is asked about others.
+
+        Raises
+        ------
+        InputError
+            When there are none.
+        """
+        return self._learn(self._words.join(chunk_ids, "chunk_id", "left_semi"), until, False)
+
+    def _learn(self, words: DataFrame, until: ExitStack | None, here: bool) -> Learned:
+        frequencies, n = _frequencies(words)
+        if not n:
+            raise InputError(
+                "the audit has no chunks to learn from; is the reference corpus empty?"
+            )
+        inverse = {kind: text.inverse_frequencies(found, n) for kind, found in frequencies.items()}
+        # One row a kind and candidate, also where it has no words.
+        centroids = hold(_centroids(words.drop("chunk_id"), inverse), until)
+        users, _ = _frequencies(centroids)
+        kept = {kind: (held > 0) & (held <= self._most) for kind, held in users.items()}
+        labels = frozenset(row["label"] for row in centroids.select("label").distinct().collect())
+        return Learned(inverse, kept, centroids, labels, here)
+
+
 def text_attack(
     chunks: DataFrame,
     mentions: DataFrame,
     rewrites: DataFrame,
-    config: AuditConfig,
-    knowledge: tuple[DataFrame, DataFrame] | None = None,
+    learned: Learned,
     until: ExitStack | None = None,
 ) -> DataFrame:
     """Guess the metadata of swapped chunks from their words, before and after.
@@ -120,13 +221,10 @@ def text_attack(
         Tables CHUNKS and MENTIONS of the corpus.
     rewrites : pyspark.sql.DataFrame
         Output of :func:`nes_spark.releases.publish_stages.chosen_rewrites`.
-    config : AuditConfig
-        ``max_candidates_per_entity`` bounds words as it does entities.
-    knowledge : (DataFrame, DataFrame), optional
-        CHUNKS and MENTIONS of another corpus that the adversary knows instead.
+    learned : Learned
+        What the attacker knows, from :class:`KnownWords` of this corpus or of another.
     until : contextlib.ExitStack, optional
-        Frees the disk that intermediate tables take when it closes, which must be after the result
-        is written; without it the session frees it.
+        As for :class:`KnownWords`.
 
     Returns
     -------
@@ -135,31 +233,10 @@ def text_attack(
         not touch them, so it is right as often after as before, and shows what style alone gives
         away. ``words`` sees all words of the text before and of the text after; ``words-self``
         knows the chunk itself too.
-
-    Raises
-    ------
-    InputError
-        When there is nothing to learn from.
     """
     from pyspark.sql import functions as F
 
-    here = knowledge is None
-    # Chunks of a document stay together, so that their words are added up before they are sent on;
-    # those of a huge one come in blocks.
-    block = (F.col("position") / _BLOCK).cast("int")
-    source = spread(_known_spans(*(knowledge or (chunks, mentions))), "document_id", block)
-    counted = hold(_counted(source), until)  # costly: all texts are read for it
-    frequencies, n = _frequencies(counted)
-    if not n:
-        raise InputError("the audit has no chunks to learn from; is the reference corpus empty?")
-    inverse = {kind: text.inverse_frequencies(found, n) for kind, found in frequencies.items()}
-    # One row a kind and candidate, also where it has no words.
-    centroids = hold(_centroids(counted, inverse), until)
-    users, _ = _frequencies(centroids)
-    # Buckets of too many candidates are nobody's words: they weigh nothing in any vector.
-    most = config.max_candidates_per_entity
-    kept = {kind: (held > 0) & (held <= most) for kind, held in users.items()}
-    known = {row["label"] for row in centroids.select("label").distinct().collect()}
+    here, kept, inverse, known = learned.here, learned.kept, learned.inverse, learned.labels
 
     def vector(counts: dict[str, int], kind: str) -> dict[int, int]:
         found = text.tfidf(text.bucket_counts(counts), inverse[kind])
@@ -204,7 +281,7 @@ def text_attack(
         ),
         until,
     )
-    ranked = _ranked(sightings, centroids, kept, here, until)
+    ranked = _ranked(sightings, learned, until)
     # The truth comes first when nobody is ahead of it.
     variants = F.explode(
         F.array(
@@ -307,13 +384,7 @@ def _batch(rows: list[tuple[Any, ...]]) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def _ranked(
-    sightings: DataFrame,
-    centroids: DataFrame,
-    kept: dict[str, np.ndarray],
-    here: bool,
-    until: ExitStack | None,
-) -> DataFrame:
+def _ranked(sightings: DataFrame, learned: Learned, until: ExitStack | None) -> DataFrame:
     """Compare all sightings with all candidates.
 
     Returns
@@ -325,6 +396,7 @@ def _ranked(
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 
+    kept, here = learned.kept, learned.here
     seen, _ = _frequencies(sightings.select("kind", "buckets"))
     wanted = {kind: seen[kind] > 0 for kind in KINDS}
 
@@ -338,7 +410,8 @@ def _ranked(
             yield kind, label, str(square), buckets[asked], totals[asked]
 
     candidates = hold(
-        map_arrow(centroids, reduce, [*_VECTOR[:2], ("square", pa.string()), *_WEIGHTS]), until
+        map_arrow(learned.centroids, reduce, [*_VECTOR[:2], ("square", pa.string()), *_WEIGHTS]),
+        until,
     )
     # The true candidate first: what it scores decides who is ahead of it.
     true = candidates.select(

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from nes_spark.audit.summary import AdversaryResult, PartnerResult
+    from nes_spark.audit.text_stages import KnownWords
     from nes_spark.run.context import Context
     from nes_spark.swapping.constraints import Constraint
 
@@ -158,7 +159,13 @@ class Findings:
         return {name: float(value) for name, value in found.items()}
 
 
-def audit_release(context: Context, choice: Choice, key: str, again: bool = False) -> Audit:
+def audit_release(
+    context: Context,
+    choice: Choice,
+    key: str,
+    again: bool = False,
+    words: KnownWords | None = None,
+) -> Audit:
     """Let the adversaries that need no network attack the chosen release.
 
     Guesses of an earlier run that was killed or refused after its attacks are used again.
@@ -173,6 +180,8 @@ def audit_release(context: Context, choice: Choice, key: str, again: bool = Fals
         Digest for the tables ``predictions`` and ``partner_guesses`` that this writes.
     again : bool
         Whether to attack although both are there with this key.
+    words : KnownWords, optional
+        The words of the corpus where other attacks count them too.
 
     Returns
     -------
@@ -214,6 +223,7 @@ def audit_release(context: Context, choice: Choice, key: str, again: bool = Fals
                 until,
                 throughout=config.swapping.throughout,
                 small=fits_in_memory(context),
+                words=words,
             )
             store.write_table(table, attack(view, config.audit, table), key)
     partners = None

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from nes_spark.audit.measured import Measurement
+    from nes_spark.audit.text_stages import KnownWords
     from nes_spark.config import Config
     from nes_spark.store import Store
 
@@ -285,7 +286,11 @@ def _pairs(
 
 
 def measure_release(
-    context: Context, choice: Choice, assembled: DataFrame, key: str
+    context: Context,
+    choice: Choice,
+    assembled: DataFrame,
+    key: str,
+    words: KnownWords | None = None,
 ) -> pd.DataFrame | None:
     """Measure how many documents, and chunks with names, can be named before and after.
 
@@ -299,6 +304,8 @@ def measure_release(
         Every chunk as it is released.
     key : str
         Digest for the table ``measured`` that this writes.
+    words : KnownWords, optional
+        The words of the corpus where other attacks count them too.
 
     Returns
     -------
@@ -320,7 +327,7 @@ def measure_release(
     if not is_measured(context):
         return None
     if not fits_in_memory(context):
-        found = _measure_sample(context, choice, assembled, key)
+        found = _measure_sample(context, choice, assembled, key, words)
         context.store.write_table("measured", found, key)
         return found
     measurement, entities = measurement_of(context, public_words=read_public_words(context))
@@ -361,7 +368,7 @@ def _write_review(
 
 
 def _measure_sample(
-    context: Context, choice: Choice, assembled: DataFrame, key: str
+    context: Context, choice: Choice, assembled: DataFrame, key: str, words: KnownWords | None
 ) -> pd.DataFrame:
     """Measure a corpus that does not fit the driver, on samples."""
     from contextlib import ExitStack
@@ -392,6 +399,7 @@ def _measure_sample(
             hidden=tuple(releases.must_change),
             max_documents=SAMPLED_DOCUMENTS,
             until=until,
+            words=words,
         ).toPandas()
         later = guesses[guesses["side"] == AFTER]
         gone = assembled.where("text = ''").select("chunk_id").toPandas()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -446,20 +447,26 @@ def _chosen_swaps(context: Context, choice: Choice) -> DataFrame:
 
 def attack_release(publication: Publication) -> None:
     """Let the adversaries try, and take the other measures that the configuration asks for."""
+    from nes_spark.audit.text_stages import KnownWords
+
     context, progress, choice = publication.context, publication.progress, publication.choice
 
     def judge() -> list[tuple[Any, ...]] | None:
         return judge_chosen(context, choice, publication.assembled)
 
     judging = begin(judge, "judge") if context.small else None
-    with progress.part("release", "attacks", "let the adversaries try"):
-        publication.audit = audit_release(
-            context, choice, publication.attack_key, again=publication.again
+    with ExitStack() as until:
+        words = KnownWords(
+            context.table("chunks"), context.table("mentions"), context.config.audit, until
         )
-    with progress.part("release", "documents", "attack documents and chunks, before and after"):
-        publication.measured = measure_release(
-            context, choice, publication.assembled, publication.key
-        )
+        with progress.part("release", "attacks", "let the adversaries try"):
+            publication.audit = audit_release(
+                context, choice, publication.attack_key, publication.again, words
+            )
+        with progress.part("release", "documents", "attack documents and chunks, before and after"):
+            publication.measured = measure_release(
+                context, choice, publication.assembled, publication.key, words
+            )
     if context.config.releases.plan == "whole":
         publication.coverage = _coverage(publication)
     with progress.part("release", "measures", "what else the configuration asks for"):

@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 
+from nes_spark.audit import text_stages
 from nes_spark.audit.documents import asked_half
 from nes_spark.audit.linkage import swap_entities
 from nes_spark.audit.measured import (
@@ -69,10 +70,30 @@ ASKED = {"max_chunks": 10, "max_documents": 3}
 
 
 @pytest.fixture(scope="module")
-def some(spark, corpus, in_memory):
+def counted():
+    """The tables whose words were counted for the sample."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def some(spark, corpus, in_memory, counted):
     """What is guessed of a sample, on three partitions that shuffles make two."""
-    with setting_of(spark, "spark.sql.shuffle.partitions", 2):
+    count = text_stages._counted
+
+    def noted(known):
+        counted.append(known)
+        return count(known)
+
+    with (
+        setting_of(spark, "spark.sql.shuffle.partitions", 2),
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setattr(text_stages, "_counted", noted)
         return guesses(spark, corpus, in_memory[1], 3, **ASKED)
+
+
+def test_chunks_and_documents_are_attacked_with_words_counted_once(some, counted):
+    assert len(counted) == 1
 
 
 def test_a_sample_is_drawn_by_key(some, corpus):

@@ -26,7 +26,7 @@ from nes_spark.audit.stages import (
     summarize_partner_guesses,
 )
 from nes_spark.audit.statistics import coupled_drop
-from nes_spark.audit.text_stages import text_attack
+from nes_spark.audit.text_stages import KnownWords, text_attack
 from nes_spark.audit.unswap import score_suspects, turn_of
 from nes_spark.audit.unswap_memory import Chunk, Released
 from nes_spark.audit.unswap_stages import swap_aware_attack
@@ -202,19 +202,15 @@ def test_a_reference_corpus_is_what_is_known(spark, corpus):
     # Nothing is left out of another corpus: both variants are one.
     by = {(r["chunk_id"], r["side"], r["model"]): r["answer"] for r in found}
     assert all(by[c, s, "linkage"] == by[c, s, "linkage-self"] for c, s, _ in by)
-    words = text_attack(
-        tables["chunks"], tables["mentions"], final, CONFIG, (other["chunks"], other["mentions"])
-    ).collect()
+    taught = KnownWords(other["chunks"], other["mentions"], CONFIG, here=False)
+    words = text_attack(tables["chunks"], tables["mentions"], final, taught.learned).collect()
     known = [r for r in words if r["model"] == "style" and r["document_id"] not in ("doc4", "doc5")]
     assert sum(r["correct"] for r in known) > 0.7 * len(known)
     empty = other["cells"].limit(0)
     with pytest.raises(InputError, match="no chunks to learn from"):
         linkage_attack(tables["cells"], final, CONFIG, knowledge=empty)
     with pytest.raises(InputError, match="no chunks to learn from"):
-        text_attack(
-            tables["chunks"], tables["mentions"], final, CONFIG,
-            (other["chunks"].limit(0), other["mentions"]),
-        )  # fmt: skip
+        _ = KnownWords(other["chunks"].limit(0), other["mentions"], CONFIG).learned
 
 
 def test_text_attack_agrees_with_its_definition(corpus, attacked):
@@ -237,7 +233,8 @@ def test_text_attack_agrees_with_its_definition(corpus, attacked):
 def test_text_attack_does_not_depend_on_partitions(spark, corpus, attacked, partitions):
     tables = frames(spark, corpus, partitions)
     final = chosen_rewrites(tables["rewrites"], *RELEASE)
-    found = text_attack(tables["chunks"], tables["mentions"], final, CONFIG).collect()
+    learned = KnownWords(tables["chunks"], tables["mentions"], CONFIG).learned
+    found = text_attack(tables["chunks"], tables["mentions"], final, learned).collect()
     other = [r for r in attacked[1] if not r["model"].startswith("linkage")]
     assert sorted(map(str, found)) == sorted(map(str, other))
 
@@ -321,7 +318,8 @@ def test_text_attack_in_blocks_with_few_candidates_a_word(spark, corpus, partiti
     config = CONFIG.model_copy(update={"max_candidates_per_entity": 2})
     tables = frames(spark, corpus, partitions)
     final = chosen_rewrites(tables["rewrites"], *RELEASE)
-    found = text_attack(tables["chunks"], tables["mentions"], final, config).collect()
+    learned = KnownWords(tables["chunks"], tables["mentions"], config).learned
+    found = text_attack(tables["chunks"], tables["mentions"], final, learned).collect()
     assert guesses_of(found) == text_oracle(corpus, final.collect(), 2)
     owner = {c["chunk_id"]: c["metadata"] for c in corpus.chunks}
     assert all(r["correct"] == (r["answer"] == owner[r["chunk_id"]]) for r in found)
