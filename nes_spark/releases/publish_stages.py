@@ -271,12 +271,14 @@ def identifiers_left(
 
     key = ["chunk_id", "identifier_document_id", "kind", "rule"]
     swapped = assembled.where("partner_id IS NOT NULL").select("chunk_id")
-    before = find_own_leaks(chunks.join(swapped, "chunk_id"), index, identifiers).select(
+    left = index.keep(find_leaks(assembled, index, identifiers))
+    # Parts of names alone may have come with a swap, and few chunks have one.
+    parts = left.where("rule = 'part'").join(swapped, "chunk_id").select("chunk_id").distinct()
+    before = find_own_leaks(chunks.join(parts, "chunk_id", "left_semi"), index, identifiers).select(
         *key, F.col("n").alias("n_before")
     )
     after = (
-        find_leaks(assembled, index, identifiers)
-        .join(before, key, "left")
+        left.join(before, key, "left")
         .join(swapped.withColumn("swapped", F.lit(True)), "chunk_id", "left")
         .na.fill({"n_before": 0, "swapped": False})
     )

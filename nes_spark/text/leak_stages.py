@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -57,15 +57,24 @@ class LeakIndex:
         Squeezed spellings and whose they are, kept on disk; :meth:`drop` when done.
     sieve : Sieve
         Of the spellings.
+    kept : list of DataFrame
+        What searches found and look at twice, on disk too.
     """
 
     known: DataFrame
     keys: DataFrame
     sieve: Sieve
+    kept: list[DataFrame] = field(default_factory=list)
+
+    def keep(self, found: DataFrame) -> DataFrame:
+        """Keep on disk what is used more than once, until :meth:`drop`."""
+        self.kept.append(found.persist(StorageLevel.DISK_ONLY))
+        return found
 
     def drop(self) -> None:
         """Free the disk."""
-        self.keys.unpersist()
+        for frame in (self.keys, *self.kept):
+            frame.unpersist()
 
 
 def index_identifiers(documents: DataFrame, identifiers: IdentifiersConfig) -> LeakIndex:
