@@ -489,3 +489,14 @@ def shuffle_partitions(frame: DataFrame) -> int:
 def spread(rows: DataFrame, *keys: str | Column) -> DataFrame:
     """Spread rows over tasks: a table of few files has few, one with all of a huge document."""
     return rows.repartition(shuffle_partitions(rows), *keys)
+
+
+def collected(frame: DataFrame) -> list[dict[str, Any]]:
+    """Collect a small table, a dict for each row; by Arrow where Spark can (from 4 on).
+
+    A ``Row`` for each and its fields takes two to five times as long.
+    """
+    if not hasattr(frame, "toArrow"):
+        return [row.asDict(recursive=True) for row in frame.collect()]
+    rows: list[dict[str, Any]] = frame.toArrow().to_pylist(maps_as_pydicts="strict")
+    return rows

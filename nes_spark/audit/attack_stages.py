@@ -13,6 +13,7 @@ from nes_spark.audit.unswap_stages import swap_aware_attack
 from nes_spark.config import AuditConfig
 from nes_spark.errors import parameter_error
 from nes_spark.schemas import TABLES
+from nes_spark.session import collected
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -57,20 +58,16 @@ def attack(view: View, config: AuditConfig, table: str) -> DataFrame | Rows:
     return reduce(lambda a, b: a.unionByName(b), frames)
 
 
-def _rows(frame: DataFrame) -> list[dict[str, Any]]:
-    return [row.asDict(recursive=True) for row in frame.collect()]
-
-
 def _targets(view: View) -> list[dict[str, Any]]:
     if "rewrites" not in view.read:
-        view.read["rewrites"] = _rows(view.rewrites.select("draw", "chunk_id", "text", "edits"))
+        view.read["rewrites"] = collected(view.rewrites.select("draw", "chunk_id", "text", "edits"))
     return view.read["rewrites"]
 
 
 def linkage(view: View, config: AuditConfig) -> DataFrame | Rows:
     """Run :func:`nes_spark.audit.stages.linkage_attack`, in memory where the tables are small."""
     if view.small and not view.knowledge:
-        return [*linkage_predictions(_rows(view.cells), _targets(view), config, view.hidden)]
+        return [*linkage_predictions(collected(view.cells), _targets(view), config, view.hidden)]
     return linkage_attack(
         view.cells, view.rewrites, config, view.hidden, view.knowledge.get("cells")
     )
@@ -80,9 +77,9 @@ def text(view: View, config: AuditConfig) -> DataFrame | Rows:
     """Run :func:`nes_spark.audit.text_stages.text_attack`, in memory where the tables are small."""
     if view.small and not view.knowledge:
         spans: dict[str, list[tuple[int, int]]] = {}
-        for row in view.mentions.select("chunk_id", "start", "end").collect():
+        for row in collected(view.mentions.select("chunk_id", "start", "end")):
             spans.setdefault(row["chunk_id"], []).append((row["start"], row["end"]))
-        chunks = _rows(view.chunks.select("chunk_id", "document_id", "metadata", "text"))
+        chunks = collected(view.chunks.select("chunk_id", "document_id", "metadata", "text"))
         return [*text_predictions(chunks, spans, _targets(view), config)]
     other, words = view.knowledge, view.words
     if other:

@@ -525,6 +525,7 @@ def draw_whole(
             terms_as_own_names(context.table("cells"))
         )
     swaps, leftovers = [], []
+    read: dict[str, Any] = {}
     for combination in combinations_of(releases):
         plan, left = None, None
         for one in options_of_whole(releases, config.entities, combination.unit):
@@ -538,6 +539,7 @@ def draw_whole(
                 **tables,
                 means={name: model.means for name, model in context.models().items()},
                 summarise=summaries,
+                read=read,
             )
             context.kept.extend(plans.kept)
             drawn, rest = plans.plan, plans.leftovers

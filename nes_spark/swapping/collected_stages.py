@@ -12,6 +12,7 @@ import numpy as np
 from nes_spark.config import ReleasesConfig, SwappingConfig
 from nes_spark.errors import parameter_error
 from nes_spark.schemas import PLAN, PLAN_LEFTOVERS
+from nes_spark.session import collected
 from nes_spark.swapping.constraints import columns_needed, constraints_of
 from nes_spark.swapping.plan import sample_plan
 from nes_spark.swapping.whole import PlanOptions
@@ -37,6 +38,7 @@ def collected_plans(
     own_names: DataFrame | None = None,
     facts: DataFrame | None = None,
     means: Mapping[str, Any] | None = None,
+    read: dict[str, Any] | None = None,
 ) -> tuple[DataFrame, DataFrame]:
     """Draw the plans of all settings and draws with :func:`nes_spark.swapping.sample_plan`.
 
@@ -50,6 +52,8 @@ def collected_plans(
         As for :func:`nes_spark.swapping.plan_stages.sample_plans`.
     concentrations, covariates, embeddings, own_names, facts, means
         As for ``sample_plans``; read only where a constraint or an option asks for them.
+    read : dict, optional
+        What was collected of these tables, for the next plan of them.
 
     Returns
     -------
@@ -64,19 +68,27 @@ def collected_plans(
     spark = cells.sparkSession
     constraints = constraints_of(releases.constraints)
     asked = columns_needed(constraints)
+    read = {} if read is None else read
+
+    def rows_of(name: str, table: DataFrame, *columns: str) -> list[dict[str, Any]]:
+        if name not in read:
+            read[name] = collected(table.select(*columns))
+        found: list[dict[str, Any]] = read[name]
+        return found
+
     rows = sorted(
-        cells.select("chunk_id", "document_id", "metadata", "entities").collect(),
+        rows_of("cells", cells, "chunk_id", "document_id", "metadata", "entities"),
         key=lambda row: str(row["chunk_id"]),
     )
     ids = [row["chunk_id"] for row in rows]
     documents = [row["document_id"] for row in rows]
     placed: dict[str, dict[str, int]] = defaultdict(dict)
-    for row in assignments.select("setting", "chunk_id", "component").collect():
+    for row in rows_of("assignments", assignments, "setting", "chunk_id", "component"):
         placed[row["setting"]][row["chunk_id"]] = row["component"]
 
     own: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     if own_names is not None:
-        for row in own_names.select("document_id", "category", "entity").collect():
+        for row in rows_of("own_names", own_names, "document_id", "category", "entity"):
             own[row["category"]][row["document_id"]].append(row["entity"])
     more: dict[str, Any] = {}
     if "covariates" in asked:
@@ -84,7 +96,7 @@ def collected_plans(
             raise parameter_error("sample_plans", "covariates", "given", None)
         found = {
             row["document_id"]: row["covariates"]
-            for row in covariates.select("document_id", "covariates").collect()
+            for row in rows_of("covariates", covariates, "document_id", "covariates")
         }
         more["covariates"] = [found[d] for d in documents]
     further = [name for name in asked if name not in _KNOWN]
@@ -94,18 +106,18 @@ def collected_plans(
             given = [] if facts is None else facts.columns
             allowed = f"a table with the columns {missing}"
             raise parameter_error("sample_plans", "facts", allowed, given)
-        told = {row["chunk_id"]: row for row in facts.select("chunk_id", *further).collect()}
+        told = {row["chunk_id"]: row for row in rows_of("facts", facts, "chunk_id", *further)}
         more["facts"] = {name: [told[i][name] for i in ids] for name in further}
     if swapping.cosine_weight is not None or any(c.needs_vectors for c in constraints):
         if embeddings is None:
             raise parameter_error("sample_plans", "embeddings", "given", None)
         vectors = {
             row["chunk_id"]: row["vector"]
-            for row in embeddings.select("chunk_id", "vector").collect()
+            for row in rows_of("embeddings", embeddings, "chunk_id", "vector")
         }
         more["vectors"] = np.array([vectors[i] for i in ids], dtype=np.float32)
 
-    held = [row["entities"] for row in rows]  # asking a row for a column is slow
+    held = [row["entities"] for row in rows]
     names = {c: [of.get(c) or [] for of in held] for c in (*options.swap, *options.others)}
     swaps: list[tuple[Any, ...]] = []
     leftovers: list[tuple[Any, ...]] = []

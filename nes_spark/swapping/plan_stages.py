@@ -100,6 +100,7 @@ def sample_plans(
     facts: DataFrame | None = None,
     means: Mapping[str, Any] | None = None,
     summarise: Callable[[DataFrame], DataFrame] | None = None,
+    read: dict[str, Any] | None = None,
 ) -> Plans:
     """Draw plan ``whole`` for every mixture setting and draw.
 
@@ -124,6 +125,8 @@ def sample_plans(
     summarise : callable, optional
         Takes ``chunk_id`` of chunks that treatment ``summary`` comes to, and returns
         ``chunk_id, summary`` of those that have one; needed for that treatment.
+    read : dict, optional
+        Where several plans are drawn of the same tables: what was collected for the one before.
 
     Returns
     -------
@@ -160,12 +163,15 @@ def sample_plans(
             allowed = "the means of every setting, given with neighbours"
             raise parameter_error(_OWNER, "means", allowed, f"none of {absent[:5]}")
     if "summary" not in order:
-        rows_drawn = assignments.limit(swapping.in_memory_rows + 1).count() * releases.draws
-        if rows_drawn <= swapping.in_memory_rows:
+        if read and "assignments" in read:
+            placed_rows = len(read["assignments"])
+        else:
+            placed_rows = assignments.limit(swapping.in_memory_rows + 1).count()
+        if placed_rows * releases.draws <= swapping.in_memory_rows:
             plan, left = collected_plans(
                 cells, assignments, options, releases, swapping, secret,
                 concentrations=concentrations, covariates=covariates, embeddings=embeddings,
-                own_names=own_names, facts=facts, means=means,
+                own_names=own_names, facts=facts, means=means, read=read,
             )  # fmt: skip
             return Plans(plan, left, ())
     drawing = Drawing(

@@ -311,6 +311,21 @@ def test_every_name_has_its_fate(spark, unit):
         name_fates(plan, leftovers, data["cells"], options, share=1.5)
 
 
+def test_what_was_collected_serves_the_next_plan(spark):
+    """Names and terms are drawn one after the other, of the same tables."""
+    options = PlanOptions(SWAP, OTHERS)
+    releases, swapping = ReleasesConfig(draws=1), SwappingConfig()
+    data = frames(spark, TABLES, 2)
+    read = {}
+    first = sample_plans(
+        data["cells"], data["assignments"], options, releases, swapping, SECRET, read=read
+    )
+    gone = data["cells"].limit(0), data["assignments"].limit(0)
+    again = sample_plans(*gone, options, releases, swapping, SECRET, read=read)
+    rows = sorted(map(str, first.plan.collect()))
+    assert len(rows) > 10 and sorted(map(str, again.plan.collect())) == rows
+
+
 def test_what_is_missing_is_named(spark):
     data = frames(spark, TABLES, 1)
     tables = (data["cells"], data["assignments"])
