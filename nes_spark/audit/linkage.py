@@ -151,31 +151,6 @@ def swap_entities(
 
 
 @dataclass(frozen=True)
-class Known:
-    """What is known of one feature of a target: where else it occurs.
-
-    Attributes
-    ----------
-    feature : str
-        The feature.
-    total : int
-        Known chunks that hold it, ``n_f``.
-    own : bool
-        Whether the target chunk, as it is known, is one of them.
-    labels : numpy.ndarray of int
-        Numbers of the candidates that used it, each once.
-    counts : numpy.ndarray of int
-        Chunks of each of those candidates that hold it, ``n_fc``.
-    """
-
-    feature: str
-    total: int
-    own: bool
-    labels: np.ndarray
-    counts: np.ndarray
-
-
-@dataclass(frozen=True)
 class Evidence:
     """What is known of all features of a target: one entry a feature and candidate that used it.
 
@@ -199,19 +174,6 @@ class Evidence:
     counts: np.ndarray
     totals: np.ndarray
     own: np.ndarray
-
-    @classmethod
-    def of(cls, known: Iterable[Known]) -> Evidence:
-        """Put together what is known of single features."""
-        found = list(known)
-        return cls.packed(
-            [k.feature for k in found],
-            np.array([k.total for k in found], dtype=np.int64),
-            np.array([k.own for k in found], dtype=bool),
-            np.array([len(k.labels) for k in found], dtype=np.int64),
-            np.concatenate([np.zeros(0, dtype=np.int64), *(k.labels for k in found)]),
-            np.concatenate([np.zeros(0, dtype=np.int64), *(k.counts for k in found)]),
-        )
 
     @classmethod
     def packed(
@@ -334,27 +296,11 @@ def _terms(
     return factors[known.feature] * values if len(values) else values
 
 
-def _strongest(known: Evidence, terms: np.ndarray, label: int, top: int = STRONGEST) -> list[str]:
+def _strongest(known: Evidence, terms: np.ndarray, label: int) -> list[str]:
     """Return the features that gave a candidate most, strongest first, ties in order of name."""
     (mine,) = np.nonzero((known.labels == label) & (terms > 0))
     found = [(-round(float(terms[i]), 9), known.features[known.feature[i]]) for i in mine]
-    return [describe(name) for _, name in sorted(found)[:top]]
-
-
-def evidence_for(
-    known: Evidence,
-    label: int,
-    sizes: np.ndarray,
-    own_labels: Sequence[int],
-    leave_out: bool,
-    smoothing: float,
-    pair_weight: float,
-    n: int,
-    top: int = STRONGEST,
-) -> list[str]:
-    """Return the features that gave a candidate most, strongest first, ties in order of name."""
-    terms = _terms(known, sizes, own_labels, leave_out, smoothing, pair_weight, n)
-    return _strongest(known, terms, label, top)
+    return [describe(name) for _, name in sorted(found)[:STRONGEST]]
 
 
 def guess(

@@ -170,7 +170,7 @@ class KnownNames:
     ) -> list[list[str]]:
         """Return what spoke most for one candidate of each text.
 
-        As :func:`nes_spark.audit.linkage.evidence_for` does, text by text.
+        As :func:`nes_spark.audit.linkage.guess` does for the answer, text by text.
 
         Parameters
         ----------

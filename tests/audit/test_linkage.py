@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from nes_spark.audit import linkage
-from nes_spark.audit.linkage import Evidence, Known, features_of, swap_entities
+from nes_spark.audit.linkage import features_of, swap_entities
 from nes_spark.audit.ranking import best_and_rank, hashes_of, stable_hash, tie_keys
+from tests.audit.evidence import Known, evidence_of, strongest
 
 
 def test_features_are_singles_and_pairs():
@@ -53,12 +54,8 @@ def test_swap_entities():
     assert before["Org"] == ["A", "B", "C"]
 
 
-def known(feature, total, own, counts):
-    return Known(feature, total, own, np.array(list(counts)), np.array(list(counts.values())))
-
-
 def alone(*what):
-    return Evidence.of([known(*what)])
+    return evidence_of([Known(*what)])
 
 
 def test_weight_is_the_log_likelihood_ratio():
@@ -92,13 +89,13 @@ def guess(found, truth=0, **more):
     sizes = np.array([10, 10, 10])
     hashes = hashes_of(["a", "b", "c"])
     return linkage.guess(
-        "x#0", Evidence.of(found), sizes, hashes, truth, True, leave_out=True, **more
+        "x#0", evidence_of(found), sizes, hashes, truth, True, leave_out=True, **more
     )
 
 
 def test_guess_follows_the_specific_entity():
-    common = known("common", 20, True, {0: 7, 1: 7, 2: 6})
-    specific = known("Org\x1frare", 3, False, {1: 3})
+    common = Known("common", 20, True, {0: 7, 1: 7, 2: 6})
+    specific = Known("Org\x1frare", 3, False, {1: 3})
     answer, rank, evidence = guess([common, specific])
     assert answer == 1
     assert rank in (2, 3)
@@ -108,32 +105,32 @@ def test_guess_follows_the_specific_entity():
 
 
 def test_pairs_can_be_switched_off():
-    pair = known("Org\x1fp\x1eOrg\x1fq", 3, False, {2: 3})
+    pair = Known("Org\x1fp\x1eOrg\x1fq", 3, False, {2: 3})
     assert guess([pair], pair_weight=0.5)[0] == 2
     assert guess([pair], pair_weight=0.0)[2] == []
 
 
 def test_evidence_names_what_spoke_for_a_candidate():
     found = [
-        known("Org\x1fboth", 9, False, {1: 4, 2: 2}),
-        known("Org\x1fother", 3, False, {2: 3}),
-        known("Org\x1fmine", 1, True, {1: 1}),  # left out, it says nothing
+        Known("Org\x1fboth", 9, False, {1: 4, 2: 2}),
+        Known("Org\x1fother", 3, False, {2: 3}),
+        Known("Org\x1fmine", 1, True, {1: 1}),  # left out, it says nothing
     ]
     shared = (np.array([10, 10, 10]), (1,), True, 0.2, 0.5, 30)
-    assert linkage.evidence_for(Evidence.of(found), 1, *shared) == ["both"]
-    assert linkage.evidence_for(Evidence.of(found), 2, *shared) == ["other", "both"]
-    assert linkage.evidence_for(Evidence.of(found), 0, *shared) == []
+    assert strongest(found, 1, *shared) == ["both"]
+    assert strongest(found, 2, *shared) == ["other", "both"]
+    assert strongest(found, 0, *shared) == []
 
 
 def test_order_of_evidence_does_not_matter():
     rng = np.random.default_rng(0)
     sizes = np.array([10, 10, 10])
     found = [
-        known(f"f{i}", 9, False, dict(enumerate(rng.integers(1, 4, 3).tolist()))) for i in range(40)
+        Known(f"f{i}", 9, False, dict(enumerate(rng.integers(1, 4, 3).tolist()))) for i in range(40)
     ]
-    expected = linkage.scores(Evidence.of(found), sizes, (0,), True, 0.2, 0.5, 30).tolist()
+    expected = linkage.scores(evidence_of(found), sizes, (0,), True, 0.2, 0.5, 30).tolist()
     for _ in range(5):
-        mixed = Evidence.of(found[i] for i in rng.permutation(40))
+        mixed = evidence_of(found[i] for i in rng.permutation(40))
         assert linkage.scores(mixed, sizes, (0,), True, 0.2, 0.5, 30).tolist() == expected
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from nes_spark.audit import linkage, ranking
 from nes_spark.audit.linkage_matrix import KnownNames
+from tests.audit.evidence import Known, evidence_of, strongest
 
 NAMES = [f"N{i}" for i in range(7)]
 CHUNKS = st.lists(st.lists(st.sampled_from(NAMES), max_size=4), min_size=2, max_size=9)
@@ -19,7 +20,7 @@ def features(entities):
 
 
 def one_by_one(owners, chunks, asked, leave_out, most):
-    """Rank every chunk with the kernel that the Spark stage uses."""
+    """By the kernel of the Spark stage: what is guessed, and what speaks for each candidate."""
     labels = sorted(set(owners))
     sizes = np.array([owners.count(label) for label in labels])
     hashes = ranking.hashes_of(labels)
@@ -33,21 +34,11 @@ def one_by_one(owners, chunks, asked, leave_out, most):
                 if f in mine:
                     counts[labels.index(owner)] = counts.get(labels.index(owner), 0) + 1
             if counts and len(counts) <= most:
-                places = np.array(sorted(counts))
-                known.append(
-                    linkage.Known(
-                        f,
-                        sum(counts.values()),
-                        f in held[i],
-                        places,
-                        np.array([counts[p] for p in places]),
-                    )
-                )
+                known.append(Known(f, sum(counts.values()), f in held[i], counts))
         truth = labels.index(owners[i])
-        best, rank, evidence = linkage.guess(
-            f"c{i}", linkage.Evidence.of(known), sizes, hashes, truth, True, leave_out
-        )
-        found.append((best, rank, evidence))
+        guess = linkage.guess(f"c{i}", evidence_of(known), sizes, hashes, truth, True, leave_out)
+        shared = (sizes, (truth,), leave_out, 0.2, 0.5, len(chunks))
+        found.append((guess, [strongest(known, place, *shared) for place in range(len(labels))]))
     return found
 
 
@@ -64,7 +55,10 @@ def test_it_ranks_as_the_kernel_does(chunks, random, leave_out, most):
     evidence = known.evidence(shown, guesses.guess, truth, places)
     expected = one_by_one(owners, chunks, asked, leave_out, most)
     found = zip(guesses.guess.tolist(), guesses.rank.tolist(), evidence, strict=True)
-    assert list(found) == expected
+    assert list(found) == [guess for guess, _ in expected]
+    for label in range(len(known.candidates)):
+        spoke = known.evidence(shown, np.full(len(chunks), label), truth, places)
+        assert spoke == [by_label[label] for _, by_label in expected]
 
 
 def test_of_much_evidence_the_strongest_is_told():

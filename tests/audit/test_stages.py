@@ -28,7 +28,6 @@ from nes_spark.audit.stages import (
 from nes_spark.audit.statistics import coupled_drop
 from nes_spark.audit.text_stages import KnownWords, text_attack
 from nes_spark.audit.unswap import score_suspects, turn_of
-from nes_spark.audit.unswap_memory import Chunk, Released
 from nes_spark.audit.unswap_stages import swap_aware_attack
 from nes_spark.config import AuditConfig, ConstraintsConfig
 from nes_spark.errors import InputError
@@ -36,6 +35,8 @@ from nes_spark.releases.publish_stages import chosen_rewrites
 from nes_spark.schemas import ATTACKS, PARTNER_GUESSES, PREDICTIONS, REWRITES
 from nes_spark.swapping.constraints import constraints_of
 from tests.audit.corpus import RELEASE, frames, freed, make
+from tests.audit.evidence import Known, evidence_of
+from tests.audit.unswap_memory import Chunk, Released
 from tests.conftest import setting_of
 
 CONFIG = AuditConfig()
@@ -69,18 +70,10 @@ def oracle(corpus, leave_out, config=CONFIG, hidden=()):
         for f in seen:
             holders = Counter(owner[c] for c in known if f in features[c])
             if holders and len(users[f]) <= config.max_candidates_per_entity:
-                names = sorted(holders)
-                found.append(
-                    linkage.Known(
-                        f,
-                        sum(holders.values()),
-                        False,
-                        np.array([labels.index(n) for n in names]),
-                        np.array([holders[n] for n in names]),
-                    )
-                )
+                counts = {labels.index(n): holders[n] for n in holders}
+                found.append(Known(f, sum(holders.values()), False, counts))
         best, rank, _ = linkage.guess(
-            chunk, linkage.Evidence.of(found), np.array([sizes[label] for label in labels]), hashes,
+            chunk, evidence_of(found), np.array([sizes[label] for label in labels]), hashes,
             labels.index(owner[chunk]), False, False, config.smoothing, config.pair_weight,
         )  # fmt: skip
         return labels[best], rank

@@ -1,8 +1,8 @@
 """The adversary who knows about swapping, in memory: the guesses of the Spark stage.
 
 See :mod:`nes_spark.audit.unswap` for what it does. Here the chunks of a release become its
-:class:`~nes_spark.audit.unswap.Suspect` in one process, for notebooks, tests and benchmarks that
-draw many releases of one corpus.
+:class:`~nes_spark.audit.unswap.Suspect` in one process, for tests and benchmarks that draw many
+releases of one corpus.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 
 from nes_spark.audit import linkage, unswap
 from nes_spark.errors import parameter_error
+from tests.audit.evidence import Known, evidence_of
 
 Names = Mapping[str, Sequence[str]]
 
@@ -95,13 +96,7 @@ class Released:
             self._inside.append(inside)
             self._outside.append(outside)
         self._known = {
-            name: linkage.Known(
-                name,
-                total[name],
-                True,
-                np.array(sorted(counts), dtype=np.int64),
-                np.array([counts[k] for k in sorted(counts)], dtype=np.int64),
-            )
+            name: Known(name, total[name], True, counts)
             for name, counts in known.items()
             if len(counts) <= most
         }
@@ -120,7 +115,7 @@ class Released:
                 continue
             names = [f for mine in self._inside[k].values() for f in mine]
             values = linkage.scores(
-                linkage.Evidence.of(self._known[f] for f in names if f in self._known),
+                evidence_of(self._known[f] for f in names if f in self._known),
                 self._sizes,
                 self._labels[k],
                 leave_out=True,
