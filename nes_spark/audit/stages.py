@@ -532,25 +532,17 @@ def summarize_audit(
 ) -> list[AdversaryResult]:
     """Sum up the predictions of every adversary, on the driver.
 
+    What it gives and raises is that of
+    :func:`nes_spark.audit.summary.summarize_predictions`, which it calls.
+
     Parameters
     ----------
     predictions : pyspark.sql.DataFrame
-        Table PREDICTIONS, both sides of every chunk; a sample where the corpus is large.
+        Table PREDICTIONS; a sample where the corpus is large.
     config : AuditConfig
         ``min_chunks``, ``bootstrap``, ``confidence``.
     rewrites : pyspark.sql.DataFrame, optional
-        ``draw, chunk_id, partner_id``: the swaps, which couple documents. Without them the
-        documents are taken to be independent, and resampled.
-
-    Returns
-    -------
-    list of AdversaryResult
-        By name of adversary. Empty when nothing was swapped.
-
-    Raises
-    ------
-    InputError
-        When a chunk has a prediction on one side only.
+        ``draw, chunk_id, partner_id``: the swaps, which couple documents.
     """
     from pyspark.sql import functions as F
 
