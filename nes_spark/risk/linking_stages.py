@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from nes_spark.entities.combination import Combination
@@ -35,7 +36,7 @@ def linking_effect(
     Parameters
     ----------
     raw : DataFrame
-        Table ``RECOGNISED`` of these chunks; it is read once for each variant.
+        Table ``RECOGNISED`` of these chunks; it is read once, and kept on disk meanwhile.
     chunks : DataFrame
         Table ``CHUNKS``.
     config : EntitiesConfig
@@ -52,15 +53,28 @@ def linking_effect(
         alone in their cell of z_J (recoding applied as configured). Small: one row a combination,
         in the given order.
     """
+    from pyspark import StorageLevel
+    from pyspark.sql import functions as F
+
     spark = chunks.sparkSession
     n = chunks.count()
     names = [Combination(combination).name for combination in combinations]
-    counts: dict[str, dict[str, int]] = {}
-    for variant, (linking, consistency) in _VARIANTS.items():
-        chosen = config.model_copy(update={"linking": linking, "corpus_consistency": consistency})
-        cells = build_cells(chunks, settle_mentions(raw, chosen), chosen)
-        found = sample_uniques(cells, combinations, empty_cell).groupBy("combination").count()
-        counts[variant] = {row["combination"]: row["count"] for row in found.collect()}
-    rows = [(name, n, *(counts[variant].get(name, 0) for variant in _VARIANTS)) for name in names]
+    held = raw.persist(StorageLevel.DISK_ONLY)
+    try:
+        variants = []
+        for variant, (linking, consistency) in _VARIANTS.items():
+            chosen = config.model_copy(
+                update={"linking": linking, "corpus_consistency": consistency}
+            )
+            cells = build_cells(chunks, settle_mentions(held, chosen), chosen)
+            uniques = sample_uniques(cells, combinations, empty_cell)
+            variants.append(uniques.select(F.lit(variant).alias("variant"), "combination"))
+        # in one job: what variants have in common is made once
+        together = reduce(lambda a, b: a.unionByName(b), variants)
+        found = together.groupBy("variant", "combination").count().collect()
+        counts = {(row["variant"], row["combination"]): row["count"] for row in found}
+    finally:
+        held.unpersist()
+    rows = [(name, n, *(counts.get((v, name), 0) for v in _VARIANTS)) for name in names]
     columns = ", ".join(f"`s1_{variant}` bigint" for variant in _VARIANTS)
     return spark.createDataFrame(rows, f"`combination` string, `n` bigint, {columns}")
