@@ -161,6 +161,23 @@ def test_intervals_allow_for_the_documents_that_swaps_couple(spark, corpus, link
     assert coupled.drop == coupled_drop(*zip(*rows, strict=True))
 
 
+def test_partners_of_the_chunks_asked_about_alone_are_collected(spark, linked, monkeypatch):
+    one = min(r["chunk_id"] for r in linked[1] if r["draw"] == 1)
+    about = [r for r in linked[1] if (r["draw"], r["chunk_id"]) == (1, one)]
+    collected, summarize = [], audit_stages.summarize_predictions
+
+    def look(predictions, partners, *more):
+        collected.extend(partners.itertuples(index=False, name=None))
+        return summarize(predictions, partners, *more)
+
+    monkeypatch.setattr(audit_stages, "summarize_predictions", look)
+    final = spark.createDataFrame(linked[0], REWRITES.ddl)
+    assert summarize_audit(spark.createDataFrame(about, PREDICTIONS.ddl), CONFIG, final)
+    (partner,) = (r["partner_id"] for r in linked[0] if (r["draw"], r["chunk_id"]) == (1, one))
+    assert collected == [(1, one, partner.split("#")[0])]
+    assert len(linked[0]) > 1
+
+
 def test_swapping_hides_the_document_from_the_linkage_adversary(spark, linked):
     predictions = spark.createDataFrame(linked[1], PREDICTIONS.ddl)
     results = {r.model: r for r in summarize_audit(predictions, CONFIG)}
