@@ -3,15 +3,19 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 
 from nes_spark.audit.answer_store import settings_digest
 from nes_spark.config import build_config
 from nes_spark.entities.combination import Combination
+from nes_spark.logs import Progress
 from nes_spark.releases.publishing import Gate
-from nes_spark.run import gates
+from nes_spark.run import gates, release
 from nes_spark.run.findings import Audit
 from nes_spark.run.gates import Evidence, check_gates
+from nes_spark.schemas import COVERAGE
+from nes_spark.text import searched_stages
 from tests.releases.test_choice import CHOICE
 
 LEAK = {"kind": "company", "rule": "name", "n": 2}
@@ -75,6 +79,34 @@ def test_a_good_release_passes_all():
 )
 def test_each_refuses(name, changes):
     assert not passed(evidence(**changes))[name]
+
+
+@pytest.mark.parametrize(("reason", "refused"), [("no_plan", ["account of names"]), ("late", [])])
+def test_a_release_that_does_not_account_for_every_name_is_refused(monkeypatch, reason, refused):
+    good = evidence()
+    for module, name, found in (
+        (release, "foreign_documents", 0),
+        (release, "_leaks", good.leaks),
+        (release, "_given_away", good.given_away),
+        (searched_stages, "searched_kinds", good.searched),
+        (searched_stages, "secrets_accepted", 0),
+    ):
+        monkeypatch.setattr(module, name, lambda *_, found=found: found)
+    fits = pd.DataFrame([FIT | {"combination": CHOICE.combination.name}])
+    store = SimpleNamespace(read_pandas=lambda name: fits)
+    context = SimpleNamespace(config=good.config, table=lambda name: None, store=store)
+    publication = release.Publication(context, Progress(1), "", "", False)
+    publication.choice, publication.models = CHOICE, {CHOICE.setting: GOOD}
+    publication.figures, publication.audit = {"documents": good.documents}, good.audit
+    publication.assembled = publication.measured = None
+    publication.language_models = []
+    rows = [("Person", "exchanged", "", 7, 5), ("Person", "kept", reason, 2, 1)]
+    publication.coverage = pd.DataFrame(rows, columns=COVERAGE.names)
+    release.check_release(publication)
+    assert publication.passed is not bool(refused)
+    open_gates = [gate for gate in publication.gates if not gate.passed]
+    assert [gate.name for gate in open_gates] == refused
+    assert all("2 names" in gate.detail and not gate.waits for gate in open_gates)
 
 
 @pytest.mark.parametrize(("unit", "field"), [("documents", "named"), ("chunks", "chunks_named")])
