@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from nes_spark.entities.distinctive import GEOGRAPHY, INSTITUTIONS
 from nes_spark.entities.lists import read_lists
-from nes_spark.entities.wordforms import is_word, kinds_of
+from nes_spark.entities.wordforms import ROMAN, is_word, kinds_of
 from nes_spark.entities.wordvectors import WordVectors
 from nes_spark.text.vocabulary import DESCRIPTORS
 
@@ -75,7 +75,6 @@ _ABBREVIATED = frozenset(["St", "Ste", "Mt", "Ft"])
 _NO_NOUNS = frozenset(["participle", "third", "adverb"])
 #: So many letters a general word in capitals has at least, for it to be taken for no abbreviation.
 _LEAST_SHOUTED = 5
-_ROMAN = re.compile(r"[IVX]+")
 #: A word in capitals so close before one of these names a trial ("the Phase III DISCOVER trial").
 _TRIALS, _NEAR_TRIAL = frozenset(["trial", "trials", "study", "studies", "registry"]), 4
 
@@ -191,7 +190,7 @@ class Words:
             run = range(i, j)
             # abbreviations stand side by side too ("US GAAP EPS"); a heading has a longer word, and
             # a number before a word makes none of it ("Phase III DISCOVER")
-            if sum(upper[k] and not _ROMAN.fullmatch(self.words[k]) for k in run) > 1 and any(
+            if sum(upper[k] and not ROMAN.fullmatch(self.words[k]) for k in run) > 1 and any(
                 len(self.words[k]) >= _LEAST_SHOUTED for k in run
             ):
                 for k in run:

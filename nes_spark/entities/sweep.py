@@ -28,7 +28,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +44,7 @@ from nes_spark.entities.lists import GENERAL, bundled_lexicon, read_lists
 from nes_spark.entities.mentions import NAME, Mention, placeholder_spans
 from nes_spark.entities.names import PERSON_TITLES, US_UNIT, WORDS, Words, is_heading_word
 from nes_spark.entities.terms import HOURS, is_people
+from nes_spark.entities.wordforms import dictionary
 from nes_spark.text.vocabulary import (
     ACRONYMS,
     DESCRIPTORS,
@@ -74,7 +74,8 @@ _NO_NAMES = frozenset(["Date"])
 
 _MARKS = re.compile(r"<[^<>\s]{1,40}>")
 _ADDRESS = re.compile(r"\S+@\S+|(?:https?://|www\.)\S+", re.IGNORECASE)
-#: A full stop without the space that should follow it ("sheet.As").
+#: A full stop without the space that should follow it, where :class:`Words` parts no words too:
+#: behind two letters, before a single one, and in what may be an address ("it.As", "sheet.A").
 _RUN_TOGETHER = re.compile(r"(?<=[a-z])\.(?=[A-Z])")
 _CONTRACTION = re.compile(r"(?<=\w)'(?:ll|ve|d|re|m|s|t|em)$", re.IGNORECASE)
 _ROMAN = re.compile(r"(?=[IVX])X{0,2}(?:IX|IV|V?I{0,3})[AaBbCc]?")
@@ -127,14 +128,13 @@ class Candidate:
 class GeneralEnglish:
     """What is no name: words, abbreviations, units of general use.
 
-    Loading reads the dictionary (some two seconds); use :func:`general_english`.
+    Loading has spylls read the dictionary (half a second); use :func:`general_english`.
     """
 
     def __init__(self) -> None:
         from spylls import hunspell
 
-        path = Path(hunspell.__file__).parent / "data" / "en" / "en_US"
-        self._lookup = hunspell.Dictionary.from_files(str(path)).lookup
+        self._lookup = hunspell.Dictionary.from_files(str(dictionary())).lookup
         words = read_lists(WORDS)
         lexicon = bundled_lexicon()
         jargon = lexicon["jargon"]

@@ -44,6 +44,7 @@ from nes_spark.entities.distinctive import DEMONYMS, FUNCTION_WORDS
 from nes_spark.entities.lists import EVERYDAY, GENERAL, read_lists
 from nes_spark.entities.mentions import Mention, placeholder_spans
 from nes_spark.entities.wordforms import (
+    ROMAN,
     Kind,
     Use,
     Words,
@@ -197,8 +198,6 @@ _DESCRIBING = 0.2
 _SURELY = 0.75
 #: What words in capitals are that are no letters.
 _NO_LETTERS: frozenset[Kind] = frozenset({"adjective", "verb"})
-#: Roman numerals, which number things.
-_NUMERAL = re.compile(r"[IVX]+")
 #: What marks the entity of a term that stands before a noun as adjectives do, and that of a noun
 #: that needs no article.
 _BEFORE_NOUN, _UNCOUNTABLE = "/adjective", "/mass"
@@ -516,7 +515,7 @@ def _ability(word: str, usage: Usage, plural: Usage) -> Ability:
         kinds = kinds_of(word.lower())
         # TRUE is no noun; of what the dictionary does not have, letters are one
         plain = bool(kinds & {"noun", "plural"}) and kinds & _NO_LETTERS != _NO_LETTERS
-        able = plain and not _NUMERAL.fullmatch(word)
+        able = plain and not ROMAN.fullmatch(word)
         return Ability(able, False, unit=_is_unit(usage))
     if _COMPARING.fullmatch(word):
         return NO_TERM  # "on a same-station basis", "a basis-point benefit"

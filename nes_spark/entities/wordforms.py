@@ -153,16 +153,27 @@ _YEAR = re.compile("(?:19|20)[0-9]{2}")
 _FILLERS = word_set("uh um er ah eh mm hmm uhm")
 
 _TOKEN = re.compile(r"[\w'’&$€£%-]+|[^\s\w]")
+#: What of words in capitals may be a Roman numeral, which numbers things.
+ROMAN = re.compile(r"[IVX]+")
+
+
+def dictionary() -> Path:
+    """Return where the English dictionary is, without the endings of its two files."""
+    from spylls import hunspell
+
+    return Path(hunspell.__file__).parent / "data" / "en" / "en_US"
 
 
 @lru_cache(maxsize=1)
 def _dictionary() -> tuple[
     dict[str, str], list[tuple[str, str]], list[tuple[str, str, str, re.Pattern[str]]]
 ]:
-    """Return word -> flags; prefixes: flag, what comes; endings: flag, what goes, comes, where."""
-    from spylls import hunspell
+    """Return word -> flags; prefixes: flag, what comes; endings: flag, what goes, comes, where.
 
-    path = Path(hunspell.__file__).parent / "data" / "en" / "en_US"
+    Read here and not by spylls, whose own form of it takes ten times as long: who needs no more
+    than :func:`kinds_of` does not wait for it.
+    """
+    path = dictionary()
     words: dict[str, str] = {}
     for line in path.with_suffix(".dic").read_text(encoding="utf-8").splitlines()[1:]:
         word, _, flags = line.partition("/")

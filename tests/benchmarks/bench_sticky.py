@@ -12,13 +12,12 @@ import random
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from nes_spark.config import EntitiesConfig, ReleasesConfig, SwappingConfig
-from nes_spark.entities.wordforms import kinds_of
+from nes_spark.entities.wordforms import dictionary, kinds_of
 from nes_spark.swapping import Fate, sample_swaps
 from nes_spark.swapping.whole import options_of_whole, sample_whole
 
@@ -49,9 +48,7 @@ def world(ids: list[str]) -> dict[str, Any]:
 @lru_cache(maxsize=1)
 def words() -> list[str]:
     """Words that are nouns and nothing else, and may be terms."""
-    from spylls import hunspell
-
-    path = Path(hunspell.__file__).parent / "data" / "en" / "en_US.dic"
+    path = dictionary().with_suffix(".dic")
     listed = {line.split("/")[0] for line in path.read_text(encoding="utf-8").splitlines()}
     found = sorted(w for w in listed if w.isalpha() and w.islower() and kinds_of(w) == {"noun"})
     return random.Random(0).sample(found, 1500)
