@@ -22,7 +22,7 @@ from nes_spark.entities.recognizers import GIVEN
 from nes_spark.releases.choice import Choice
 from nes_spark.run.context import finished
 from nes_spark.run.measuring import fits_in_memory
-from nes_spark.run.pipeline import sampling_tables
+from nes_spark.run.pipeline import FEW_WORDS, sampling_tables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -278,6 +278,29 @@ def _comparable(context: Context, choice: Choice) -> tuple[DataFrame, tuple[Cons
     return found.select("chunk_id", "component", "stratum", "numbers", "vector"), constraints
 
 
+def _linking(context: Context) -> pd.DataFrame:
+    """Return the share of sample uniques without and with linking and consistency."""
+    from nes_spark.releases import combinations_of
+    from nes_spark.risk.linking import VARIANTS, linking_table
+    from nes_spark.risk.linking_stages import linking_effect
+
+    config, combinations = context.config, combinations_of(context.config.releases)
+    if context.words() <= FEW_WORDS:
+        n = finished(context.store, "chunks").rows
+        recognised = context.store.read_pandas("recognised")
+        found = linking_table(recognised, n, config.entities, combinations, config.risk.empty_cell)
+    else:
+        found = linking_effect(
+            context.table("recognised"),
+            context.table("chunks"),
+            config.entities,
+            combinations,
+            config.risk.empty_cell,
+        ).toPandas()
+    shares = {name: found[f"s1_{name}"] / found["n"] for name in VARIANTS}
+    return found[["combination"]].assign(**shares)
+
+
 def _reference(context: Context) -> dict[str, DataFrame]:
     from nes_spark.audit.stages import read_reference
 
@@ -317,7 +340,6 @@ def examine(
     from pyspark.sql import functions as F
 
     from nes_spark.releases import combinations_of
-    from nes_spark.risk.linking_stages import linking_effect
     from nes_spark.risk.stages import recoding_effect
     from nes_spark.swapping.agreement_stages import recognition_agreement
     from nes_spark.utility.stages import category_variation, task_agreement, task_predictions
@@ -364,27 +386,13 @@ def examine(
         ).toPandas()
         recoding = found.sort_values("combination", key=lambda s: s.map(place))
         recoding = recoding.reset_index(drop=True)
-    linking = None
-    if config.report.linking:
-        found = linking_effect(
-            context.table("recognised"),
-            context.table("chunks"),
-            config.entities,
-            combinations_of(config.releases),
-            empty_cell=config.risk.empty_cell,
-        ).toPandas()
-        shares = {
-            name: found[f"s1_{name}"] / found["n"]
-            for name in ("neither", "linking", "consistency", "both")
-        }
-        linking = found[["combination"]].assign(**shares)
     return Findings(
         audit=audit,
         agreement=agreement,
         variation=variation,
         tasks=tasks,
         recoding=recoding,
-        linking=linking,
+        linking=_linking(context) if config.report.linking else None,
         options=_options(context, choice) if swapped and config.report.options else None,
         attacks=_attacks(context, choice, candidates, key) if config.audit.frontier else None,
     )

@@ -1,8 +1,10 @@
+import pandas as pd
 import pytest
 
 from nes_spark.config import EntitiesConfig
 from nes_spark.entities import load_recognizer
 from nes_spark.entities.stages import build_cells, find_mentions, recognize
+from nes_spark.risk.linking import linking_table
 from nes_spark.risk.linking_stages import linking_effect
 from nes_spark.schemas import CELLS, MENTIONS
 
@@ -136,6 +138,10 @@ def test_effect_of_linking_and_consistency_on_sample_uniques(chunks, mentions):
     pairs = [("Organization", "Person"), ("Organization", "Location"), ("Event", "Product")]
     raw = find_mentions(texts, config()).cache()
     found = linking_effect(raw, texts, config(), pairs).collect()
+    for empty_cell in ("exclude", "include"):
+        expected = linking_table(raw.toPandas(), 5, config(), pairs, empty_cell)
+        counted = linking_effect(raw, texts, config(), pairs, empty_cell).toPandas()
+        pd.testing.assert_frame_equal(counted, expected)
     assert [row.combination for row in found] == ["+".join(pair) for pair in pairs]
     # by hand: five chunks; without linking the two that name Ann Smith and Constellium differ
     # ("Ann Smith", "Smith"; "Constellium SE", "Constellium"), with it they share a cell
