@@ -247,11 +247,15 @@ def risk_utility(space: pd.DataFrame, choice: Choice, line: tuple[float, float] 
             nothing[x], nothing[y], marker="o", markersize=8, color=PAPER, markeredgecolor=INK,
             linestyle="none", label="no swaps", zorder=4, clip_on=False,
         )  # fmt: skip
-        axes.plot(
-            [getattr(choice, x)], [getattr(choice, y)], marker="*", markersize=19, color=INK,
-            markeredgecolor=PAPER, markeredgewidth=1.2, linestyle="none", label="chosen", zorder=6,
-        )  # fmt: skip
-        if line is not None:
+        # A candidate can be chosen by hand although it has no figure on an axis.
+        placed = getattr(choice, x) is not None and getattr(choice, y) is not None
+        if placed:
+            axes.plot(
+                [getattr(choice, x)], [getattr(choice, y)], marker="*", markersize=19, color=INK,
+                markeredgecolor=PAPER, markeredgewidth=1.2, linestyle="none", label="chosen",
+                zorder=6,
+            )  # fmt: skip
+        if line is not None and placed:
             x0, x1 = axes.get_xlim()
             y0, y1 = axes.get_ylim()
             # The indifference line through the chosen release: parallel to the rule's line.
@@ -266,11 +270,14 @@ def risk_utility(space: pd.DataFrame, choice: Choice, line: tuple[float, float] 
         axes.set_ylabel(f"{AXES[y][0]} (less is better)")
         _legend(figure, axes, narrow)
 
+    def told(axis: str) -> str:
+        value = getattr(choice, axis)
+        return f"{AXES[axis][0]} {'not known' if value is None else AXES[axis][1].format(value)}"
+
     return _draw(
         "risk-utility",
         f"Risk against utility of {len(space)} candidate releases; of the chosen one: "
-        f"{AXES[y][0]} {AXES[y][1].format(getattr(choice, y))}, "
-        f"{AXES[x][0]} {AXES[x][1].format(getattr(choice, x))}",
+        f"{told(y)}, {told(x)}",
         paint,
         {"wide": 5.6, "narrow": 6.6},
     )

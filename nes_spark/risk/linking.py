@@ -1,7 +1,7 @@
 """What linking names and corpus consistency do to the sample uniques, in memory.
 
-:mod:`nes_spark.risk.linking_stages` counts the same on Spark; on a small corpus a query takes longer
-than counting.
+:mod:`nes_spark.risk.linking_stages` counts the same on Spark, where of a small corpus a query takes
+longer than counting.
 """
 
 from __future__ import annotations

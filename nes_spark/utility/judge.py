@@ -337,15 +337,19 @@ def _at(
                 value = cosine[combination, h.draw, h.chunk_id, last[-1]]
                 part.append((h, value, stands_for[h]))
     known = add(part, n_swapped)
-    rest = []
+    rest, all_ = [], []
     for h in replaced:
         still = 1.0
         for d in draws if combination else ():
             swapped = reach.first.get((combination, d), {}).get(h.chunk_id, k + 1) <= k
             still -= swapped / len(draws)
+        value = cosine["", h.draw, h.chunk_id, REPLACED]
+        all_.append((h, value, stands_for[h]))
         if still > 1e-9:
-            rest.append((h, cosine["", h.draw, h.chunk_id, REPLACED], stands_for[h] * still))
-    known = add(rest, reach.n_replaced - n_both) and known
+            rest.append((h, value, stands_for[h] * still))
+    # Where nearly all are exchanged none of those that are not may have been sampled: all that were
+    # tell what replacing costs.
+    known = add(rest or all_, reach.n_replaced - n_both) and known
     n = n_swapped + reach.n_replaced - n_both
     mean, error = clustered_mean(values, clusters, each)
     if n < 1e-9:

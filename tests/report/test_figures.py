@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -42,6 +43,16 @@ def test_every_candidate_has_a_mark(drawing):
     data = report_data()
     marks = len(re.findall("<use ", figures.risk_utility(data.space, data.choice, None).wide))
     assert marks >= len(data.space)
+
+
+def test_a_chosen_candidate_without_a_figure_is_told_and_has_no_star():
+    data = report_data()
+    choice = replace(data.choice, utility="fidelity", fidelity=None)
+    space = data.space.assign(fidelity=0.9)
+    known = figures.risk_utility(space, replace(choice, fidelity=0.9), (1.0, 0.0))
+    found = figures.risk_utility(space, choice, (1.0, 0.0))
+    assert "not known" in found.alt and "not known" not in known.alt
+    assert ">chosen<" in known.wide and ">chosen<" not in found.wide
 
 
 def test_bars_write_their_values():

@@ -207,6 +207,36 @@ def test_what_is_replaced_everywhere_counts_in_the_release_without_swaps_too():
     assert all_["changed"] == len({*held, *first})
 
 
+def test_where_no_sampled_chunk_is_only_replaced_all_sampled_tell_what_that_costs():
+    """Else the last candidate of a small corpus, which exchanges nearly all, has no figure."""
+    histories, before, reach, longest = sequence()
+    changed = sorted(h.chunk_id for h in histories)
+    spared = "only replaced"
+    before = {**before, spared: before[changed[0]].replace(" ", " again ", 1)}
+    first = {h.chunk_id: h.steps[0][0] for h in histories}
+    held = [*changed[:9], spared]
+    everywhere = [
+        History("", 0, 0, c, "d1", rank, len(held), ((0, before[c] + " [Event]"),))
+        for rank, c in enumerate(held, 1)
+    ]
+    both = {}
+    for c in held[:-1]:
+        both[first[c]] = both.get(first[c], 0) + 1
+    reach = replace(reach, n_replaced=len(held), both={("A+B", 0): both}, first={("A+B", 0): first})
+    candidates = {"A+B": [longest]}
+    whole = judge_candidates(
+        [*everywhere, *histories], before, reach, candidates, bag, 10_000, KEY
+    ).fidelity[-1]
+    # the one chunk that is only replaced is none of those that were read
+    rest = judge_candidates(
+        [*everywhere[:-1], *histories], before, reach, candidates, bag, 10_000, KEY
+    ).fidelity[-1]
+    assert rest["changed"] == whole["changed"] == len(changed) + 1
+    # one of some forty with another chunk's figure
+    assert rest["fidelity"] == pytest.approx(whole["fidelity"], abs=0.01)
+    assert rest["fidelity"] != whole["fidelity"]
+
+
 def test_a_candidate_of_which_nothing_was_read_has_no_figure():
     histories, before, reach, _ = sequence()
     late = [h for h in histories if h.steps[0][0] > 5]
