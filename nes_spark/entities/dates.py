@@ -12,7 +12,8 @@ import re
 
 _MONTH = (
     r"(?:January|February|March|April|May|June|July|August|September|October|November|December|"
-    r"Jan\.?|Feb\.?|Mar\.|Apr\.?|Jun\.?|Jul\.?|Aug\.?|Sept?\.?|Oct\.?|Nov\.?|Dec\.?)(?![\w-]*-San)"
+    r"Jan\.?|Feb\.?|Mar(?:\.|(?= [0-3]?\d\b))|Apr\.?|Jun\.?|Jul\.?|Aug\.?|Sept?\.?|Oct\.?|"
+    r"Nov\.?|Dec\.?)(?![\w-]*-San)"
 )
 _SURE_MONTH = _MONTH.replace("|March|", "|").replace("|May|", "|")
 _DAY = r"(?:the )?(?:[0-3]?\d(?:st|nd|rd|th)?)"
@@ -136,12 +137,21 @@ _PATTERNS = [
     r"(?<![\w$€£.,:/-])(?:19|20)\d\d(?:-[01]\d-|/[01]\d/)[0-3]\d",
     r"(?<![\w$€£.,:/-])(?:19|20)\d\dQ[1-4]",
     rf"(?<![\w$€£.,:/-]){_DAY_NUMBER}-(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)-"
-    r"(?:19|20)\d\d",
+    r"(?:(?:19|20)\d\d|\d\d(?![\w%-]))",
     # "31/12/2020", "12/31/2020", "31.12.2020"
     *(
         rf"(?<![\w$€£.,:/-])(?:{_MONTH_NUMBER}{s}{_DAY_NUMBER}|{_DAY_NUMBER}{s}{_MONTH_NUMBER}){s}"
         r"(?:19|20)\d\d(?![\w%/-]|[.,:]\d)"
         for s in ("/", r"\.", "-")
+    ),
+    # "6/29/20", "31.12.20": with points and hyphens in six digits alone, as versions have fewer
+    rf"(?<![\w$€£.,:/-])(?:{_MONTH_NUMBER}/{_DAY_NUMBER}|{_DAY_NUMBER}/{_MONTH_NUMBER})/"
+    r"\d\d(?![\w%/-]|[.,:]\d)",
+    *(
+        rf"(?<![\w$€£.,:/-])(?=\d\d{s}\d\d{s})"
+        rf"(?:{_MONTH_NUMBER}{s}{_DAY_NUMBER}|{_DAY_NUMBER}{s}{_MONTH_NUMBER}){s}"
+        r"\d\d(?![\w%/-]|[.,:]\d)"
+        for s in (r"\.", "-")
     ),
     rf"{_MONTHS}[- ]months? (?:period|results|(?:just )?ended)(?:{_TAIL})*",
     rf"(?<=\bthe ){_MONTHS} months(?! (?:ago|of)\b)",
@@ -193,9 +203,11 @@ _CALLED = re.compile(
 _WEEKDAY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)day$", re.IGNORECASE)
 
 
-#: "30-" of "30-31 March", "first and" of "first and second quarters", "thirty-first of".
+#: "30-" of "30-31 March", "4 to" of "4 to 6 May", "first and" of "first and second quarters",
+#: "thirty-first of".
 _BELONGS_BEFORE = re.compile(
-    rf"(?<![\w.,/–-])(?:(?P<day>{_DAY_NUMBER}(?:st|nd|rd|th)?) ?[-–] ?"
+    rf"(?<![\w.,/–-])(?:(?P<day>{_DAY_NUMBER}(?:st|nd|rd|th)?)"
+    r"(?: ?[-–] ?| (?:to|and|or|through|until) (?:the )?)"
     r"|(?P<nth>(?:first|second|third)"
     r"(?:,? (?:and|or|to|through) |, (?:second|third),? (?:and|or) ))"
     r"|(?:(?:twenty|thirty)[- ])?(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|"

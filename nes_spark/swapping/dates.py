@@ -170,6 +170,10 @@ def reference_of(period: str | None) -> date | None:
 _MONTH = rf"(?:{'|'.join(_MONTHS)}|Sept|{'|'.join(_SHORT)})(?![^\W_])"
 _DAY = r"(?:3[01]|[12]\d|0?[1-9])"
 _YEAR = r"(?:19|20)\d\d"
+#: Of a day or a month, also "'22".
+_ITS_YEAR = rf"(?:{_YEAR}|['’]\d\d)"
+#: Years of two digits from here on are of the last century.
+_LAST_CENTURY = 70
 _NTH = "|".join((*_ORDINALS, *_NUMERALS))
 _CARDINAL = "|".join(_CARDINALS)
 #: What may stand between a quarter, or a half, and its year.
@@ -181,12 +185,14 @@ _LINK = (
 _PIECE = re.compile(
     rf"(?P<iso>(?<!\d)(?P<isoy>{_YEAR})(?P<isos>[-/])(?P<isom>[01]\d)(?P=isos)(?P<isod>[0-3]\d)(?!\d))"
     rf"|(?P<num>(?<![\d./-])(?P<num_a>\d\d?)(?P<num_s>[./-])(?P<num_b>\d\d?)(?P=num_s)"
-    rf"(?P<num_y>{_YEAR})(?!\d))"
+    rf"(?P<num_y>{_YEAR}|\d\d)(?!\d))"
     rf"|(?P<md>(?P<md_m>{_MONTH})(?P<md_dot>\.?)(?P<md_a> (?:the )?)(?P<md_d>{_DAY})"
-    rf"(?P<md_th>st|nd|rd|th)?(?!\d)(?:(?P<md_b>,? (?:of )?)(?P<md_y>{_YEAR})(?!\d))?)"
-    rf"|(?P<dm>(?<![\d.])(?P<dm_d>{_DAY})(?P<dm_th>st|nd|rd|th)?(?P<dm_a> (?:day )?(?:of )?)"
-    rf"(?P<dm_m>{_MONTH})(?P<dm_dot>\.?)(?:(?P<dm_b>,? (?:of )?)(?P<dm_y>{_YEAR})(?!\d))?)"
-    rf"|(?P<my>(?P<my_m>{_MONTH})(?P<my_a>\.?,? (?:of )?)(?P<my_y>{_YEAR})(?!\d))"
+    rf"(?P<md_th>st|nd|rd|th)?(?!\d)(?:(?P<md_b>,? (?:of )?)(?P<md_y>{_ITS_YEAR})(?!\d))?)"
+    rf"|(?P<dm>(?<![\d.])(?P<dm_d>{_DAY})(?P<dm_th>st|nd|rd|th)?(?P<dm_a>-| (?:day )?(?:of )?)"
+    rf"(?P<dm_m>{_MONTH})(?P<dm_dot>\.?)"
+    rf"(?:(?P<dm_b>,? (?:of )?)(?P<dm_y>{_ITS_YEAR})(?!\d)"
+    rf"|(?P<dm_h>-)(?P<dm_hy>{_YEAR}|\d\d)(?!\d))?)"
+    rf"|(?P<my>(?P<my_m>{_MONTH})(?P<my_a>\.?,? (?:of )?)(?P<my_y>{_ITS_YEAR})(?!\d))"
     rf"|(?P<m>{_MONTH})"
     rf"|(?P<quarter>(?:(?P<q_nth>{_NTH})(?=(?:,? (?:and|or|to|through) (?:{_NTH}))?[ -]"
     rf"(?:full[ -])?(?:fiscal[ -])?(?:quarter|trimester))"
@@ -421,8 +427,8 @@ def _shifted(
             return _calendar(group, kind, shift, reference)
     if group["my"]:
         month = _month_number(group["my_m"])
-        index = 12 * int(group["my_y"]) + month + shift.months
-        return _month_like(group["my_m"], index % 12) + group["my_a"] + str(index // 12)
+        year, moved = divmod(12 * _year_of(group["my_y"]) + month + shift.months, 12)
+        return _month_like(group["my_m"], moved) + group["my_a"] + _year_like(group["my_y"], year)
     if group["m"]:
         return _month_like(group["m"], (_month_number(group["m"]) + shift.months) % 12)
     if group["quarter"]:
@@ -466,19 +472,36 @@ def _in_numbers(match: re.Match[str], shift: Shift, day_first: bool | None) -> s
     if told is None:
         return None
     day, month = (first, second) if told else (second, first)
-    new = _moved(_valid(int(year), int(month), int(day)), shift)
+    new = _moved(_valid(_year_of(year), int(month), int(day)), shift)
     if new is None:
         return None
     wide = 2 if len(first) == len(second) == 2 or "0" in (first[0], second[0]) else 1
     parts = (new.day, new.month) if told else (new.month, new.day)
-    return mark.join([*(f"{part:0{wide}d}" for part in parts), str(new.year)])
+    return mark.join([*(f"{part:0{wide}d}" for part in parts), _year_like(year, new.year)])
+
+
+def _year_of(written: str) -> int:
+    """Return a year as it is meant: of two digits one from 1970 to 2069."""
+    number = int(written.lstrip("'’"))
+    if number > 99:
+        return number
+    return number + (1900 if number >= _LAST_CENTURY else 2000)
+
+
+def _year_like(old: str, year: int) -> str:
+    """Return a year as another is written: "2020", "20", "'20"."""
+    if old.isdigit() and len(old) == 4:
+        return str(year)
+    return f"{'' if old.isdigit() else old[0]}{year % 100:02d}"
 
 
 def _calendar(group: dict[str, str], kind: str, shift: Shift, reference: date | None) -> str | None:
     month, number = _month_number(group[f"{kind}_m"]) + 1, int(group[f"{kind}_d"])
-    year = group[f"{kind}_y"]
+    year, before = group[f"{kind}_y"], group[f"{kind}_b"]
+    if kind == "dm" and group["dm_h"]:  # "17-Nov-2018"
+        year, before = group["dm_hy"], group["dm_h"]
     if year:
-        new = _moved(_valid(int(year), month, number), shift)
+        new = _moved(_valid(_year_of(year), month, number), shift)
     elif reference is not None:
         new = _moved(_nearest(reference, month, number), shift)
     else:
@@ -490,7 +513,7 @@ def _calendar(group: dict[str, str], kind: str, shift: Shift, reference: date | 
         day += _cased(group[f"{kind}_th"], _suffix(new.day))
     name = _month_like(group[f"{kind}_m"], new.month - 1)
     dot = group[f"{kind}_dot"] if len(name) < 5 and name != "May" else ""
-    tail = group[f"{kind}_b"] + str(new.year) if year else ""
+    tail = before + _year_like(year, new.year) if year else ""
     if kind == "md":
         return f"{name}{dot}{group['md_a']}{day}{tail}"
     return f"{day}{group['dm_a']}{name}{dot}{tail}"

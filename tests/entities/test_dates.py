@@ -103,3 +103,22 @@ def test_looking_at_beginnings_only_misses_no_date(text):
 def test_days_that_are_called_by_a_weekday_are_no_dates():
     text = "From black Friday to Cyber Monday we sold well; last Friday and on Monday we closed."
     assert [text[a:b] for a, b in find_dates(text)] == ["Friday", "Monday"]
+
+
+@pytest.mark.parametrize(
+    ("text", "dates"),
+    [
+        ("On 6/29/20 it answered.", ["6/29/20"]),
+        ("Sent: 3/12/20 09:14", ["3/12/20"]),
+        ("31.12.20 and 12-31-20", ["31.12.20", "12-31-20"]),
+        ("17-Nov-18", ["17-Nov-18"]),
+        ("since Mar 27 '22!", ["Mar 27 '22"]),
+        ("from 4 to 6 May 2018", ["4 to 6 May 2018"]),
+        ("on 3rd and 5th June", ["3rd and 5th June"]),
+        # versions, ratios, parts of numbers, and somebody called so
+        ("v2.0.14, 1.2.10, 4/5/6, 24/7/365, 20-30-40, 1/2/20%, 5/6/20/21", []),
+        ("Mar Lin said 5 to 7 stores", []),
+    ],
+)
+def test_years_of_two_digits_and_days_of_one_month(text, dates):
+    assert [text[a:b] for a, b in find_dates(text)] == dates
