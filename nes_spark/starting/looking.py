@@ -73,6 +73,8 @@ class Column:
         Whether the values look like years, quarters or months.
     names : float
         Share of the values that have the form of people's names.
+    digits : float
+        Share of the values with a digit.
     turn_text, turn_speaker : str or None
         Fields inside a turn.
     """
@@ -86,6 +88,7 @@ class Column:
     in_text: float = 0.0
     period: bool = False
     names: float = 0.0
+    digits: float = 0.0
     turn_text: str | None = None
     turn_speaker: str | None = None
 
@@ -460,12 +463,20 @@ def _column(name: str, values: Sequence[Any]) -> Column:
         name, kind, filled, len({json.dumps(v, default=str, sort_keys=True) for v in there}),
         _lengths(parts) if parts else None, period=period,
         names=len(people) / len(parts) if parts else 0.0,
+        digits=sum(any(c.isdigit() for c in s) for s in parts) / len(parts) if parts else 0.0,
     )  # fmt: skip
 
 
 def _looks_like_a_person(name: str) -> bool:
-    words = name.split()
-    return 2 <= len(words) <= 4 and name[0].isupper() and not _INSTITUTION.search(name)
+    """Whether a value is a person's name: "Ann Park", "Yusuf Szeto", not "Orchard Lane Dental"."""
+    from nes_spark.entities.wordforms import is_word
+    from nes_spark.text.people import is_given_name
+
+    words = [w for w in re.split(r"[\s.,-]+", name) if w]
+    if not 2 <= len(name.split()) <= 4 or not name[0].isupper() or _INSTITUTION.search(name):
+        return False
+    # a company's name begins with a given name or has no ordinary word now and then, not mostly
+    return is_given_name(words[0]) or not any(is_word(w.lower()) for w in words if len(w) > 1)
 
 
 def _lengths(texts: Sequence[str]) -> tuple[int, int, int]:

@@ -323,7 +323,8 @@ def _kinds(
             continue
         columns = [c for n in names if (c := look.column(n)) is not None]
         people = columns and min(c.names for c in columns) >= 0.5
-        numbers = columns and all(c.kind == "number" for c in columns)
+        # "2018 IEHC 283", "F1026": parts of them are years and counts in any text
+        numbers = columns and all(c.kind == "number" or c.digits >= 0.5 for c in columns)
         chosen = rule or ("person" if people else "literal" if numbers else "company")
         plain = title_placeholder(kind)
         many = chosen == "person"

@@ -106,7 +106,7 @@ _KINDS = """\
   # How each kind is searched for and what replaces it; '#' is numbered in each document.
   # company: also short forms, initials, web domains. person: also surnames, first names.
   # literal: the very words. url, email, phone, security: by their form, in any text.
-  # What must stay secret is searched for in any case.
+  # What must stay secret is searched for whether or not a kind lists it.
   kinds:"""
 _NOT_ENGLISH = """\
 # CAREFUL: only {share:.0%} of the texts look like English. The bundled recogniser misses names
@@ -191,7 +191,10 @@ def _columns(proposal: Proposal) -> list[tuple[str, str]]:
     )
     if period is not None:
         pairs.append(
-            (f"period: {_scalar(period.name)}", "--period VALUE takes the documents of one")
+            (
+                f"period: {_scalar(period.name)}",
+                "--period VALUE takes the documents of one; stands in the release",
+            )
         )
     if body.kind == "turns":
         pairs.append((f"turns: {_scalar(body.name)}", "an array of speaker turns"))

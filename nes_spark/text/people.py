@@ -267,6 +267,18 @@ def mine_people(
     return _without_known(found, known)
 
 
+def is_given_name(word: str) -> bool:
+    """Return whether a word is listed as a given name; some are ordinary words as well ("Grace").
+
+    Examples
+    --------
+    >>> is_given_name("Robert"), is_given_name("Grace"), is_given_name("Orchard")
+    (True, True, False)
+    """
+    low = fold(word)
+    return low in NICKNAMES or low in _FIRST_NAMES
+
+
 #: Months that are first names too: "in May Roe left".
 _MONTHS = word_set("april may june august")
 
@@ -279,7 +291,7 @@ def _full_names(name: str, text: str, own: Matcher) -> Iterable[str]:
     pattern = rf"{inside}([A-Z][^\W\d_A-Z]+) {re.escape(name)}(?!\w)"
     for first in dict.fromkeys(re.findall(pattern, text)):
         low = fold(first)
-        given = (low in NICKNAMES or low in _FIRST_NAMES) and low not in _MONTHS
+        given = is_given_name(low) and low not in _MONTHS
         other = low in _NO_NAMES or low in _TITLES or low in DESCRIPTORS or low in DEMONYMS
         other = other or low in COMMON_WORDS or low in place_names()
         if (given or not other) and not own.find(f"x {first} x"):
@@ -541,4 +553,4 @@ def _single_forms(name: str) -> set[str]:
     return {*words[:1], *words[-1:], *NICKNAMES.get(words[0] if words else "", ())}
 
 
-__all__ = ["mine_people"]
+__all__ = ["is_given_name", "mine_people"]

@@ -359,3 +359,26 @@ def test_an_id_that_repeats_once_may_be_named(tmp_path):
     assert "ref has 39 values in 40 records: name it" in done.output.splitlines()[-1]
     assert init(file, *told, "--id", "ref").exit_code == 0
     assert init(file, *told[:-1], tmp_path / "b.yaml", "--id", "client").exit_code != 0
+
+
+@pytest.mark.parametrize(
+    ("values", "rule"),
+    [
+        (
+            ["Orchard Lane Dental", "Tall Oaks Veterinary", "Open Door", "Prairie Wind Gym"],
+            "company",
+        ),
+        (["Robert Park", "Yusuf Szeto", "Jiří Weatherby", "Olga Demirci"], "person"),
+        # parts of these are years and counts in any text
+        (["2018 IEHC 283", "2019 IEHC 7", "2020 NIQB 11", "2018 EWHC 5"], "literal"),
+    ],
+)
+def test_how_a_column_is_searched_for_goes_by_its_values(tmp_path, values, rule):
+    file = tmp_path / "files.jsonl"
+    rows = [
+        {"no": f"n{i}", "party": value, "body": f"A long text about {value} and more. " * 10}
+        for i, value in enumerate(values)
+    ]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    proposal = propose(look_at([str(file)]), Told(secret="party", document_id="no"))
+    assert proposal.kinds["party"].rule == rule
