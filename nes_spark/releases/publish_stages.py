@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd  # at run time: Spark reads the type hints of a pandas_udf
 
 from nes_spark.releases.publishing import part_of, pseudonym, write_part
-from nes_spark.schemas import EDITS, LEAKS
+from nes_spark.schemas import EDITS
 from nes_spark.swapping.rewriting import DROP, WHOLE_TEXT
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-    from nes_spark.config import IdentifiersConfig
-    from nes_spark.text.leak_stages import LeakIndex
 
 #: Rows of the ledger that the driver holds at a time.
 _AT_A_TIME = 20_000
@@ -232,73 +229,6 @@ def write_release(
         .collect()
     )
     return sorted((row.asDict() for row in written), key=lambda row: row["file"])
-
-
-#: Rule of a hit that a swap brought in: part of a name that a person of the document shares with a
-#: stranger ("Rutherford"), as every phone book has them.
-SWAPPED_IN = "swapped_in"
-
-
-def identifiers_left(
-    assembled: DataFrame,
-    chunks: DataFrame,
-    index: LeakIndex,
-    identifiers: IdentifiersConfig,
-) -> DataFrame:
-    """List direct identifiers that are still in a release.
-
-    Parameters
-    ----------
-    assembled : pyspark.sql.DataFrame
-        Result of :func:`assemble`.
-    chunks : pyspark.sql.DataFrame
-        Table of the run.
-    index : LeakIndex
-        Identifiers of its documents.
-    identifiers : IdentifiersConfig
-        Kinds, and forms that are never identifiers.
-
-    Returns
-    -------
-    pyspark.sql.DataFrame
-        Table :data:`~nes_spark.schemas.LEAKS`. A part of a name that was not in the chunk before
-        its swap has the rule ``swapped_in``; whole names and all other kinds keep their rule
-        wherever they come from.
-    """
-    from pyspark.sql import functions as F
-
-    from nes_spark.text.leak_stages import find_leaks, find_own_leaks
-
-    key = ["chunk_id", "identifier_document_id", "kind", "rule"]
-    swapped = assembled.where("partner_id IS NOT NULL").select("chunk_id")
-    left = index.keep(find_leaks(assembled, index, identifiers))
-    # Parts of names alone may have come with a swap, and few chunks have one.
-    parts = left.where("rule = 'part'").join(swapped, "chunk_id").select("chunk_id").distinct()
-    before = find_own_leaks(chunks.join(parts, "chunk_id", "left_semi"), index, identifiers).select(
-        *key, F.col("n").alias("n_before")
-    )
-    after = (
-        left.join(before, key, "left")
-        .join(swapped.withColumn("swapped", F.lit(True)), "chunk_id", "left")
-        .na.fill({"n_before": 0, "swapped": False})
-    )
-    new = F.when(
-        F.col("swapped") & (F.col("rule") == "part"),
-        F.greatest(F.col("n") - F.col("n_before"), F.lit(0)),
-    ).otherwise(F.lit(0))
-    hit = F.explode(
-        F.array(
-            F.struct(F.col("rule").alias("rule"), (F.col("n") - F.col("new")).alias("n")),
-            F.struct(F.lit(SWAPPED_IN).alias("rule"), F.col("new").alias("n")),
-        )
-    ).alias("hit")
-    return (
-        after.withColumn("new", new)
-        .select(*(name for name in LEAKS.names if name not in ("rule", "n")), hit)
-        .where("hit.n > 0")
-        .select("*", "hit.rule", "hit.n")
-        .select(*LEAKS.names)
-    )
 
 
 def ledger_rows(

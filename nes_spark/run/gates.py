@@ -125,7 +125,12 @@ def identifiers_gate(evidence: Evidence) -> Gate:
             "gates.accept_identifiers",
         )
     if open_leaks:
-        return Gate("direct identifiers", False, f"still found: {listed}; where: table leaks")
+        return Gate(
+            "direct identifiers",
+            False,
+            f"still found: {listed}; where: table leaks. What is no name of its document goes "
+            "under identifiers.allow; what is one, as a further form into its columns",
+        )
     if not forms:
         return Gate(
             "direct identifiers",

@@ -604,14 +604,12 @@ def _given_away(publication: Publication) -> dict[str, int]:
 
 def _leaks(context: Context, assembled: DataFrame, key: str) -> list[dict[str, Any]]:
     """List the identifiers that are left in table ``leaks``; return their kinds, rules, counts."""
-    from nes_spark.releases.publish_stages import identifiers_left
-    from nes_spark.text.leak_stages import index_identifiers
+    from nes_spark.text.leak_stages import find_leaks, index_identifiers
 
     identifiers = context.config.identifiers
     index = index_identifiers(context.table("documents"), identifiers)
     try:
-        left = identifiers_left(assembled, context.table("chunks"), index, identifiers)
-        context.store.write_table("leaks", left, key)
+        context.store.write_table("leaks", find_leaks(assembled, index, identifiers), key)
     finally:
         index.drop()
     counted = context.store.counts("leaks", ["kind", "rule"], weight="n")

@@ -25,7 +25,7 @@ from nes_spark.text.chunking import (
 )
 from nes_spark.text.joining import split_gaps
 from nes_spark.text.matching import Match, Matcher
-from nes_spark.text.numbering import number_matches
+from nes_spark.text.numbering import find_all, number_matches
 from nes_spark.text.offsets import released_parts
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def chunk_rows(
         Threshold and buffer; kinds and forms that are never suppressed.
     """
     spans = chunk_spans(document["text"], embed, chunking.threshold, chunking.buffer)
-    return _rows(document, spans, _matcher(document, config).find(document["text"]))
+    return _rows(document, spans, find_all(document["text"], _matcher(document, config)))
 
 
 def _matcher(document: Mapping[str, Any], config: IdentifiersConfig) -> Matcher:
@@ -215,7 +215,8 @@ def _divided(
                 for piece in pieces
                 for match in piece["matches"]
             ]
-            matches = _matcher(row, identifiers).settle(row["text"], found)
+            matcher = _matcher(row, identifiers)
+            matches = find_all(row["text"], matcher, matcher.settle(row["text"], found))
             yield from _frames(_rows(row, spans, matches))
 
     parts = shuffle_partitions(documents)

@@ -13,7 +13,12 @@ from nes_spark.text.aliases import mine_aliases
 from nes_spark.text.forms import is_name, name_words, squeeze
 from nes_spark.text.kinds import title_placeholder
 from nes_spark.text.matching import Identifier, Match, Matcher
-from nes_spark.text.numbering import number_identifiers, number_matches, replace_matches
+from nes_spark.text.numbering import (
+    find_all,
+    number_identifiers,
+    number_matches,
+    replace_matches,
+)
 from nes_spark.text.people import mine_people
 from nes_spark.text.presentation import Turn
 
@@ -85,7 +90,7 @@ def suppress(
     ...     Identifier("person", "Ann Roe", "[Executive 1]")])[0]
     'Thanks, [Executive 1]. [Company Name] grew.'
     """
-    matches = number_matches(match_identifiers(text, identifiers, kinds, allow))
+    matches = number_matches(find_all(text, Matcher(identifiers, kinds, allow)))
     return replace_matches(text, matches), matches
 
 

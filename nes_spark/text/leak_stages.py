@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -11,11 +11,12 @@ from pyspark import StorageLevel
 from pyspark.sql import functions as F
 
 from nes_spark.config import IdentifiersConfig
-from nes_spark.schemas import LEAKS, OWN_NAMES
+from nes_spark.schemas import EDITS, LEAKS, OWN_NAMES
 from nes_spark.session import spread
 from nes_spark.text.leaks import (
     OTHER_DOCUMENT,
     Sieve,
+    brought_spans,
     candidates,
     identifier_keys,
     own_leaks,
@@ -57,24 +58,15 @@ class LeakIndex:
         Squeezed spellings and whose they are, kept on disk; :meth:`drop` when done.
     sieve : Sieve
         Of the spellings.
-    kept : list of DataFrame
-        What searches found and look at twice, on disk too.
     """
 
     known: DataFrame
     keys: DataFrame
     sieve: Sieve
-    kept: list[DataFrame] = field(default_factory=list)
-
-    def keep(self, found: DataFrame) -> DataFrame:
-        """Keep on disk what is used more than once, until :meth:`drop`."""
-        self.kept.append(found.persist(StorageLevel.DISK_ONLY))
-        return found
 
     def drop(self) -> None:
         """Free the disk."""
-        for frame in (self.keys, *self.kept):
-            frame.unpersist()
+        self.keys.unpersist()
 
 
 def index_identifiers(documents: DataFrame, identifiers: IdentifiersConfig) -> LeakIndex:
@@ -123,7 +115,8 @@ def find_leaks(
     Parameters
     ----------
     released : DataFrame
-        Columns chunk_id, document_id, text.
+        Columns chunk_id, document_id, text; ``edits`` too where parts of names that swaps brought
+        in are to have a rule of their own (:func:`~nes_spark.text.leaks.own_leaks`).
     documents : DataFrame or LeakIndex
         Columns document_id and identifiers, as in the documents table; or the result of
         :func:`index_identifiers` for several searches.
@@ -160,20 +153,23 @@ def find_own_leaks(
     Parameters and result are those of :func:`find_leaks`.
     """
 
+    columns = ("chunk_id", "document_id", "text", "edits")
+    if "edits" not in released.columns:
+        released = released.withColumn("edits", F.lit(None).cast(EDITS))
+
     def own(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         cache: dict[str, Matcher] = {}
         for batch in batches:
             rows = [
                 (chunk, document, document, leak.kind, leak.rule, leak.n)
-                for chunk, document, text, items in zip(
-                    batch["chunk_id"],
-                    batch["document_id"],
-                    batch["text"],
-                    batch["identifiers"],
-                    strict=True,
+                for chunk, document, text, edits, items in zip(
+                    *(batch[name] for name in columns), batch["identifiers"], strict=True
                 )
                 for leak in own_leaks(
-                    text, _matcher_of(cache, document, items, identifiers), document
+                    text,
+                    _matcher_of(cache, document, items, identifiers),
+                    document,
+                    () if edits is None else brought_spans(edits),
                 )
             ]
             yield pd.DataFrame(rows, columns=LEAKS.names)
@@ -182,7 +178,7 @@ def find_own_leaks(
     # each of them where a task has the chunks of more documents than it remembers, mixed.
     # Later steps work on the few hits: shuffled, they do not run in the slow tasks that search.
     return (
-        spread(released.select("chunk_id", "document_id", "text"), "document_id")
+        spread(released.select(*columns), "document_id")
         .join(index.known, "document_id", "left")
         .sortWithinPartitions("document_id")
         .mapInPandas(own, LEAKS.ddl)

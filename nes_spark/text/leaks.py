@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,6 +43,11 @@ from nes_spark.text.normalizing import normalize
 
 #: The rule of hits that name another document.
 OTHER_DOCUMENT = "other_document"
+#: Rule of a hit that a swap brought in: part of a name that a person of the document shares with a
+#: stranger ("Rutherford"), as every phone book has them.
+SWAPPED_IN = "swapped_in"
+#: What stands for text that a swap brought in: no letter, and more of it than a name has gaps.
+_HIDDEN = "\u25a1"
 #: Most words that a name of another document may be spread over.
 CROSS_WORDS = 6
 #: Shorter spellings of other documents are not looked for: they arise by chance.
@@ -204,10 +209,62 @@ def looks_like(candidate: Candidate, key: Key) -> bool:
     return key.opening or not candidate.opens
 
 
-def own_leaks(text: str, matcher: Matcher, document_id: str) -> list[Leak]:
-    """Return what a text still says about its own document, counted by kind and rule."""
+def own_leaks(
+    text: str, matcher: Matcher, document_id: str, brought: Sequence[tuple[int, int]] = ()
+) -> list[Leak]:
+    """Return what a text still says about its own document, counted by kind and rule.
+
+    Parameters
+    ----------
+    text : str
+        Released text.
+    matcher : Matcher
+        The document's identifiers.
+    document_id : str
+        The document.
+    brought : sequence of (int, int)
+        Where swaps brought other documents' names in (:func:`brought_spans`). Parts of names that
+        are not found without these have the rule ``swapped_in``; whole names and other kinds keep
+        theirs wherever they come from.
+    """
     counts = Counter((m.kind, m.rule) for m in matcher.find(text))
-    return [Leak(document_id, kind, rule, n) for (kind, rule), n in sorted(counts.items())]
+    parts = [key for key in counts if key[1] == "part"]
+    if brought and parts:
+        pieces, done = [], 0
+        for start, end in brought:
+            pieces += [text[done:start], _HIDDEN * max(end - start, 5)]
+            done = end
+        own = Counter((m.kind, m.rule) for m in matcher.find("".join([*pieces, text[done:]])))
+        for key in parts:
+            came = counts[key] - min(counts[key], own[key])
+            counts[key] -= came
+            counts[key[0], SWAPPED_IN] += came
+    return [Leak(document_id, kind, rule, n) for (kind, rule), n in sorted(counts.items()) if n]
+
+
+def brought_spans(edits: Iterable[Mapping[str, Any]]) -> list[tuple[int, int]]:
+    """Return where the new names of some edits stand in the text after them.
+
+    Parameters
+    ----------
+    edits : iterable of mapping
+        Of one text, in order: ``start, end`` in the text before, ``new``, and ``new_entity``, which
+        is empty for what was mended around a name.
+
+    Examples
+    --------
+    >>> brought_spans([{"start": 4, "end": 6, "new": "Acme", "new_entity": "Acme"},
+    ...                {"start": 9, "end": 12, "new": "", "new_entity": ""},
+    ...                {"start": 20, "end": 25, "new": "Roe", "new_entity": "Ann Roe"}])
+    [(4, 8), (19, 22)]
+    """
+    spans, moved = [], 0
+    for edit in edits:
+        start = edit["start"] + moved
+        if edit["new_entity"]:
+            spans.append((start, start + len(edit["new"])))
+        moved += len(edit["new"]) - (edit["end"] - edit["start"])
+    return spans
 
 
 def find_leaks_in_memory(
@@ -258,10 +315,12 @@ def find_leaks_in_memory(
 
 __all__ = [
     "OTHER_DOCUMENT",
+    "SWAPPED_IN",
     "Candidate",
     "Key",
     "Leak",
     "Sieve",
+    "brought_spans",
     "candidates",
     "find_leaks_in_memory",
     "identifier_keys",

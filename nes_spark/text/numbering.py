@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 
 from nes_spark.text.forms import name_words, squeeze
@@ -32,6 +33,45 @@ def replace_matches(text: str, matches: Sequence[Match]) -> str:
         parts += [text[end : match.start], match.placeholder]
         end = match.end
     return "".join([*parts, text[end:]])
+
+
+def find_all(text: str, matcher: Matcher, found: Sequence[Match] | None = None) -> list[Match]:
+    """Return all that stands for an identifier, also what does so beside placeholders alone.
+
+    In "Ann, B&B" the capitals may be a part of somebody's name; in "[Executive 1], B&B" they are
+    none, and whoever reads the text sees it so. Texts are looked at again with what was found
+    replaced, until nothing more is.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+    matcher : Matcher
+        The identifiers of its document.
+    found : sequence of Match, optional
+        What :meth:`~nes_spark.text.matching.Matcher.find` finds, where that is known.
+
+    Returns
+    -------
+    list of Match
+        In order, without overlaps, placeholders not yet numbered.
+    """
+    matches = list(matcher.find(text) if found is None else found)
+    while matches:
+        shown = number_matches(matches)
+        ends = [(0, 0)]  # where what was not replaced goes on: in the shown text, in the text
+        for match in shown:
+            at, end = ends[-1]
+            ends.append((at + match.start - end + len(match.placeholder), match.end))
+        more = []
+        for match in matcher.find(replace_matches(text, shown)):
+            at, end = ends[bisect_right(ends, (match.start, len(text))) - 1]
+            start, stop = match.start - at + end, match.end - at + end
+            more.append(match._replace(start=start, end=stop))
+        if not more:
+            break
+        matches = sorted([*matches, *more])
+    return matches
 
 
 def number_identifiers(text: str, plain: list[Identifier], matcher: Matcher) -> list[Identifier]:

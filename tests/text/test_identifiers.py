@@ -8,6 +8,7 @@ from nes_spark.text import Identifier, Turn, find_identifiers, known_identifiers
 from nes_spark.text.addresses import URL, addresses_near
 from nes_spark.text.aliases import mine_aliases
 from nes_spark.text.forms import company_names, squeeze
+from nes_spark.text.numbering import replace_matches
 from tests.text.hashing import CORPORA
 
 CONFIG = IdentifiersConfig.model_validate({})
@@ -398,3 +399,31 @@ def test_a_pattern_that_backtracks_for_ever_ends_with_a_line(monkeypatch):
     with pytest.raises(ConfigError, match=r"identifiers\.kinds\.id: the pattern"):
         matcher.find("a" * 5000 + "!")
     assert patterns.LIMIT > 0.2
+
+
+@pytest.mark.parametrize(
+    ("company", "people", "text", "expected"),
+    [
+        ("Fortuna Freight & Storage", ["Yusuf Ali"], "Ta. – Yusuf, Fortuna", "Ta. – [P], [C]"),
+        ("Acme Inc", ["Olga Demirci", "Çelik"], "with Olga Çelik (too)", "with [P] [P] (too)"),
+        ("Blue & Brown Ltd", ["Malik Baker"], '– Malik, B&B" said', '– [P], [C]" said'),
+    ],
+)  # fmt: skip
+def test_what_stands_for_a_name_beside_a_placeholder_alone_is_replaced_too(
+    company, people, text, expected
+):
+    """Else the search of the release finds what the suppression did not, and refuses it."""
+    items = [
+        Identifier("company", company, "[C]"),
+        *(Identifier("person", p, "[P]") for p in people),
+    ]
+    kinds = {
+        "company": IdentifierKind(placeholder="[C]", rule="company"),
+        "person": IdentifierKind(placeholder="[P]", rule="person"),
+    }
+    shown, matches = suppress(text, items, kinds)
+    assert shown == expected
+    spans = [(m.start, m.end) for m in matches]
+    assert all(a < b <= c < d for (a, b), (c, d) in zip(spans, spans[1:], strict=False))
+    assert replace_matches(text, matches) == shown
+    assert find_identifiers(shown, items, kinds) == []
