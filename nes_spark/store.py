@@ -824,17 +824,11 @@ def find_inputs(paths: Iterable[str]) -> None:
         With the file and the reason.
     """
     for given in paths:
-        local = local_path(given)
-        if local is None:
+        files = existing_files(given)
+        if files is None:
             continue
-        if "\0" in local:
-            raise InputError(f"{given!r}: no such file or folder; give an existing path")
-        files = local_files(local)
-        path = Path(local)
         if not files:
-            if path.is_dir():
-                raise InputError(f"{given}: the folder holds no files; give one that does")
-            raise InputError(f"{given}: no such file or folder; give an existing path")
+            raise InputError(f"{given}: the folder holds no files; give one that does")
         for file in files:
             if ":" in file.name:
                 raise InputError(
@@ -918,9 +912,7 @@ def input_fingerprint(spark: SparkSession, paths: Iterable[str]) -> str:
             try:
                 found += _remote_files(spark, given)
             except AnalysisException:
-                raise InputError(
-                    f"{given}: no such file or folder; give an existing path"
-                ) from None
+                raise no_such_path(given) from None
             except Exception as error:
                 signs = ("No FileSystem for scheme", "UNSUPPORTED_FILE_SYSTEM", _NO_PACKAGE)
                 if not any(sign in str(error) for sign in signs):
@@ -943,6 +935,29 @@ def _remote_files(spark: SparkSession, given: str) -> list[str]:
         .toLocalIterator()
     )
     return [f"{r['path']} {r['length']} {r['time']}" for r in rows]
+
+
+def no_such_path(given: str) -> InputError:
+    """Return the error that an input is not there."""
+    shown = repr(given) if "\0" in given else given
+    return InputError(f"{shown}: no such file or folder; give an existing path")
+
+
+def existing_files(given: str) -> list[Path] | None:
+    """Return the files of a local input; None for one of another file system.
+
+    Raises
+    ------
+    InputError
+        When there is no such file or folder, or nothing that a pattern fits.
+    """
+    local = local_path(given)
+    if local is None:
+        return None
+    files = [] if "\0" in local else local_files(local)
+    if not files and not Path(local).expanduser().is_dir():
+        raise no_such_path(given)
+    return files
 
 
 def local_files(given: str) -> list[Path]:

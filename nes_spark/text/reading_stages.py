@@ -28,7 +28,7 @@ from nes_spark.config import (
 from nes_spark.config.sections import SOURCE
 from nes_spark.errors import InputError
 from nes_spark.schemas import DOCUMENTS, QUARANTINE
-from nes_spark.store import local_files, local_path, spark_paths
+from nes_spark.store import existing_files, local_path, no_such_path, spark_paths
 from nes_spark.text.kinds import check_kinds
 from nes_spark.text.reading import (
     Document,
@@ -86,7 +86,7 @@ class _Record(NamedTuple):
 def _input_error(path: str, error: AnalysisException) -> InputError:
     first = (str(error).strip().splitlines() or ["unknown error"])[0]
     if "PATH_NOT_FOUND" in first or "does not exist" in first:
-        return InputError(f"{path}: no such file or folder; give an existing path with --input")
+        return no_such_path(path)
     if "UNABLE_TO_INFER_SCHEMA" in first or "unable to infer" in first.lower():
         return InputError(f"{path}: no file that can be read in this format")
     return InputError(f"{path}: cannot be read: {first[:200]}")
@@ -97,11 +97,8 @@ _EXTENSION = r"\.([A-Za-z]+)(?:\.(?:gz|bz2|zst|snappy|lz4))?$"
 
 def _listing(spark: SparkSession, path: str) -> list[str]:
     """Distinct file extensions under a path; only names are read."""
-    local = local_path(path)
-    if local is not None:
-        there = local_files(local)
-        if not there and not os.path.isdir(os.path.expanduser(local)):
-            raise InputError(f"{path}: no such file or folder; give an existing path with --input")
+    there = existing_files(path)
+    if there is not None:
         names = [file.name for file in there if not file.name.startswith((".", "_"))]
         endings = (re.search(_EXTENSION, name) for name in names)
         return sorted({"" if found is None else found.group(1).lower() for found in endings})

@@ -17,7 +17,7 @@ from pyspark.sql.types import StringType, StructField, StructType
 from nes_spark.config import InputConfig
 from nes_spark.config.sections import SOURCE, TABLE, with_environment
 from nes_spark.errors import InputError
-from nes_spark.store import combine, local_path, spark_paths
+from nes_spark.store import combine, local_path, no_such_path, spark_paths
 from nes_spark.text.reading import wanted_columns
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def _source_error(label: str, config: InputConfig, error: Exception) -> Exceptio
             "spark.settings (spark.jars.packages), or correct the name"
         )
     if "PATH_NOT_FOUND" in said:
-        return InputError(f"{label}: no such file or folder; give an existing path with --input")
+        return no_such_path(label)
     if not isinstance(error, PySparkException) and type(error).__module__.startswith("nes_spark"):
         return error
     condition = error.getCondition() if hasattr(error, "getCondition") else None
