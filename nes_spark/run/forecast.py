@@ -38,7 +38,7 @@ from nes_spark.logs import LOGGER, Progress, clock
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from nes_spark.config import Config
+    from nes_spark.config import Config, ReleasesConfig
     from nes_spark.run.context import Context
     from nes_spark.store import Store
 
@@ -594,12 +594,7 @@ def _run(
             f"--sample: a run on {len(ids):,} documents stopped: {words}; give a larger sample"
         ) from None
     meter.look()
-    space = {
-        "chunks": _rows(store, "chunks"),
-        "changeable": _changeable(context),
-        "swaps": _rows(store, "swaps"),
-        "candidates": _rows(store, "candidates"),
-    }
+    space = release_space(store, context.config.releases)
     judged = finished(store, "judged").details.get("texts", 0)
     most = max(1, math.floor(CANDIDATES_SHARE * context.config.utility.judge_texts))
     return Sampled(size, steps, dict(meter.peaks), space, judged / most)
@@ -648,16 +643,29 @@ def _rows(store: Store, name: str) -> int:
     return 0 if found is None else found.rows
 
 
-def _changeable(context: Context) -> int:
-    """Count the chunks that hold a name of a category that is swapped."""
+def release_space(store: Store, releases: ReleasesConfig) -> dict[str, int]:
+    """Count what the releases of a run are made of.
+
+    Parameters
+    ----------
+    store : Store
+        Run folder whose stages up to ``candidates`` are finished.
+    releases : ReleasesConfig
+        What that run exchanged.
+
+    Returns
+    -------
+    dict of str to int
+        One of :data:`COUNTS` -> how many.
+    """
     from nes_spark.releases import combinations_of
 
-    releases = context.config.releases
     swapped = {c for combination in combinations_of(releases) for c in combination}
-    mentions = context.store.read_pandas(
+    mentions = store.read_pandas(
         "mentions", ["chunk_id"], {"category": sorted({*swapped, *releases.further})}
     )
-    return int(mentions["chunk_id"].nunique())
+    changeable = int(mentions["chunk_id"].nunique())
+    return {name: changeable if name == "changeable" else _rows(store, name) for name in COUNTS}
 
 
 def _lengths(context: Context) -> dict[str, tuple[str, int]]:

@@ -44,7 +44,7 @@ class _Steps(logging.Handler):
 def _run(config) -> dict:
     import nes_spark as nes
     from nes_spark import logs
-    from nes_spark.run.forecast import Meter, _changeable, _rows
+    from nes_spark.run.forecast import Meter, release_space
     from nes_spark.store import Store
 
     logs.configure(stream=sys.stderr)
@@ -55,12 +55,7 @@ def _run(config) -> dict:
         result = nes.run(config)
         seconds, processor = time.perf_counter() - began, meter.processor()
 
-    class Finished:
-        store, config = Store(result.directory), None
-
-    Finished.config = config
-    space = {n: _rows(Finished.store, n) for n in ("chunks", "swaps", "candidates")}
-    space["changeable"] = _changeable(Finished)
+    space = release_space(Store(result.directory), config.releases)
     steps.found["start"] = (seconds - sum(s for s, _ in steps.found.values()), 0.0)
     return {
         "seconds": seconds, "processor": processor, "steps": steps.found, "space": space,
