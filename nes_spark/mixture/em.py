@@ -106,6 +106,23 @@ class Statistics:
         self.shares += other.shares
 
 
+def added(totals: list[Statistics] | None, parts: list[Statistics]) -> list[Statistics]:
+    """Return the statistics of all blocks so far, for each mixture; those before change in place.
+
+    Parameters
+    ----------
+    totals : list of Statistics or None
+        Of the blocks before; None before the first.
+    parts : list of Statistics
+        Of the next block.
+    """
+    if totals is None:
+        return parts
+    for total, part in zip(totals, parts, strict=True):
+        total.add(part)
+    return totals
+
+
 def _deficits(cosine: Array, block: Array, parameters: Parameters) -> Array:
     """Turn mu'x (K, n) into 1 - mu'x in place, exact also for points next to a sharp component.
 

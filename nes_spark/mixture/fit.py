@@ -16,6 +16,7 @@ from nes_spark.mixture.em import (
     Removal,
     Run,
     Statistics,
+    added,
     block_statistics,
     component_log_densities,
     run_all,
@@ -294,12 +295,7 @@ def in_memory_pass(
             for first, end, of_block in whole_documents(starts, data.n, data.rows)
         )
     for block, of_block in blocks:
-        statistics = block_statistics(block, mixtures, of_block, price)
-        if totals is None:
-            totals = statistics
-        else:
-            for total, part in zip(totals, statistics, strict=True):
-                total.add(part)
+        totals = added(totals, block_statistics(block, mixtures, of_block, price))
     if totals is None:
         raise EstimationError("a mixture needs at least one vector", "no_vectors")
     return totals

@@ -28,6 +28,7 @@ from nes_spark.mixture.em import (
     Parameters,
     Removal,
     Statistics,
+    added,
     block_statistics,
     component_log_densities,
     maximise,
@@ -198,9 +199,8 @@ def passes_over(sample: Array) -> Evaluator:
     def evaluate(mixtures: list[Parameters]) -> list[Statistics]:
         totals = block_statistics(sample[:step], mixtures)
         for begin_row in range(step, len(sample), step):
-            parts = block_statistics(sample[begin_row : begin_row + step], mixtures)
-            for total, part in zip(totals, parts, strict=True):
-                total.add(part)
+            block = sample[begin_row : begin_row + step]
+            totals = added(totals, block_statistics(block, mixtures))
         return totals
 
     return evaluate

@@ -24,7 +24,7 @@ from pyspark.sql import functions as F
 
 from nes_spark.errors import InfrastructureError
 from nes_spark.mixture.documents import whole_documents
-from nes_spark.mixture.em import Parameters, Statistics, block_statistics
+from nes_spark.mixture.em import Parameters, Statistics, added, block_statistics
 from nes_spark.mixture.families import Array
 from nes_spark.mixture.fit import most_probable
 from nes_spark.mixture.packing_stages import (
@@ -258,11 +258,7 @@ class SparkVectors:
                     of_block: list[Statistics] | None = None
                     for part, of_part in _parts_of(vectors, starts):
                         statistics = block_statistics(part, mixtures, of_part, price)
-                        if of_block is None:
-                            of_block = statistics
-                        else:
-                            for a, b in zip(of_block, statistics, strict=True):
-                                a.add(b)
+                        of_block = added(of_block, statistics)
                     if of_block is not None:
                         values = np.frombuffer(_encode(of_block), dtype=np.float64)
                         total = values.copy() if total is None else total + values
