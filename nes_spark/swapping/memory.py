@@ -354,12 +354,7 @@ def sample_swaps(
     chosen = options_of(owner, releases, swapping, options)
     constraints = constraints_of(chosen["constraints"])
     check_categories(owner, entities, swap, others)
-    table = dict(facts or {})
-    if covariates is not None:
-        table["covariates"] = covariates
-    if concentrations is not None and "concentration" in columns_needed(constraints):
-        placed = [None] * len(chunk_ids) if component is None else component
-        table["concentration"] = [concentrations[k] for k in placed]
+    table = facts_for(constraints, chunk_ids, component, concentrations, covariates, facts)
     units = Units(owner, chunk_ids, metadata, component, entities, own_names, vectors, table)
     units.require(constraints, chosen["cosine_weight"] is not None)
     names = list(swap)
@@ -466,6 +461,36 @@ def exchange_digest(
         return secret.digest("match", setting, combination, draw, chunk_a, chunk_b, *parts)
 
     return digest
+
+
+def facts_for(
+    constraints: Sequence[Constraint],
+    chunk_ids: Sequence[str],
+    component: Sequence[Hashable] | None,
+    concentrations: Mapping[Any, float] | None,
+    covariates: Sequence[Any] | None,
+    facts: Mapping[str, Sequence[Any]] | None,
+) -> dict[str, Sequence[Any]]:
+    """Return the facts of chunks with what constraints ask for beside them.
+
+    Parameters
+    ----------
+    constraints : sequence of Constraint
+    chunk_ids, component, concentrations, covariates, facts
+        As for :func:`sample_swaps`.
+
+    Returns
+    -------
+    dict of str to sequence
+        Name -> one value a chunk, in the order given.
+    """
+    table: dict[str, Sequence[Any]] = dict(facts or {})
+    if covariates is not None:
+        table["covariates"] = covariates
+    if concentrations is not None and "concentration" in columns_needed(constraints):
+        placed = [None] * len(chunk_ids) if component is None else component
+        table["concentration"] = [concentrations[k] for k in placed]
+    return table
 
 
 def check_categories(

@@ -26,7 +26,6 @@ from nes_spark.swapping.constraints import (
     EqualCovariates,
     NearComponents,
     SameComponent,
-    columns_needed,
     constraints_of,
 )
 from nes_spark.swapping.exchange import Exchange, Matching, Policy, Similarity, plan_exchange
@@ -48,6 +47,7 @@ from nes_spark.swapping.memory import (
     Units,
     check_categories,
     exchange_digest,
+    facts_for,
     options_of,
 )
 from nes_spark.swapping.population import Numbers, Sets, joint_sets, sets_of
@@ -421,12 +421,7 @@ def sample_plan(
     replaced = {c: word for c, word in replaced.items() if c not in swap}
     if others is None:
         others = [c for c in entities if c not in swap and c not in replaced]
-    table: dict[str, Sequence[Any]] = dict(facts or {})
-    if covariates is not None:
-        table["covariates"] = covariates
-    if concentrations is not None and "concentration" in columns_needed(constraints):
-        placed = [None] * len(chunk_ids) if component is None else component
-        table["concentration"] = [concentrations[k] for k in placed]
+    table = facts_for(constraints, chunk_ids, component, concentrations, covariates, facts)
     chunks = Units(owner, chunk_ids, metadata, component, entities, own_names, vectors, table)
     units = chunks
     unit_of = {i: i for i in chunks.ids}
