@@ -567,8 +567,7 @@ class EwensPitmanFit:
         """
         self._check_population("p_hat", N)
         _check_level("p_hat", level)
-        if method not in ("profile", "delta"):
-            raise parameter_error("p_hat", "method", "'profile' or 'delta'", method)
+        _check_method("p_hat", method)
         value = unique_proportion(self.theta, self.alpha, self.s1, self.n, N, exact)
         make = self._profile_p_hat if method == "profile" else self._delta_p_hat
         return PHat(value, N, lambda: make(N, exact, level))
@@ -627,8 +626,7 @@ class EwensPitmanFit:
         """
         self._check_population("stays_unique", N)
         _check_level("stays_unique", level)
-        if method not in ("profile", "delta"):
-            raise parameter_error("stays_unique", "method", "'profile' or 'delta'", method)
+        _check_method("stays_unique", method)
         n = self.n
         centre = log_stays_unique(self.theta, self.alpha, n, N)
         if n == N:
@@ -840,6 +838,11 @@ def _least(holds: Callable[[int], bool], most: int) -> int:
 def _check_level(owner: str, level: float) -> None:
     if not 0 < level < 1:
         raise parameter_error(owner, "level", "a number in (0, 1)", level)
+
+
+def _check_method(owner: str, method: str) -> None:
+    if method not in ("profile", "delta"):
+        raise parameter_error(owner, "method", "'profile' or 'delta'", method)
 
 
 def _solve(hessian: np.ndarray, gradient: np.ndarray) -> tuple[np.ndarray, bool]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -93,6 +93,11 @@ def _fit_of(sizes: tuple[tuple[int, int], ...]) -> EwensPitmanFit:
     return fit_ewens_pitman(dict(sizes))
 
 
+def _estimated(risk_fits: pd.DataFrame) -> Iterator[dict[Any, Any]]:
+    """Yield the rows that have an estimate."""
+    return (record for record in risk_fits.to_dict("records") if not record["reason"])
+
+
 def p_hat_table(risk_fits: pd.DataFrame, populations: Sequence[float]) -> pd.DataFrame:
     """Return p-hat with its interval for every fitted combination and population size.
 
@@ -111,9 +116,7 @@ def p_hat_table(risk_fits: pd.DataFrame, populations: Sequence[float]) -> pd.Dat
         no row here; their reason is in ``risk_fits``.
     """
     rows = []
-    for record in risk_fits.to_dict("records"):
-        if record["reason"]:
-            continue
+    for record in _estimated(risk_fits):
         fit = fit_of(record)
         for population in populations:
             p = fit.p_hat(population)
@@ -183,9 +186,7 @@ def stays_unique_table(
         an estimate have no row.
     """
     rows = []
-    for record in risk_fits.to_dict("records"):
-        if record["reason"]:
-            continue
+    for record in _estimated(risk_fits):
         fit = fit_of(record)
         quality = fit.goodness_of_fit()
         for population in populations or [comparable_population(fit.n)]:
@@ -231,9 +232,7 @@ def goodness_table(risk_fits: pd.DataFrame) -> pd.DataFrame:
         ``combination, size, observed, expected, fit_p_value, warning``.
     """
     rows = []
-    for record in risk_fits.to_dict("records"):
-        if record["reason"]:
-            continue
+    for record in _estimated(risk_fits):
         sizes = _sizes(record["sizes"])
         for size, expected in enumerate(record["expected"], start=1):
             rows.append(
