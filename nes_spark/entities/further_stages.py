@@ -25,7 +25,7 @@ from nes_spark.entities.terms import (
     term_uses,
     terms_of,
 )
-from nes_spark.schemas import MENTIONS
+from nes_spark.schemas import MENTIONS, fields_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -35,7 +35,7 @@ _PLACES = (
     "`surface` string, `word` string, `stem` string, `use` string, `predicate` boolean, "
     "`bare` boolean, `counted` boolean, `modifies` boolean, `follows` boolean"
 )
-_PLACE_COLUMNS = [part.split("`")[1] for part in _PLACES.split(", ")]
+_PLACE_COLUMNS = [name for name, _ in fields_of(_PLACES)]
 _USAGE = [field.name for field in fields(Usage)]
 #: What is told of a term until those of the document are chosen.
 _FOUND = ("document_id", "metadata", "stem")

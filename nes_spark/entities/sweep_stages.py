@@ -24,7 +24,7 @@ from nes_spark.entities.sweep import (
     settle,
 )
 from nes_spark.entities.terms import TERM
-from nes_spark.schemas import MENTIONS, SWEPT
+from nes_spark.schemas import MENTIONS, SWEPT, fields_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -34,7 +34,7 @@ _RAW = (
     "`surface` string, `form` string, `rank` int, `acronym` string, `known` string, "
     "`category` string"
 )
-_RAW_COLUMNS = [part.split("`")[1] for part in _RAW.split(", ")]
+_RAW_COLUMNS = [name for name, _ in fields_of(_RAW)]
 
 
 class Sweep(NamedTuple):
