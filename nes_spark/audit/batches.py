@@ -26,6 +26,7 @@ from nes_spark.audit.client import (
     _Stop,
     classify,
     connect,
+    longest_pause,
     read_response,
     request_body,
 )
@@ -290,7 +291,7 @@ class BatchRunner:
             if verdict.after is not None and verdict.after > self._config.max_retry_after:
                 break
             if attempt < self._config.max_retries:
-                pause = min(self._config.max_backoff, self._config.backoff * 2.0**attempt)
+                pause = longest_pause(self._config, attempt)
                 self._sleep(verdict.after if verdict.after is not None else pause)
         raise InfrastructureError(
             f"{self._model.name}: cannot {what} a batch ({code}); what is under way is written "

@@ -208,6 +208,11 @@ def retry_after(headers: Any, now: float | None = None) -> float | None:
     return max(0.0, email.utils.mktime_tz(parsed) - (time.time() if now is None else now))
 
 
+def longest_pause(config: AuditConfig, attempt: int) -> float:
+    """Return after how many seconds to ask again at most, after so many attempts from 0."""
+    return min(config.max_backoff, config.backoff * 2.0**attempt)
+
+
 def classify(error: Exception) -> Exception:
     """Turn an exception of the client into what to do about it, without its message."""
     import openai
@@ -511,8 +516,7 @@ class Asker:
             self._limiter.pause(again.after)
             self._sleep(again.after * (1 + 0.1 * random.random()))
             return
-        longest = min(self._config.max_backoff, self._config.backoff * 2.0**attempt)
-        self._sleep(longest * random.uniform(0.5, 1.0))
+        self._sleep(longest_pause(self._config, attempt) * random.uniform(0.5, 1.0))
 
 
 def ask_all(
