@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from nes_spark.report.figures import AXES, pretty, series_of
+from nes_spark.report.figures import AXES, has_figures, pretty, series_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,7 +74,7 @@ def explorer(space: pd.DataFrame, choice: Choice) -> Explorer | None:
     from bokeh.resources import Resources
 
     x, y = choice.utility, choice.risk
-    shown = space[space[x].notna() & space[y].notna()]
+    shown = space[has_figures(space, choice)]
     if len(shown) < 2:
         return None
     combinations = [c for c in dict.fromkeys(shown["combination"]) if c]

@@ -176,6 +176,11 @@ AXES = {
 }
 
 
+def has_figures(space: pd.DataFrame, choice: Choice) -> pd.Series:
+    """Mark the candidates that have a figure on both axes of the choice."""
+    return space[choice.utility].notna() & space[choice.risk].notna()
+
+
 def frontier_on(space: pd.DataFrame, choice: Choice) -> NDArray[np.bool_]:
     """Mark the candidates that nothing beats on the axes of the choice; r = 0 always.
 
@@ -193,7 +198,7 @@ def frontier_on(space: pd.DataFrame, choice: Choice) -> NDArray[np.bool_]:
 
     from nes_spark.releases.frontier import pareto_frontier
 
-    known = (space[choice.utility].notna() & space[choice.risk].notna()).to_numpy()
+    known = has_figures(space, choice).to_numpy()
     found = np.zeros(len(space), dtype=bool)
     part = space[known]
     utility = np.minimum(part[choice.utility].to_numpy(float), 1.0)
@@ -215,7 +220,7 @@ def risk_utility(space: pd.DataFrame, choice: Choice, line: tuple[float, float] 
     """
     names = [c for c in dict.fromkeys(space["combination"]) if c]
     x, y = choice.utility, choice.risk
-    space = space[space[x].notna() & space[y].notna()]
+    space = space[has_figures(space, choice)]
     frontier = space[frontier_on(space, choice)].sort_values([x, y])
     nothing = space[space["n_swaps"] == 0]
 
