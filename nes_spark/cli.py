@@ -96,6 +96,14 @@ class _Command(click.Command):
             return super().invoke(ctx)
 
 
+_force = click.option("--force", is_flag=True, help="Run every stage, done or not.")
+_profile = click.option(
+    "--profile",
+    is_flag=True,
+    help="Write report/profile.csv and .svg: where the time of each stage went.",
+)
+
+
 def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that a run takes; the scripts in ``jobs/`` share them."""
     for option in reversed(
@@ -247,13 +255,9 @@ def files(copy: str | None) -> None:
     help="With --plan: run so many of the documents, e.g. 1% or 20, at least 8, and say what time, "
     "memory and release space a run of all takes. Nothing of it stays.",
 )
-@click.option("--force", is_flag=True, help="Run every stage, done or not.")
+@_force
 @click.option("--replace", is_flag=True, help="Do not ask before a release is replaced.")
-@click.option(
-    "--profile",
-    is_flag=True,
-    help="Write report/profile.csv and .svg: where the time of each stage went.",
-)
+@_profile
 def run(
     conf: str,
     input_path: str | None,
@@ -308,12 +312,8 @@ def _tell_what_is_replaced(config: Config, ask: bool) -> None:
 
 @main.command()
 @run_options
-@click.option("--force", is_flag=True, help="Run every stage, done or not.")
-@click.option(
-    "--profile",
-    is_flag=True,
-    help="Write report/profile.csv and .svg: where the time of each stage went.",
-)
+@_force
+@_profile
 def demo(
     input_path: str | None,
     output: str | None,
