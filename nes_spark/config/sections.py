@@ -191,6 +191,11 @@ class InputConfig(Section):
         """Whether the documents are rows of a table or data source, not records of files."""
         return self.format == "delta" or self.format.startswith((SOURCE, TABLE))
 
+    @property
+    def paths(self) -> list[str]:
+        """The paths that are read: of the documents, and of the table that says whose texts are."""
+        return [path for path in (self.path, self.metadata_table) if path]
+
 
 class PresentationConfig(Section):
     """Which part of a document is used (paper, section 3.1.1)."""

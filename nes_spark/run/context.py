@@ -214,7 +214,7 @@ def open_run(
 
     store = run_folder(config)
     required_secrets(config, store.local_path("sealed") if store.is_local else None)
-    paths = [p for p in (config.input.path, config.input.metadata_table) if p]
+    paths = config.input.paths
     audit = config.audit
     find_inputs([*paths, *(p for p in (audit.background, audit.public_words) if p)])
     with translated("run"):
@@ -237,7 +237,7 @@ def open_run(
                     config,
                     store,
                     secret,
-                    input_digest(session, config, paths),
+                    input_digest(session, config),
                     started=started,
                     small=small,
                 )
@@ -245,10 +245,10 @@ def open_run(
                 profiled(store, events)
 
 
-def input_digest(session: SparkSession, config: Config, paths: list[str]) -> str:
+def input_digest(session: SparkSession, config: Config) -> str:
     """Digest of the documents, wherever they are."""
     if config.input.from_table:
         from nes_spark.text.source_stages import source_fingerprint
 
         return source_fingerprint(session, config.input)
-    return input_fingerprint(session, paths)
+    return input_fingerprint(session, config.input.paths)

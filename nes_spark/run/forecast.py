@@ -444,7 +444,7 @@ def _forecast(
     from nes_spark.session import run_session
     from nes_spark.store import find_inputs, is_small
 
-    paths = [p for p in (config.input.path, config.input.metadata_table) if p]
+    paths = config.input.paths
     find_inputs(paths)
     work = scratch.private_folder(folder / "work")
     small_session = bool(paths) and is_small(paths)
@@ -452,7 +452,7 @@ def _forecast(
         run_session(config.spark, work, folder / "spark.log", spark, small_session) as session,
         translated("forecast"),  # inside: what Spark raised cannot be read after its end
     ):
-        digest = input_digest(session, config, paths)
+        digest = input_digest(session, config)
         start = (time.perf_counter() - began, meter.processor() or 0.0)
         progress.start(READ, "read all documents")
         whole = _context(session, config, folder, "whole", digest)
