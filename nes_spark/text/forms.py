@@ -11,7 +11,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from cleanco import basename, prepare_default_terms
@@ -73,6 +73,7 @@ def is_capital(word: str) -> bool:
 ANY, CAPITAL, TITLE, UPPER, CONTEXT = "any", "capital", "title", "upper", "context"
 HEAD, START, POSSESSIVE = "head", "start", "possessive"
 BRAND, INITIALS = "brand", "initials"
+REVERSED = "reversed"
 #: Pieces of a name that are ordinary words: what stands around them decides.
 HEADS = frozenset({HEAD, START, POSSESSIVE, BRAND, INITIALS})
 
@@ -86,8 +87,9 @@ class Form:
     ``head``: as title, inside a sentence or before a possessive; ``possessive``: before one only;
     ``start``: capitalised, not behind another capitalised word; ``brand``: as head, or before
     "stores" and the like; ``initials``: capitals, before a possessive or behind "legacy" and the
-    like. ``opening`` tells that it may also be the first word of a sentence. ``n_words`` counts
-    the words of the form; ``owner`` is the index of its identifier.
+    like; ``reversed``: a last name, a comma, a first name. ``opening`` tells that it may also be
+    the first word of a sentence. ``n_words`` counts the words of the form; ``owner`` is the index
+    of its identifier.
     """
 
     owner: int
@@ -327,6 +329,7 @@ def whole_forms(owner: int, value: str) -> Iterable[tuple[str, Form]]:
     """Yield the forms of a value of which nothing is known: as it is, and what it is without.
 
     Without brackets, article and legal form; "Roe, Ann" also as "Ann Roe". Never a part of it.
+    All of it, of two words and more, is found in small letters as well, however ordinary they are.
     """
     plain = normalize(value).text
     last, comma, first = plain.partition(", ")
@@ -335,7 +338,9 @@ def whole_forms(owner: int, value: str) -> Iterable[tuple[str, Form]]:
         names[f"{first} {last}"] = "name"
     for name, rule in names.items():
         if rule == "name" and squeeze(name):
-            yield from _name_forms(owner, name, rule)
+            for key, form in _name_forms(owner, name, rule):
+                whole = form.case == TITLE and key == squeeze(value)
+                yield key, replace(form, case=ANY) if whole else form
 
 
 def _name_forms(owner: int, name: str, rule: str) -> Iterable[tuple[str, Form]]:
@@ -384,6 +389,10 @@ def name_words(value: str) -> list[str]:
     return kept
 
 
+#: What last names begin with.
+_BEFORE_LAST = PARTICLES | word_set("abu ben lo mac nic saint st ten ter")
+
+
 def person_forms(owner: int, value: str) -> Iterable[tuple[str, Form]]:
     """Yield the forms of a person's name, each with its squeezed spelling.
 
@@ -395,7 +404,7 @@ def person_forms(owner: int, value: str) -> Iterable[tuple[str, Form]]:
     first, rest = words[0], words[1:]
     # "van der Berg" is one last name.
     at = len(words) - 1
-    while at > 1 and words[at - 1].lower() in PARTICLES:
+    while at > 1 and words[at - 1].lower() in _BEFORE_LAST:
         at -= 1
     last = " ".join(words[at:]) if len(words) > 1 else ""
     initial = len(squeeze(last)) == 1
@@ -408,8 +417,13 @@ def person_forms(owner: int, value: str) -> Iterable[tuple[str, Form]]:
             # A middle name or initial is often left out.
             size = len(WORD.findall(f"{first if name == squeeze(first) else name} {last}"))
             yield squeeze(f"{name} {last}"), Form(owner, CAPITAL, "name", size)
+            yield squeeze(f"{last} {name}"), Form(owner, REVERSED, "name", size)
         if len(rest) > 1:
             yield squeeze(f"{first} {rest[0]}"), Form(owner, CAPITAL, "name", 2)
+            # "Two Rivers" of "Ann Two Rivers": half of it would tell the rest.
+            name = " ".join(rest)
+            size = len(WORD.findall(name))
+            yield squeeze(name), Form(owner, TITLE, "part", size, True, last, first)
         # Of "MP Vijay Kumar" and "Carolina Dybeck Happe" the second name is used alone, too.
         second = squeeze(rest[0])
         if at > 1 and len(second) > 3 and second not in COMMON_WORDS and rest[0][:1].isupper():

@@ -208,10 +208,16 @@ def secret_identifiers(column: str, value: str, known: Matcher) -> list[Identifi
     Returns
     -------
     list of Identifier
-        Nothing where the known identifiers find the whole value, else one of kind
-        :data:`~nes_spark.config.sections.METADATA_KIND`, which is found by whole forms and which
-        ``allow`` does not touch.
+        Nothing where the known identifiers find the whole value, in small letters too; else one of
+        kind :data:`~nes_spark.config.sections.METADATA_KIND`, which is found by whole forms and
+        which ``allow`` does not touch. A value that is one ordinary word, or a person's name made
+        of such, is found with its capitals only: "harbor" and "will grant" are said anywhere.
     """
+    own = [item for item in known.items if squeeze(item.value) == squeeze(value)]
     if known.covers(value):
-        return []
-    return [Identifier(METADATA_KIND, value, title_placeholder(column))]
+        plain = len(re.findall(r"[^\W_]+", value)) < 2
+        person = any(known.rule_of(item.kind) == "person" for item in own)
+        if plain or person or known.covers(value.lower()):
+            return []
+    placeholder = own[0].placeholder if own else title_placeholder(column)
+    return [Identifier(METADATA_KIND, value, placeholder)]

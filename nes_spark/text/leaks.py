@@ -30,6 +30,7 @@ from nes_spark.text.forms import (
     GAP,
     HEADS,
     MAX_WORDS,
+    REVERSED,
     SENTENCE_END,
     SMALL_WORDS,
     TITLE,
@@ -94,7 +95,7 @@ def identifier_keys(matcher: Matcher) -> list[Key]:
         for form in forms:
             item = matcher.items[form.owner]
             person = matcher.rule_of(item.kind) == "person"
-            if form.case == CONTEXT or form.case in HEADS or (person and form.rule != "name"):
+            if form.case in (CONTEXT, REVERSED, *HEADS) or (person and form.rule != "name"):
                 continue
             keys.append(Key(key, item.kind, form.case, form.opening))
     return list(dict.fromkeys(keys))

@@ -33,6 +33,7 @@ from nes_spark.text.forms import (
     INITIALS,
     MAX_WORDS,
     POSSESSIVE,
+    REVERSED,
     SENTENCE_END,
     SMALL_WORDS,
     START,
@@ -120,6 +121,12 @@ _DOTTED_FORM = re.compile(
     r"(?: (?:(?=[^\W\d_a-zß-öø-ÿ])[\w'’-]+|y|e|de|and|&)){0,4},? "
     r"(?:S\.A\.(?:B\.)?|S\.p\.A\.|N\.V\.|B\.V\.|A\.G\.|L\.L\.C\.|P\.L\.C\.)(?![^\W_])"
 )
+#: A full stop behind a word, and more than the end of an abbreviation's line of letters.
+_STOPPED = re.compile(r"[.!?]\W*\s")
+#: So many letters an abbreviation has at most: "Chas. Levy", but not "said Early. Hector went".
+_ABBREVIATED = 4
+#: "Roe, Ann".
+_LAST_FIRST = re.compile(r"[^,.;:!?\n]+,\s?[^,;:!?\n]+")
 #: A full stop that ends no sentence: "Acme Inc.'s engineers", "the Acme Inc. board".
 _OWN_STOP = re.compile(r"\.(?:['’]s\b|[,;:)]| [a-z(])")
 _DOTTED = re.compile(r"\b[A-Z]\.[A-Z]$")
@@ -402,6 +409,8 @@ class Matcher:
                     break
                 if gap.strip() and not GAP.fullmatch(gap):
                     break
+                if gap.strip() and _STOPPED.match(gap) and self._ends(words[j][0]):
+                    break
                 j += 1
                 key += fold(words.spelled[j])
             if best is None:
@@ -416,6 +425,11 @@ class Matcher:
             if start >= 0:
                 done = last
                 yield Match(start, end, item.kind, item.placeholder, item.value, rule)
+
+    @staticmethod
+    def _ends(word: str) -> bool:
+        """Whether a full stop behind a word ends a sentence: it abbreviates none."""
+        return len(word) > _ABBREVIATED and fold(word) not in legal_words()
 
     def _joined(self, words: _Words) -> dict[str, Form]:
         """Words that a company's name is joined to, told by the capital inside: MyMTN, AcmePay."""
@@ -457,6 +471,12 @@ class Matcher:
         """The first form whose spelling words i to j have."""
         parts = words.spelled[i : j + 1]
         for form in known:
+            if form.case == REVERSED:
+                capitals = is_capital(parts[0]) and is_capital(parts[-1])
+                there = text[words[i][1] : words[j][2]]
+                if capitals and len(parts) == form.n_words and _LAST_FIRST.fullmatch(there):
+                    return form
+                continue
             if len(parts) != form.n_words:
                 initials = form.case == UPPER or form.rule in ("first", "part")
                 if initials and len(parts) > 1 and all(len(p) == 1 for p in parts):
@@ -518,7 +538,10 @@ class Matcher:
                 )
             )
         if i and words[i - 1][2] >= words[i][1] - 2:
-            return fold(words[i - 1][0]) in ("mr", "mrs", "ms", "miss", "dr", "prof", "sir")
+            word = words[i - 1][0]
+            dotted = text[words[i - 1][2] : words[i][1]][:1] == "."
+            initial = dotted and len(word) == 1 and word == form.first_name[:1].upper()
+            return initial or fold(word) in ("mr", "mrs", "ms", "miss", "dr", "prof", "sir")
         return False
 
     @staticmethod
@@ -626,6 +649,8 @@ class Matcher:
                 end, j = stop, j + 1
         elif rule == "person" and form.rule == "part" and i:
             word, begin, stop = words[i - 1]
+            if word == form.first_name[:1].upper() and text[stop:start] in (". ", "."):
+                start = begin  # "A. Roe"
             if text[stop:start] == " " and word[:1].isupper() and len(word) > 1:
                 names = {fold(form.first_name), *NICKNAMES.get(fold(form.first_name), ())}
                 # Somebody else with an executive's first name: left there, it would name that one.

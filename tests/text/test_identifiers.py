@@ -422,3 +422,48 @@ def test_what_stands_for_a_name_beside_a_placeholder_alone_is_replaced_too(
     assert all(one.end <= other.start for one, other in pairwise(matches))
     assert replace_matches(text, matches) == shown
     assert find_identifiers(shown, items) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("Heike Early", 'From: "Early, Heike"', 'From: "[Executive 1]"'),
+        ("Robert Park", "Cc: Park, Bob; Ann", "Cc: [Executive 1]; Ann"),
+        ("Ann Two Rivers", "JUDGMENT OF TWO RIVERS J.", "JUDGMENT OF [Executive 1] J."),
+        ("Frances Bishop", "signed F. Bishop", "signed [Executive 1]"),
+        ("Amir Szeto", "A. Szeto and B. Szeto", "[Executive 1] and B. [Executive 1]"),
+        ("Heike Ten Broeck", "Ms. Ten Broeck left", "Ms. [Executive 1] left"),
+        ("Ling St. Clair", "as St. Clair said", "as [Executive 1] said"),
+        # names do not go on behind a sentence, and no comma makes one of two people
+        ("Hector Early", "met Hector. Early said no", "met [Executive 1]. Early said no"),
+        ("Ann Early", "we paid early, Ann says", "we paid early, [Executive 1] says"),
+        ("Chas. Levy", "to Chas. Levy", "to [Executive 1]"),
+    ],
+)  # fmt: skip
+def test_how_people_are_written_in_letters_and_headers(name, text, expected):
+    assert released(text, people(name)) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "expected"),
+    [
+        ("Faith Stone", "faith stone, Faith Stone", "[Company Name], [Company Name]"),
+        ("Orchard Lane Dental", "call orchard lane dental", "call [Company Name]"),
+        # one ordinary word, or a part of a name, is said anywhere
+        ("Harbor", "Harbor has a harbor", "[Company Name] has a harbor"),
+        ("New Home Company Inc", "each new home sale", "each new home sale"),
+    ],
+)  # fmt: skip
+def test_all_of_a_secret_is_found_in_small_letters_too(value, text, expected):
+    found, _ = known_identifiers(text, {"company": [value]}, CONFIG, secret=("firm", value))
+    assert released(text, found) == expected
+
+
+def test_a_person_made_of_ordinary_words_is_not_looked_for_in_small_letters():
+    secret = ("patient", "Will Grant")
+    found, _ = known_identifiers(
+        "We will grant it.", {"person": [secret[1]]}, CONFIG, secret=secret
+    )
+    assert (
+        released("We will grant it to Will Grant.", found) == "We will grant it to [Executive 1]."
+    )
