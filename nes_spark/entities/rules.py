@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from nes_spark.entities.dates import find_dates
 from nes_spark.entities.distinctive import GEOGRAPHY, INSTITUTIONS
+from nes_spark.entities.lists import GENERAL, read_lists
 from nes_spark.entities.mentions import outside, placeholder_spans, trim
 from nes_spark.entities.names import (
     CLASSES,
@@ -320,6 +321,17 @@ _NO_MODEL = re.compile(
 )
 #: A code of a substance that the transcript has cut ("ABC- 1234").
 _CUT_CODE = re.compile(r"^- ?\d{3,5}\b")
+#: "Thats", "Pls": no names, but for IM in capitals.
+_MESSAGES = frozenset(read_lists(GENERAL)["MESSAGES"])
+#: Who stands before a court, and the court, by their part alone.
+_PARTIES = frozenset(
+    name + end
+    for name in (
+        "Appellant", "Appellee", "Applicant", "Arbitrator", "Claimant", "Defendant", "Intervener",
+        "Intervenor", "Petitioner", "Plaintiff", "Respondent", "Tribunal",
+    )
+    for end in ("", "s")
+)  # fmt: skip
 #: What every company has: its board, its owners, their meetings.
 _BODIES = re.compile(
     r"(?:(?:Annual|Audit|Executive|Extraordinary|General|Independent|Management|Managing|Ordinary"
@@ -404,6 +416,13 @@ class Judged:
     def is_general(self) -> bool:
         """Whether it is one word of the dictionary, but for its capital."""
         return self.one and self.head[1:].islower() and is_word(self.head.lower())
+
+    @property
+    def is_operative(self) -> bool:
+        """Whether it is a verb that a ruling shouts: "DECLARES that", "ORDERS the"."""
+        shouted = self.one and len(self.surface) > 4 and self.surface.isupper()
+        goes_on = self.after[:1] == " " and self.after[1:2].islower()
+        return shouted and goes_on and "third" in kinds_of(self.surface.lower())
 
     @property
     def is_title(self) -> bool:
@@ -555,6 +574,13 @@ RULES: tuple[Rule, ...] = (
         lambda s: s.surface.lower() in s.lexicon.common and s.initial,
         None,
     ),
+    Rule(
+        "word of messages",
+        lambda s: s.surface.lower() in _MESSAGES and not s.surface.isupper(),
+        None,
+    ),
+    Rule("party or court of a case", lambda s: s.surface in _PARTIES, None),
+    Rule("verb of a ruling", lambda s: s.is_operative, None),
     Rule(
         "listed organisation",
         lambda s: s.surface in s.lexicon.organizations and s.surface not in s.lexicon.given,

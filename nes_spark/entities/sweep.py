@@ -139,7 +139,7 @@ class GeneralEnglish:
         lexicon = bundled_lexicon()
         jargon = lexicon["jargon"]
         self.common = frozenset(lexicon["common"])
-        self._words = frozenset(_LISTS["WORDS"])
+        self._words = frozenset(_LISTS["WORDS"]) | frozenset(_LISTS["MESSAGES"])
         self._units = frozenset(_LISTS["UNITS"])
         self._currencies = frozenset(_LISTS["CURRENCIES"])
         self._months = frozenset(words["MONTHS"])

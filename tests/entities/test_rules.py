@@ -335,3 +335,18 @@ def test_the_number_of_a_percentage_is_no_part_of_a_name():
 def test_corona_is_an_event_where_it_is_no_beer(rules):
     assert found(rules, "Sites were closed due to the Corona crisis.") == {("Corona", "EVENT")}
     assert ("Corona", "EVENT") not in found(rules, "We sell Corona in bottles.")
+
+
+def test_words_of_rulings_and_messages_are_no_names():
+    recognizer = load_recognizer("bundled")
+    for text, names in (
+        ("The Tribunal: (i) DECLARES that Vesper owes it; (ii) REJECTS all else.", {"Vesper"}),
+        ("Thats up in Leeds. Pls call the Claimant.", {"Leeds"}),
+        ("We saw ORACLES in Boston. GRANTS Pass is near.", {"Boston"}),
+    ):
+        shown = {m.surface for m in recognizer([text])[0]}
+        assert names <= shown
+        wrong = {"Tribunal", "DECLARES", "REJECTS", "Thats", "Pls", "Claimant"}
+        assert not shown & wrong
+    # letters are no word of messages
+    assert {m.surface for m in recognizer(["Use of IM grew, and IM's sales rose."])[0]} >= {"IM"}
