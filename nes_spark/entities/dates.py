@@ -229,7 +229,7 @@ _ENDS_MONTH = (
 )
 #: "-5, 2020" of "March 3-5, 2020", and " 31st" of "week of March 31st".
 _DAY_AFTER = re.compile(
-    rf"(?:(?<=[ \d]\d)|(?<=\d(?:st|nd|rd|th))) ?[-–] ?{_DAY_NUMBER}(?:st|nd|rd|th)?"
+    rf"(?:(?<=[ \d]\d)(?<!\d\d\d)|(?<=\d(?:st|nd|rd|th))) ?[-–] ?{_DAY_NUMBER}(?:st|nd|rd|th)?"
     r"(?:,? (?:19|20)\d\d)?(?![\w%]|[.,/:-]\d)"
     rf"|{_ENDS_MONTH} (?:3[01]|[12]\d|[1-9])(?:st|nd|rd|th)(?!\w)"
 )

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from nes_spark.entities.dates import _DATE, _EXACT_CASE, find_dates
+from nes_spark.entities.dates import _DATE, _EXACT_CASE, _whole, find_dates
 
 
 @pytest.mark.parametrize(
@@ -87,6 +87,7 @@ _GLUE = st.sampled_from([" ", " ", " ", "-", ", ", ". ", "", " (", "’s ", "\n"
 
 @given(st.lists(st.tuples(_BITS, _GLUE), max_size=12).map(lambda p: "".join(a + b for a, b in p)))
 @example("İİ in May 2020 and the end of the third quarter")
+@example("Act of 1933-3rd ")
 def test_looking_at_beginnings_only_misses_no_date(text):
     # the long pattern tried everywhere; it knows no "not inside a word" of its own
     spans, at = [], 0
@@ -96,8 +97,14 @@ def test_looking_at_beginnings_only_misses_no_date(text):
         if match := _DATE.match(text, start):
             at = match.end()
             if not _EXACT_CASE.match(match.group()):
-                spans.append(match.span())
+                spans.append(_whole(text, *match.span(), spans[-1][1] if spans else 0))
+                at = spans[-1][1]
     assert find_dates(text) == spans
+
+
+def test_a_year_is_no_day_of_a_range():
+    text = "the Act of 1933-3rd edition"
+    assert [text[a:b] for a, b in find_dates(text)] == ["1933"]
 
 
 def test_days_that_are_called_by_a_weekday_are_no_dates():
