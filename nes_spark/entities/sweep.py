@@ -85,6 +85,15 @@ _PERIOD = re.compile(
 )
 _PARTS = re.compile(r"[-/–&+.]+")
 _NUMBER = re.compile(r"['’]?\d[\d.,:/-]*")
+#: Numbers that are keys, not counts: "order 448894620", "ticket no. 634984", "#41898".
+_KEY = re.compile(
+    r"(?:\b(?:account|booking|case|claim|complaint|conference|confirmation|contract|customer|docket"
+    r"|file|invoice|licen[cs]e|member|order|pass ?code|passport|permit|policy|ref|reference"
+    r"|registration|reservation|serial|shipment|ticket|tracking)"
+    r"(?:,? (?:number|no|nr|num|id|code))?[.:]?(?: is)?,? ?#? ?|#)"
+    r"(?P<key>\d{6,}|(?<=#)\d{4,5})(?![\w%]|[.,:/-]\d)",
+    re.IGNORECASE,
+)
 _LISTS = read_lists(GENERAL)
 #: Models that go by a number, in the plural ("737s"); decades and round counts end in 0.
 _MODELS = re.compile(r"\d{2,3}[1-9]s")
@@ -328,6 +337,7 @@ def candidates_of(
     """
     english = general_english()
     listed = _pattern((*always, *_LISTS["PUBLIC LIFE"]))
+    keys = _keys(texts)
     sure: list[list[Candidate]] = []
     doubts: list[list[_Doubt]] = []
     read: list[list[_Token]] = []
@@ -339,6 +349,7 @@ def candidates_of(
             _candidate(text, *match.span(), "listed")
             for match in (listed.finditer(text) if listed else ())
         ]
+        found += [_candidate(text, *m.span(), "digits") for m in keys.finditer(text)]
         blocked = [(m.start, m.end) for m in known] + _blocked(text)
         found = [c for c in found if not _touches(c.start, c.end, blocked)]
         named = {m.start for m in known if m.category not in (*_NO_NAMES, "Person")}
@@ -375,6 +386,12 @@ def candidates_of(
         telling = (c for c in found if c.reason == "listed" or _tells(c.surface, peoples))
         settled.append(_disjoint(text, telling))
     return settled
+
+
+def _keys(texts: Iterable[str]) -> re.Pattern[str]:
+    """Return what finds the keys of a document wherever they stand."""
+    found = sorted({m["key"] for text in texts for m in _KEY.finditer(text)})
+    return re.compile(rf"(?<![\w.,])(?:{'|'.join(found)})(?![\w%]|[.,]\d)" if found else r"(?!)")
 
 
 def _tells(surface: str, peoples: bool) -> bool:

@@ -453,3 +453,20 @@ def test_a_word_that_is_mostly_a_name_is_one_at_the_beginning_of_a_sentence():
     assert found(*texts, mentions=[*known, []]) == [("Nets", "known")]
     # as often a word as a name: it may be the word
     assert found(*texts[1:], mentions=[known[1], []]) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        ("Order #634984 came late; order 448894620 never did.", ["634984", "448894620"]),
+        ("Your ticket no. 7771234 and policy number: 22334455", ["7771234", "22334455"]),
+        ("it is #41898, the passcode is 10147392", ["41898", "10147392"]),
+        ("Order number? - 4261855. Is order 4261855 here?", ["4261855", "4261855"]),
+        # counts, amounts and years
+        ("an order of 500000 units, order 500,000, case 2020, #1 and claims up 123456.5", []),
+        ("a contract 2019-2020, customers 123456789", []),
+    ],
+)
+def test_numbers_that_are_keys_are_swept(text, keys):
+    (found,) = candidates_of([text], [[]])
+    assert [c.surface for c in found if c.surface.isdigit()] == keys
