@@ -278,7 +278,7 @@ def sort_of(name: str, category: str) -> str:
         buildings and ``continent`` for what is larger than a country among places; among products
         and other names ``people`` for names of peoples (``peoples`` for those of their members),
         ``currency``, ``code`` for letters and figures, ``small`` for what is written without a
-        capital; else ''.
+        capital; among other names ``number`` for keys of figures alone; else ''.
 
     Examples
     --------
@@ -290,6 +290,8 @@ def sort_of(name: str, category: str) -> str:
     ['continent', 'continent', 'continent', '']
     >>> [sort_of(n, "Product") for n in ("ADX-629", "King Air 260", "aspirin")]
     ['code', '', 'small']
+    >>> [sort_of(n, "Name") for n in ("634984", "SO-72788")]
+    ['number', 'code']
     """
     plain = plain_form(name) or name
     if category == "Organization":
@@ -312,6 +314,8 @@ def sort_of(name: str, category: str) -> str:
             return "peoples"
     if words and words[-1] in _CURRENCY_NAMES:
         return "currency"
+    if category == "Name" and plain.isdigit() and len(plain) > 3:
+        return "number"
     if _CODE.fullmatch(plain):
         return "code"
     return "" if any(c.isupper() for c in plain) else "small"
@@ -376,7 +380,7 @@ def may_stand_in(name: str, category: str) -> bool:
 
 
 #: Sorts that come in for no other, and nothing else for a currency.
-_ALONE = frozenset({"people", "peoples", "currency"})
+_ALONE = frozenset({"people", "peoples", "currency", "number"})
 
 
 class ShapeSimilarity:
