@@ -72,6 +72,9 @@ def finds_secret(
     """
     items = Matcher.of(list(identifiers), config).items
     rest = [item for item in items if item.kind not in without]
-    if any(item.kind == METADATA_KIND for item in rest):
+    plain = [item for item in rest if item.kind != METADATA_KIND]
+    # What a kind that does not count finds is told as that kind, also where the secret has an item.
+    hidden = Matcher.of([item for item in items if item.kind in without], config).covers(value)
+    if len(plain) < len(rest) and not hidden:
         return True
-    return Matcher.of(rest, config).covers(value)
+    return Matcher.of(plain, config).covers(value)

@@ -3,7 +3,7 @@
 import pytest
 
 from nes_spark.config import IdentifiersConfig
-from nes_spark.text.identifiers import Identifier
+from nes_spark.text.identifiers import Identifier, known_identifiers
 from nes_spark.text.searching import finds_secret
 
 CONFIG = IdentifiersConfig()
@@ -33,6 +33,14 @@ def test_a_secret_is_found_by_the_kinds_that_are_left(value, without, found):
 def test_one_that_has_a_kind_of_its_own_needs_no_other():
     own = [*KNOWN, Identifier("metadata", "Globex", "[Name]")]
     assert finds_secret("Globex", own, CONFIG, ("company", "person"))
+
+
+def test_a_secret_in_small_letters_does_not_hide_that_only_an_accepted_kind_finds_it():
+    value = "Faith Stone"
+    own, _ = known_identifiers(value, {"company": [value]}, CONFIG, secret=("firm", value))
+    assert [i.kind for i in own] == ["company", "metadata"]
+    assert finds_secret(value, own, CONFIG)
+    assert not finds_secret(value, own, CONFIG, ["company"])
 
 
 def test_documents_whose_secret_only_accepted_kinds_find_are_counted(spark):
