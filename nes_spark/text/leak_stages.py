@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from pyspark import StorageLevel
+from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from nes_spark.config import IdentifiersConfig
@@ -32,6 +33,8 @@ _RUN_COLUMNS = ["chunk_id", "document_id", "at", "key", "title", "upper", "opens
 _KEY_COLUMNS = ["key", "identifier_document_id", "kind", "case", "opening", "number"]
 #: Matchers kept per Python worker; chunks of a document come together.
 _CACHED = 16
+#: A part of a name that names more documents than these tells none of them apart.
+_MOST_DOCUMENTS = 1000
 
 
 def _matcher_of(
@@ -236,7 +239,10 @@ def _other_names(
 
 
 def own_names(
-    mentions: DataFrame, documents: DataFrame, identifiers: IdentifiersConfig
+    mentions: DataFrame,
+    documents: DataFrame,
+    identifiers: IdentifiersConfig,
+    most: int = _MOST_DOCUMENTS,
 ) -> DataFrame:
     """Find the entities of the corpus that name a document: no swap may bring them into it.
 
@@ -249,6 +255,9 @@ def own_names(
         Columns document_id and identifiers, as in the documents table.
     identifiers : IdentifiersConfig
         Kinds and forms that are never identifiers.
+    most : int, optional
+        A spelling that names more documents counts only where it is the whole form of an entity:
+        otherwise pairs would grow with the square of a corpus in which many companies share a word.
 
     Returns
     -------
@@ -275,18 +284,28 @@ def own_names(
     def spell(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         for batch in batches:
             rows = [
-                (key, category, entity)
+                (key, category, entity, key == whole)
                 for category, entity, form in zip(
                     batch["category"], batch["entity"], batch["form"], strict=True
                 )
-                for key in spellings_in(form)
+                for spellings in [spellings_in(form)]
+                for whole in [max(spellings, key=len, default="")]
+                for key in spellings
             ]
-            yield pd.DataFrame(rows, columns=["key", "category", "entity"])
+            yield pd.DataFrame(rows, columns=["key", "category", "entity", "whole"])
 
-    known = documents.select("document_id", "identifiers").mapInPandas(
-        own, "key string, document_id string"
+    shared = F.count(F.lit(1)).over(Window.partitionBy("key")) > most
+    known = (
+        documents.select("document_id", "identifiers")
+        .mapInPandas(own, "key string, document_id string")
+        .withColumn("shared", shared)
     )
     forms = F.explode(F.array("surface", "entity")).alias("form")
     vocabulary = mentions.select("category", "entity", forms).distinct()
-    spelled = vocabulary.mapInPandas(spell, "key string, category string, entity string")
-    return spelled.distinct().join(known, "key").select(*OWN_NAMES.names).distinct()
+    spelled = vocabulary.mapInPandas(
+        spell, "key string, category string, entity string, whole boolean"
+    ).distinct()
+    pairs = spelled.join(
+        known, (spelled["key"] == known["key"]) & (~F.col("shared") | F.col("whole"))
+    )
+    return pairs.select(*OWN_NAMES.names).distinct()

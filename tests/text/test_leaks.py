@@ -172,3 +172,14 @@ def test_own_names_on_spark(frames, spark, partitions):
     expected |= {(d, "Organization", "MMB Group") for d in ("d1", "d3")}
     got = [tuple(r) for r in found.collect()]
     assert set(got) == expected and len(got) == len(expected)
+
+
+@pytest.mark.parametrize("most, expected", [(1, {"Monro"}), (2, {"Monro", "Monro Tyres"})])
+def test_a_word_that_many_documents_share_counts_as_a_whole_name_alone(
+    frames, spark, most, expected
+):
+    _, documents = frames
+    rows = [("d4#00000", "Product", e, e, 0, 5) for e in ("Monro", "Monro Tyres")]
+    found = own_names(spark.createDataFrame(rows, MENTIONS.ddl), documents, CONFIG, most)
+    got = {(r["document_id"], r["entity"]) for r in found.collect()}
+    assert got == {(d, e) for d in ("d1", "d3") for e in expected}
