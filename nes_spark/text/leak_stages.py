@@ -33,8 +33,8 @@ _RUN_COLUMNS = ["chunk_id", "document_id", "at", "key", "title", "upper", "opens
 _KEY_COLUMNS = ["key", "identifier_document_id", "kind", "case", "opening", "number"]
 #: Matchers kept per Python worker; chunks of a document come together.
 _CACHED = 16
-#: A part of a name that names more documents than these tells none of them apart.
-_MOST_DOCUMENTS = 1000
+#: A part of a name that names more secrets than these tells none of them apart.
+_MOST_SECRETS = 1000
 
 
 def _matcher_of(
@@ -242,7 +242,7 @@ def own_names(
     mentions: DataFrame,
     documents: DataFrame,
     identifiers: IdentifiersConfig,
-    most: int = _MOST_DOCUMENTS,
+    most: int = _MOST_SECRETS,
 ) -> DataFrame:
     """Find the entities of the corpus that name a document: no swap may bring them into it.
 
@@ -252,12 +252,13 @@ def own_names(
         Table :data:`~nes_spark.schemas.MENTIONS`. An entity names a document when one of the forms
         it is mentioned in does, in any document.
     documents : DataFrame
-        Columns document_id and identifiers, as in the documents table.
+        Columns document_id, metadata and identifiers, as in the documents table.
     identifiers : IdentifiersConfig
         Kinds and forms that are never identifiers.
     most : int, optional
-        A spelling that names more documents counts only where it is the whole form of an entity:
-        otherwise pairs would grow with the square of a corpus in which many companies share a word.
+        A spelling of documents with more different secrets counts only where it is the whole form
+        of an entity: otherwise pairs would grow with the square of a corpus in which many
+        companies share a word. Documents of one secret count once, however many they are.
 
     Returns
     -------
@@ -269,17 +270,20 @@ def own_names(
     Distinct forms meet documents in a join on squeezed spellings, as in :func:`find_leaks`: the
     work grows with the vocabulary plus the identifiers.
     """
+    columns = ("document_id", "metadata")
 
     def own(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         for batch in batches:
             rows = [
-                (key, document)
-                for document, items in zip(batch["document_id"], batch["identifiers"], strict=True)
+                (key, document, secret)
+                for document, secret, items in zip(
+                    *(batch[name] for name in columns), batch["identifiers"], strict=True
+                )
                 for key in own_spellings(
                     Matcher.of([] if items is None else list(items), identifiers)
                 )
             ]
-            yield pd.DataFrame(rows, columns=["key", "document_id"])
+            yield pd.DataFrame(rows, columns=["key", *columns])
 
     def spell(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         for batch in batches:
@@ -294,11 +298,13 @@ def own_names(
             ]
             yield pd.DataFrame(rows, columns=["key", "category", "entity", "whole"])
 
-    shared = F.count(F.lit(1)).over(Window.partitionBy("key")) > most
+    # Windows count nothing distinct; the last rank says the same. Both sort once, by the same keys.
+    spelling = Window.partitionBy("key")
     known = (
-        documents.select("document_id", "identifiers")
-        .mapInPandas(own, "key string, document_id string")
-        .withColumn("shared", shared)
+        documents.select(*columns, "identifiers")
+        .mapInPandas(own, "key string, document_id string, metadata string")
+        .withColumn("secrets", F.dense_rank().over(spelling.orderBy("metadata")))
+        .withColumn("shared", F.max("secrets").over(spelling) > most)
     )
     forms = F.explode(F.array("surface", "entity")).alias("form")
     vocabulary = mentions.select("category", "entity", forms).distinct()

@@ -1,5 +1,6 @@
 import pytest
 from pyspark.sql import Row
+from pyspark.sql import functions as F
 
 from nes_spark.config import IdentifiersConfig
 from nes_spark.schemas import LEAKS, MENTIONS, OWN_NAMES
@@ -67,13 +68,14 @@ def frames(spark):
         [
             Row(
                 document_id=name,
+                metadata=f"Secret {name}",
                 identifiers=[
                     Row(kind=i.kind, value=i.value, placeholder=i.placeholder) for i in items
                 ],
             )
             for name, items in DOCUMENTS.items()
         ],
-        "document_id string, "
+        "document_id string, metadata string, "
         "identifiers array<struct<kind:string,value:string,placeholder:string>>",
     )
     released = spark.createDataFrame(CHUNKS, "chunk_id string, document_id string, text string")
@@ -101,6 +103,7 @@ def test_a_name_of_many_documents_is_one_hit(frames, spark):
         [
             Row(
                 document_id=name,
+                metadata=f"Secret {name}",
                 identifiers=[
                     Row(kind=i.kind, value=i.value, placeholder=i.placeholder) for i in items
                 ],
@@ -174,11 +177,21 @@ def test_own_names_on_spark(frames, spark, partitions):
     assert set(got) == expected and len(got) == len(expected)
 
 
-@pytest.mark.parametrize("most, expected", [(1, {"Monro"}), (2, {"Monro", "Monro Tyres"})])
-def test_a_word_that_many_documents_share_counts_as_a_whole_name_alone(
-    frames, spark, most, expected
+@pytest.mark.parametrize(
+    "most, secrets, expected",
+    [
+        (1, 2, {"Monro"}),
+        (2, 2, {"Monro", "Monro Tyres"}),
+        # two documents of one company: its name is nobody else's
+        (1, 1, {"Monro", "Monro Tyres"}),
+    ],
+)
+def test_a_word_that_many_secrets_share_counts_as_a_whole_name_alone(
+    frames, spark, most, secrets, expected
 ):
     _, documents = frames
+    if secrets == 1:
+        documents = documents.withColumn("metadata", F.lit("Monro Inc"))
     rows = [("d4#00000", "Product", e, e, 0, 5) for e in ("Monro", "Monro Tyres")]
     found = own_names(spark.createDataFrame(rows, MENTIONS.ddl), documents, CONFIG, most)
     got = {(r["document_id"], r["entity"]) for r in found.collect()}
