@@ -266,7 +266,8 @@ def is_distinctive(words: Sequence[str]) -> bool:
 
 _GENERIC_HEADS = word_set(
     "american national united general global international great north south east west northern "
-    "southern eastern western central pacific atlantic european asian african british canadian "
+    "southern eastern western northeast northwest southeast southwest central upper lower middle "
+    "mid inner outer greater pacific atlantic european asian african british canadian "
     "first second third new old san santa los las saint st state states royal federal union city "
     "county president chairman internet technology financial bank capital"
 )

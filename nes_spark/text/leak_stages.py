@@ -256,9 +256,10 @@ def own_names(
     identifiers : IdentifiersConfig
         Kinds and forms that are never identifiers.
     most : int, optional
-        A spelling of documents with more different secrets counts only where it is the whole form
-        of an entity: otherwise pairs would grow with the square of a corpus in which many
-        companies share a word. Documents of one secret count once, however many they are.
+        Part of a name that stands in names of more different secrets counts only where it is the
+        whole form of an entity: otherwise pairs would grow with the square of a corpus in which
+        many companies share a word. Documents of one secret count once, however many they are;
+        whole names always count, however many share them.
 
     Returns
     -------
@@ -275,15 +276,15 @@ def own_names(
     def own(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         for batch in batches:
             rows = [
-                (key, document, secret)
+                (key, document, secret, name)
                 for document, secret, items in zip(
                     *(batch[name] for name in columns), batch["identifiers"], strict=True
                 )
-                for key in own_spellings(
+                for key, name in own_spellings(
                     Matcher.of([] if items is None else list(items), identifiers)
-                )
+                ).items()
             ]
-            yield pd.DataFrame(rows, columns=["key", *columns])
+            yield pd.DataFrame(rows, columns=["key", *columns, "name"])
 
     def spell(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         for batch in batches:
@@ -302,9 +303,9 @@ def own_names(
     spelling = Window.partitionBy("key")
     known = (
         documents.select(*columns, "identifiers")
-        .mapInPandas(own, "key string, document_id string, metadata string")
+        .mapInPandas(own, "key string, document_id string, metadata string, name boolean")
         .withColumn("secrets", F.dense_rank().over(spelling.orderBy("metadata")))
-        .withColumn("shared", F.max("secrets").over(spelling) > most)
+        .withColumn("shared", ~F.col("name") & (F.max("secrets").over(spelling) > most))
     )
     forms = F.explode(F.array("surface", "entity")).alias("form")
     vocabulary = mentions.select("category", "entity", forms).distinct()

@@ -130,19 +130,25 @@ class Sieve:
         return bool(self._bits[at >> 3] >> (at & 7) & 1)
 
 
-def own_spellings(matcher: Matcher) -> set[str]:
+def own_spellings(matcher: Matcher) -> dict[str, bool]:
     """Return the squeezed spellings that name a document, of any length.
 
     Single names of people are left out (many people share them), and so are spellings that name it
     only beside a title or a stock exchange.
+
+    Returns
+    -------
+    dict of str to bool
+        Spelling -> whether it is a whole name: the gate accepts no such name in the document,
+        wherever it came from. Others are parts of names, which many documents may share.
     """
-    return {
-        key
-        for key, forms in matcher.forms.items()
-        for form in forms
-        if form.case != CONTEXT
-        and (form.rule == "name" or matcher.rule_of(matcher.items[form.owner].kind) != "person")
-    }
+    found: dict[str, bool] = {}
+    for key, forms in matcher.forms.items():
+        for form in forms:
+            person = matcher.rule_of(matcher.items[form.owner].kind) == "person"
+            if form.case != CONTEXT and (form.rule == "name" or not person):
+                found[key] = found.get(key, False) or form.rule != "part"
+    return found
 
 
 def spellings_in(name: str) -> set[str]:

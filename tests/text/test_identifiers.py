@@ -299,6 +299,10 @@ def test_heads_of_names():
     assert "General" not in names
     assert dict(company_names("Florida Power"))["Florida Power"] == "name"
     assert "Florida" not in dict(company_names("Florida Power"))
+    # the other half of a place's name: many companies begin so
+    for name in ("Upper Elmhurst Gas", "Lower Dalton Bank", "Inner Harbor Foods"):
+        assert name.split()[0] not in dict(company_names(name))
+    assert "Loma" in dict(company_names("Loma Negra Cement"))
 
 
 def test_squeeze():

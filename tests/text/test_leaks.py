@@ -7,6 +7,7 @@ from nes_spark.schemas import LEAKS, MENTIONS, OWN_NAMES
 from nes_spark.text import Identifier, Matcher
 from nes_spark.text.leak_stages import find_leaks, own_names
 from nes_spark.text.leaks import (
+    SWAPPED_IN,
     Sieve,
     find_leaks_in_memory,
     own_leaks,
@@ -62,9 +63,8 @@ def test_allowed_forms_are_no_leaks():
     assert {r[0] for r in rows if r[3] == "company"} == {"d1#00002", "d2#00000", "d3#00000"}
 
 
-@pytest.fixture
-def frames(spark):
-    documents = spark.createDataFrame(
+def documents_of(spark, found):
+    return spark.createDataFrame(
         [
             Row(
                 document_id=name,
@@ -73,13 +73,17 @@ def frames(spark):
                     Row(kind=i.kind, value=i.value, placeholder=i.placeholder) for i in items
                 ],
             )
-            for name, items in DOCUMENTS.items()
+            for name, items in found.items()
         ],
         "document_id string, metadata string, "
         "identifiers array<struct<kind:string,value:string,placeholder:string>>",
     )
+
+
+@pytest.fixture
+def frames(spark):
     released = spark.createDataFrame(CHUNKS, "chunk_id string, document_id string, text string")
-    return released, documents
+    return released, documents_of(spark, DOCUMENTS)
 
 
 def test_spark_finds_the_same(frames, partitions):
@@ -90,8 +94,7 @@ def test_spark_finds_the_same(frames, partitions):
     assert rows == EXPECTED
 
 
-def test_a_name_of_many_documents_is_one_hit(frames, spark):
-    _, documents = frames
+def test_a_name_of_many_documents_is_one_hit(spark):
     shared = DOCUMENTS | {f"e{i}": [c("Monro Inc"), p("Bob Hale")] for i in range(20)}
     chunks = [("d2#00000", "d2", "We saw Monro and Bob Hale. At Monro we stop.")]
     rows = find_leaks_in_memory(chunks, shared)
@@ -99,19 +102,7 @@ def test_a_name_of_many_documents_is_one_hit(frames, spark):
         ("d2#00000", "d2", "d1", "company", "other_document", 2),
         ("d2#00000", "d2", "e0", "person", "other_document", 1),
     ]
-    others = spark.createDataFrame(
-        [
-            Row(
-                document_id=name,
-                metadata=f"Secret {name}",
-                identifiers=[
-                    Row(kind=i.kind, value=i.value, placeholder=i.placeholder) for i in items
-                ],
-            )
-            for name, items in shared.items()
-        ],
-        documents.schema,
-    )
+    others = documents_of(spark, shared)
     released = spark.createDataFrame(chunks, "chunk_id string, document_id string, text string")
     found = find_leaks(released, others, CONFIG)
     assert sorted(tuple(r) for r in found.select(*LEAKS.names).collect()) == rows
@@ -150,7 +141,7 @@ ENTITIES = {
 
 
 def test_spellings_say_which_documents_an_entity_names():
-    known = {name: own_spellings(Matcher(items)) for name, items in DOCUMENTS.items()}
+    known = {name: own_spellings(Matcher(items)).keys() for name, items in DOCUMENTS.items()}
     found = {e: {d for d, keys in known.items() if keys & spellings_in(e)} for e in ENTITIES}
     assert found == ENTITIES
 
@@ -177,22 +168,33 @@ def test_own_names_on_spark(frames, spark, partitions):
     assert set(got) == expected and len(got) == len(expected)
 
 
+SHARED = {
+    "d1": [c("Lorvane Gas"), p("Brett Ponton")],
+    "d2": [c("Lorvane Bank"), p("Brett Ponton")],
+}
+
+
 @pytest.mark.parametrize(
-    "most, secrets, expected",
-    [
-        (1, 2, {"Monro"}),
-        (2, 2, {"Monro", "Monro Tyres"}),
-        # two documents of one company: its name is nobody else's
-        (1, 1, {"Monro", "Monro Tyres"}),
-    ],
+    "most, secrets, part",
+    [(1, 2, False), (2, 2, True), (1, 1, True)],  # the last: one company, two calls
 )
-def test_a_word_that_many_secrets_share_counts_as_a_whole_name_alone(
-    frames, spark, most, secrets, expected
-):
-    _, documents = frames
+def test_a_part_that_many_secrets_share_counts_alone_only(spark, most, secrets, part):
+    documents = documents_of(spark, SHARED)
     if secrets == 1:
-        documents = documents.withColumn("metadata", F.lit("Monro Inc"))
-    rows = [("d4#00000", "Product", e, e, 0, 5) for e in ("Monro", "Monro Tyres")]
+        documents = documents.withColumn("metadata", F.lit("Lorvane"))
+    names = ["Lorvane", "Lorvane Valley", "Brett Ponton", "Brett Ponton Award"]
+    rows = [("d1#00000", "Product", e, e, 0, 5) for e in names]
     found = own_names(spark.createDataFrame(rows, MENTIONS.ddl), documents, CONFIG, most)
     got = {(r["document_id"], r["entity"]) for r in found.collect()}
-    assert got == {(d, e) for d in ("d1", "d3") for e in expected}
+    # Whole names always count: the gate refuses them wherever they come from.
+    assert got == {(d, e) for d in SHARED for e in names if part or e != "Lorvane Valley"}
+
+
+def test_the_gate_accepts_what_the_bound_lets_in_and_refuses_the_rest():
+    matcher = Matcher(SHARED["d1"])
+    whole = {key for key, name in own_spellings(matcher).items() if name}
+    for entity in ("Lorvane Valley", "Lorvane Gas Valley", "Brett Ponton Award"):
+        text = f"We saw {entity}, too."
+        leaks = own_leaks(text, matcher, "d1", [(7, 7 + len(entity))])
+        named = bool(whole & spellings_in(entity))
+        assert {leak.rule for leak in leaks} == {"name" if named else SWAPPED_IN}
