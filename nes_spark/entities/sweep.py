@@ -45,6 +45,7 @@ from nes_spark.entities.mentions import NAME, Mention, placeholder_spans
 from nes_spark.entities.names import PERSON_TITLES, US_UNIT, WORDS, Words, is_heading_word
 from nes_spark.entities.terms import HOURS, is_people
 from nes_spark.entities.wordforms import dictionary
+from nes_spark.text.sentences import word_set
 from nes_spark.text.vocabulary import (
     ACRONYMS,
     DESCRIPTORS,
@@ -104,6 +105,11 @@ _HEADING_NAME = 5
 #: Small words inside the names of offices, and the words before them.
 _INNER = frozenset(["of", "for", "on", "the"])
 _OFFICES = frozenset(_LISTS["OFFICES"])
+#: Words that begin sentences, and with a capital inside one a name: "Long Point", "Six Oaks".
+_LEADING = word_set(
+    "best early eight five four free late long low near new nine one open right seven short six "
+    "ten three true two"
+)
 _PREFIXES = tuple(_LISTS["PREFIXES"])
 #: Endings of derived words and what takes their place in the word they come from.
 _ENDINGS = tuple(tuple(rule.split("=")) for rule in _LISTS["ENDINGS"])
@@ -552,6 +558,8 @@ def _judge(
         del run[-1], reasons[-1]
     begin = 0
     while begin < len(run) and not reasons[begin] and _outer(run[begin].word, english):
+        if not run[begin].initial and _leads(run[begin:], english):
+            break
         begin += 1
     run, reasons = run[begin:], reasons[begin:]
     if not run:
@@ -654,6 +662,14 @@ def _outer(word: str, english: GeneralEnglish) -> bool:
         or _terms(word, english)
         or (len(word) == 2 and word.isupper() and word not in english.names)
     )
+
+
+def _leads(run: Sequence[_Token], english: GeneralEnglish) -> bool:
+    """Whether a name inside a sentence begins with a word that otherwise begins sentences."""
+    if len(run) < 2 or run[0].word.lower() not in _LEADING or not run[0].word.istitle():
+        return False
+    following = run[1].word
+    return following.istitle() and not english.custom(following) and not _outer(following, english)
 
 
 def _terms(word: str, english: GeneralEnglish) -> bool:

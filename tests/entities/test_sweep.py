@@ -50,6 +50,8 @@ def found(*texts, mentions=None, always=()):
         ("Sales in our Colombian stores fell.", "Colombian", "capital"),
         ("The team flew a King Air there.", "King Air", "phrase"),
         ("King Air flew there.", "King Air", "phrase"),
+        ("Our bond Long Point Re III is placed.", "Long Point", "phrase"),
+        ("We built the Six Oaks mall.", "Six Oaks", "phrase"),
         ("A guest of Travelers asked.", "Travelers", "word"),
         ("The eBid platform grew.", "eBid", "mixed"),
         ("The PVRL trial goes on.", "PVRL", "capitals"),
@@ -87,6 +89,7 @@ def test_what_looks_like_a_name(text, surface, reason):
         "Mail a.zyxw@zyxw.example or see www.zyxwv.example for more.",
         "However, Thank You all. Yes. Didn't fall. And That is What We Do. So it Won’t.",
         "The Head of Investor Relations and the Board of Directors met.",
+        "Long Points are for you; we had a Full Year and One For all, and Two Directors.",
     ],
 )
 def test_what_is_no_name(text):
