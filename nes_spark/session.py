@@ -222,6 +222,9 @@ def get_session(
         # A batch of long documents must fit a worker; Spark 3.5 knows the first bound only.
         "spark.sql.execution.arrow.maxRecordsPerBatch": "500",
         "spark.sql.execution.arrow.maxBytesPerBatch": "64m",
+        # What is kept comes in columns of so many rows, each built in the heap: 10,000 texts with
+        # their edits are too many for a small one.
+        "spark.sql.inMemoryColumnarStorage.batchSize": "1000",
         "spark.sql.adaptive.enabled": "true",
         "spark.sql.debug.maxToStringFields": "100",
         "spark.sql.parquet.compression.codec": "snappy",

@@ -268,10 +268,12 @@ def text_attack(
     posts = rewrites.groupBy("chunk_id").agg(
         F.collect_list(F.struct("draw", "text")).alias("posts")
     )
+    # of all the mentions those of the chunks in question
+    mine = mentions.join(rewrites.select("chunk_id"), "chunk_id", "left_semi")
     sightings = hold(
         map_rows(
             spread(
-                _known_spans(chunks.join(posts, "chunk_id"), mentions).select(
+                _known_spans(chunks.join(posts, "chunk_id"), mine).select(
                     "chunk_id", "document_id", "metadata", "text", "spans", "posts"
                 ),
                 "chunk_id",

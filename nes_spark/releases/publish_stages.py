@@ -83,7 +83,8 @@ def assemble(
     chunks, documents : pyspark.sql.DataFrame
         Tables of the run.
     changed : pyspark.sql.DataFrame
-        ``chunk_id``, ``text``, ``edits``: chunks after their must-change categories were replaced.
+        ``chunk_id``, ``text``, ``edits``: chunks after their must-change categories were replaced;
+        those that ``rewritten`` has may be absent.
     rewritten : pyspark.sql.DataFrame
         Rows of ``rewrites`` that the release is made of, one a chunk at most.
     secret : bytes
@@ -119,7 +120,7 @@ def assemble(
         chunks.select("chunk_id", "document_id", "position", "gap")
         .join(names, "document_id")
         .withColumn("release_document_id", _udf(named, "string")(F.col(f"{kind}_id")))
-        .join(changed.select("chunk_id", "text", "edits"), "chunk_id")
+        .join(changed.select("chunk_id", "text", "edits"), "chunk_id", "left")
         .join(swapped, "chunk_id", "left")
         .select(
             "chunk_id",

@@ -93,8 +93,13 @@ class Context:
     _words: int | None = field(default=None, repr=False)
 
     def keep(self, frame: DataFrame) -> DataFrame:
-        """Persist a frame that several outputs of the stage come from, until they are written."""
-        kept = frame.persist()
+        """Persist a frame that several outputs of the stage come from, until they are written.
+
+        That of a large corpus goes to the disk and leaves the heap to the work.
+        """
+        from pyspark import StorageLevel
+
+        kept = frame.persist() if self.small else frame.persist(StorageLevel.DISK_ONLY)
         self.kept.append(kept)
         return kept
 

@@ -352,8 +352,12 @@ def assemble_texts(
     told = None
     if config.swapping.throughout and choice.swapped:
         told = written_throughout(rewritten, context.table("cells"), mentions, choice.combination)
+    rest = chunks
+    if choice.swapped and not context.small:
+        # Swapped chunks come as they were rewritten: replacing in them would be work for nothing.
+        rest = chunks.join(rewritten.select("chunk_id"), "chunk_id", "left_anti")
     replaced = apply_must_change(
-        chunks,
+        rest,
         mentions,
         config.releases.must_change,
         shift=config.releases.shift,
@@ -390,7 +394,8 @@ def assemble_release(publication: Publication) -> None:
             choice.combination.name,
             choice.n_swaps,
             choice.draw,
-        )
+        ),
+        on_disk=not context.small,
     )
     listed = withheld_chunks(context)
     publication.withheld = None if listed is None else publication.hold(listed)

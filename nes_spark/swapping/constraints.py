@@ -39,6 +39,7 @@ class SwappedCategory(Protocol):
     """What a constraint sees of one swapped category; see ``population.Category``."""
 
     code: Ints
+    key: Ints
     count: Ints
 
     def pairs_exchange(self, a: Ints, b: Ints) -> Mask:
@@ -270,7 +271,7 @@ class Exchangeable(Constraint):
 
     def keys(self, chunks: Chunks) -> list[Ints]:
         """Return codes of the sets of entities, one array a category."""
-        return [category.code for category in chunks.categories]
+        return [category.key for category in chunks.categories]
 
     def pairs(self, chunks: Chunks, a: Ints, b: Ints) -> Mask:
         """Compare the sets."""

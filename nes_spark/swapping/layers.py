@@ -250,9 +250,11 @@ def sample_layers(
             accepted = sample_component(population, stream, None, uniques, limits)
         for swap in accepted:
             first, second = int(rows[swap.first]), int(rows[swap.second])
-            members.open[np.ix_(mine, [first, second])] = False
-            members.swaps_before[[first, second]] += 1
             out.append(LayerSwap(neighbour, layer, swap.priority, swap.time, first, second))
+        # a layer swaps a unit once at most
+        swapped = rows[np.array([(s.first, s.second) for s in accepted], dtype=np.int64).ravel()]
+        members.open[np.ix_(np.array(mine), swapped)] = False
+        members.swaps_before[swapped] += 1
     return out
 
 

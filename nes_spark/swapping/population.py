@@ -27,6 +27,10 @@ from nes_spark.swapping.constraints import Constraint, constraints_of
 
 #: Cached inclusion lists hold at most this many integers per category.
 _CACHE_INTS = 4_000_000
+#: From so many chunks on, chunks that have the same to give are one group of :attr:`Category.key`
+#: whatever names their documents. Smaller populations keep the groups, and so the draws, that they
+#: always had: the same seed and corpus give the same release.
+_MANY = 5_000
 
 
 @dataclass(frozen=True)
@@ -166,11 +170,22 @@ class Category:
     ----------
     available, history : Sets
         One row a chunk, with shared codes. The same object twice in a first round.
+
+    Attributes
+    ----------
+    code : ndarray of int64, shape (n,)
+        Equal for chunks of equal sets.
+    key : ndarray of int64, shape (n,)
+        Equal only for chunks that cannot be exchanged: what both have to give, neither may take.
+        Where every document has names of its own in the history, all codes differ, and a name that
+        most chunks have ("SEC") would leave the sampler to look for pairs among them.
     """
 
     def __init__(self, available: Sets, history: Sets) -> None:
         same = history is available
         self.code = set_codes(available) if same else set_codes(available, history)
+        few = same or len(self.code) < _MANY
+        self.key = self.code if few else set_codes(available)
         self.count = available.sizes
         _, first = np.unique(self.code, return_index=True)
         first = first.astype(np.int64)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare, kstest
 
-from nes_spark.swapping.population import Population, make_sets, sets_of
+from nes_spark.swapping.population import Population, joint_sets, make_sets, sets_of
 from nes_spark.swapping.prefix import sample_prefix
 from nes_spark.swapping.sampler import Limits, sample_component
 from nes_spark.swapping.seeds import Secret
@@ -261,8 +261,6 @@ def test_rows_and_pairs_agree_with_plain_sets(n, seed, names):
 @settings(max_examples=40, deadline=None)
 @given(n=st.integers(2, 20), seed=st.integers(0, 10_000))
 def test_later_rounds_compare_what_is_left_with_all_that_ever_was_there(n, seed):
-    from nes_spark.swapping.population import joint_sets
-
     rng = random.Random(seed)
     history = [frozenset(rng.sample(range(5), rng.randint(1, 3))) for _ in range(n)]
     available = [frozenset(rng.sample(sorted(h), rng.randint(1, len(h)))) for h in history]
@@ -278,6 +276,28 @@ def test_later_rounds_compare_what_is_left_with_all_that_ever_was_there(n, seed)
     assert (rows > 0).tolist() == expected
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_groups_by_what_chunks_give_keep_the_probabilities(way, monkeypatch):
+    """Many chunks are grouped by what they have to give, whatever names their documents."""
+    monkeypatch.setattr("nes_spark.swapping.population._MANY", 0)
+    gives = [frozenset(g) for g in ({0}, {0}, {0}, {1}, {1}, {0, 1}, {2})]
+    barred = [g | {3 + i % 3} for i, g in enumerate(gives)]
+    barred[6] |= {0}
+    table = Table(7, seed=1)
+    table.valid = lambda a, b: bool(gives[a] - barred[b]) and bool(gives[b] - barred[a])
+    population = Population(
+        list(range(7)), list(range(7)), *([s] for s in joint_sets(gives, barred))
+    )
+    (category,) = population.categories
+    assert len(set(category.key)) == len(set(gives)) < len(set(category.code))
+
+    def draw(stream):
+        found = sample_component(population, stream, None, limits=Limits(**WAYS[way]))
+        return tuple((s.first, s.second) for s in found)
+
+    assert_same_distribution(observed(draw, 700), table.sequences(99))
+
+
 def structured(kind: str, n: int) -> Population:
     rng = np.random.default_rng(1)
     metadata = rng.integers(0, max(2, n // 40), n)
@@ -290,6 +310,13 @@ def structured(kind: str, n: int) -> Population:
         first[:] = 7
     elif kind == "almost all share one entity":
         first[rng.random(n) < 0.995] = 7
+    elif kind == "almost all share one entity, documents have own names":
+        first[rng.random(n) < 0.97] = 7
+        gives, takes = joint_sets(
+            [{int(name)} for name in first],
+            [{int(name), 10_000 + int(d)} for name, d in zip(first, metadata, strict=True)],
+        )
+        return Population(metadata, outside, [gives], [takes])
     elif kind == "all in one document":
         metadata[:] = 3
     elif kind == "nothing differs outside":
@@ -315,6 +342,7 @@ def structured(kind: str, n: int) -> Population:
         "all in one document",
         "nothing differs outside",
         "different reasons",
+        "almost all share one entity, documents have own names",
     ],
 )
 def test_exhausting_a_component_needs_neither_memory_nor_looks_of_its_square(kind):
