@@ -86,15 +86,33 @@ _PERIOD = re.compile(
 )
 _PARTS = re.compile(r"[-/–&+.]+")
 _NUMBER = re.compile(r"['’]?\d[\d.,:/-]*")
+#: What keys belong to, and how one is told from a count.
+_KEYED = (
+    r"(?:account|badge|booking|card|case|certificate|claim|complaint|conference|confirmation"
+    r"|contract|customer|docket|file|invoice|licen[cs]e|loan|member(?:ship)?|mortgage|order"
+    r"|pass ?code|passport|pay ?book|permit|policy|prisoner|ration book|ref|reference|registration"
+    r"|reservation|roll|serial|shipment|sort code|ticket|tracking)"
+    r"(?:,? (?:number(?:ed)?|no|nr|num|id|code))?"
+)
 #: Numbers that are keys, not counts: "order 448894620", "ticket no. 634984", "#41898".
 _KEY = re.compile(
-    r"(?:\b(?:account|booking|case|claim|complaint|conference|confirmation|contract|customer|docket"
-    r"|file|invoice|licen[cs]e|member|order|pass ?code|passport|permit|policy|ref|reference"
-    r"|registration|reservation|serial|shipment|ticket|tracking)"
-    r"(?:,? (?:number|no|nr|num|id|code))?[.:]?(?: is)?,? ?#? ?|#)"
+    rf"(?:\b{_KEYED}[.:]?(?: is)?,? ?#? ?|#)"
     r"(?P<key>\d{6,}|(?<=#)\d{4,5})(?![\w%]|[.,:/-]\d)",
     re.IGNORECASE,
 )
+_GROUP = r"(?-i:[A-Z]{1,4}\d*[A-Z]{0,2}|\d+[A-Z]{0,3})"
+#: Keys of several groups: "policy, numbered 6335 8800 1902", "No. 4836/GB 430683".
+_GROUPED_KEY = re.compile(
+    rf"\b(?:{_KEYED}[.:]?|number(?:ed)?:?|(?-i:[Nn]o\.|No))(?: is)?,? ?#? ?"
+    rf"(?P<key>{_GROUP}(?:[-/ ]{_GROUP})+)(?![\w%]|[.,:/-]\d)",
+    re.IGNORECASE,
+)
+#: Years, ranges, round amounts and reports, which are written like keys of several groups.
+_COUNTED = re.compile(
+    r"(?:19|20)\d\d[-/ ](?:\d\d){1,2}|\d{1,4}-\d{1,4}|\d{1,3}(?: \d{3})+|\d+-[KQ] (?:19|20)\d\d"
+)
+#: Figures of a key of several groups at least.
+_KEY_FIGURES = 5
 _LISTS = read_lists(GENERAL)
 #: Models that go by a number, in the plural ("737s"); decades and round counts end in 0.
 _MODELS = re.compile(r"\d{2,3}[1-9]s")
@@ -396,8 +414,21 @@ def candidates_of(
 
 def _keys(texts: Iterable[str]) -> re.Pattern[str]:
     """Return what finds the keys of a document wherever they stand."""
-    found = sorted({m["key"] for text in texts for m in _KEY.finditer(text)})
-    return re.compile(rf"(?<![\w.,])(?:{'|'.join(found)})(?![\w%]|[.,]\d)" if found else r"(?!)")
+    texts = list(texts)
+    keys = {m["key"] for text in texts for m in _KEY.finditer(text)}
+    for text in texts:
+        keys.update(m["key"] for m in _GROUPED_KEY.finditer(text) if _is_key(m["key"]))
+    # the longer first: one of them may begin like another
+    any_key = "|".join(map(re.escape, sorted(keys, key=lambda key: (-len(key), key))))
+    return re.compile(rf"(?<![\w.,])(?:{any_key})(?![\w%]|[.,]\d)" if keys else r"(?!)")
+
+
+def _is_key(groups: str) -> bool:
+    """Whether figures in groups are a key rather than years, an amount or a list of counts."""
+    if sum(c.isdigit() for c in groups) < _KEY_FIGURES or _COUNTED.fullmatch(groups):
+        return False
+    parts = groups.split(" ")
+    return len(parts) == 1 or not any(part.isdigit() and len(part) < 3 for part in parts)
 
 
 def _tells(surface: str, peoples: bool) -> bool:

@@ -72,6 +72,8 @@ _LAWS = word_set("act bill law directive treaty")
 _MARKS = INSTITUTIONS | LEGAL_FORMS
 #: A code: no lower case but a plural ending or a letter behind a figure ("ICEs", "757s", "CD16a").
 _CODE = re.compile(r"(?:[^a-z]|(?<=\d)[a-z]\b)*[A-Z0-9](?:[^a-z]|(?<=\d)[a-z]\b)*s?")
+#: A key of figures alone, in groups or not: "634984", "6335 8800 1902".
+_FIGURES = re.compile(r"\d+(?:[-/ ]\d+)*")
 #: "St. Louis-based", "EGFR-positive": no name but what is said with one.
 _SAID_WITH = re.compile(
     r"-(?:approved|backed|based|born|branded|centric|certified|driven|enabled|focused|free|funded|"
@@ -290,8 +292,8 @@ def sort_of(name: str, category: str) -> str:
     ['continent', 'continent', 'continent', '']
     >>> [sort_of(n, "Product") for n in ("ADX-629", "King Air 260", "aspirin")]
     ['code', '', 'small']
-    >>> [sort_of(n, "Name") for n in ("634984", "SO-72788")]
-    ['number', 'code']
+    >>> [sort_of(n, "Name") for n in ("634984", "6335 8800 1902", "SO-72788", "GB 430683")]
+    ['number', 'number', 'code', 'code']
     """
     plain = plain_form(name) or name
     if category == "Organization":
@@ -314,7 +316,7 @@ def sort_of(name: str, category: str) -> str:
             return "peoples"
     if words and words[-1] in _CURRENCY_NAMES:
         return "currency"
-    if category == "Name" and plain.isdigit() and len(plain) > 3:
+    if category == "Name" and len(plain) > 3 and _FIGURES.fullmatch(plain):
         return "number"
     if _CODE.fullmatch(plain):
         return "code"

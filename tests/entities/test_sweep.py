@@ -473,3 +473,22 @@ def test_a_word_that_is_mostly_a_name_is_one_at_the_beginning_of_a_sentence():
 def test_numbers_that_are_keys_are_swept(text, keys):
     (found,) = candidates_of([text], [[]])
     assert [c.surface for c in found if c.surface.isdigit()] == keys
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        ("Her policy, numbered 6335 8800 1902, lapsed.", ["6335 8800 1902"]),
+        ("The schedule, numbered 00417-882-6, was sent.", ["00417-882-6"]),
+        ("See roll no. 7/0041887-03 and my paybook, No. NX 119842.", ["7/0041887-03", "NX 119842"]),
+        ("membership, No. 4836/GB 430683, twice: 4836/GB 430683", ["4836/GB 430683"] * 2),
+        ("sort code 04-88-61 and grant of probate, number 1992-401-7", ["04-88-61", "1992-401-7"]),
+        # years, amounts, counts, ranks
+        ("contract 2019-2020, order 2019/20, licence 10 000 000, case 12 30 45 99", []),
+        ("We have no 10-year 2030 notes; number 1 2020 goal; orders 500-600 a day; no. 1-2", []),
+        ("order 100-200 units, claim 3/4 of 5/6, file 10-K 2020, account 401 K", []),
+    ],
+)
+def test_keys_of_several_groups_are_swept(text, keys):
+    (found,) = candidates_of([text], [[]])
+    assert [c.surface for c in found if c.reason == "digits"] == keys
