@@ -157,8 +157,13 @@ _PATTERNS = [
     rf"(?<=\bthe ){_MONTHS} months(?! (?:ago|of)\b)",
     r"(?:(?<=\bpre-)|(?<=\bpost-))(?:19|20)\d\d",
     # other numbers are years only where a year is told
-    r"(?:(?<=\bin )|(?<=\bsince )|(?<=\bby )|(?<=\buntil )|(?<=\bfounded )|(?<=\bestablished ))"
+    r"(?:(?<=\bin )|(?<=\bsince )|(?<=\bby )|(?<=\buntil )|(?<=\bfounded )|(?<=\bestablished )"
+    r"|(?<=\bborn )|(?<=\bcirca )|(?<=\bspring of )|(?<=\bsummer of )|(?<=\bautumn of )"
+    r"|(?<=\bwinter of ))"
     rf"1(?:8\d|9[0-4])\d{_NO_QUANTITY}",
+    # "in '47", "the winter of '63"
+    r"(?:(?<=\bin )|(?<=\bsince )|(?<=\buntil )|(?<=\bspring of )|(?<=\bsummer of )"
+    r"|(?<=\bautumn of )|(?<=\bwinter of ))['’]\d\d(?!\w|[.,]\d)",
     r"(?<![\w$€£.,:/])20[12]\b(?=[.?](?:\s|$))",
     r"(?:the )?(?:19|20)?\d0['’]?s(?= |\.|,)(?<=(?:19|20)\d0s)",
     r"(?<=[ (])['’] ?[12]\d(?!\w|[.,]\d)",

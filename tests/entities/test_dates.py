@@ -102,6 +102,18 @@ def test_looking_at_beginnings_only_misses_no_date(text):
     assert find_dates(text) == spans
 
 
+@pytest.mark.parametrize(
+    ("text", "dates"),
+    [
+        ("I was born 1934, in '63 we moved.", ["1934", "'63"]),
+        ("The winter of '47 and the summer of 1911.", ["'47", "1911"]),
+        ("We built in 1934 stores, of 1934 units in '4711.", []),
+    ],
+)
+def test_years_before_1950_where_a_year_is_told(text, dates):
+    assert [text[start:end] for start, end in find_dates(text)] == dates
+
+
 def test_a_year_is_no_day_of_a_range():
     text = "the Act of 1933-3rd edition"
     assert [text[a:b] for a, b in find_dates(text)] == ["1933"]

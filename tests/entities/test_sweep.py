@@ -465,6 +465,7 @@ def test_a_word_that_is_mostly_a_name_is_one_at_the_beginning_of_a_sentence():
         ("Your ticket no. 7771234 and policy number: 22334455", ["7771234", "22334455"]),
         ("it is #41898, the passcode is 10147392", ["41898", "10147392"]),
         ("Order number? - 4261855. Is order 4261855 here?", ["4261855", "4261855"]),
+        ("She is member no. 04431, of ticket, no. 0662.", ["04431", "0662"]),
         # counts, amounts and years
         ("an order of 500000 units, order 500,000, case 2020, #1 and claims up 123456.5", []),
         ("a contract 2019-2020, customers 123456789", []),

@@ -293,6 +293,12 @@ def test_the_other_half_of_a_double_name_goes_too():
     assert released("a Garcia-led team", names) == "a [Executive 1]-led team"
 
 
+def test_initials_with_an_and_of_a_name_without_its_descriptors():
+    for name in ("Marks & Spencer Group plc", "Marlow & Sons Insurance"):
+        assert dict(company_names(name))["M&S"] == "capitals"
+    assert "R&D" not in dict(company_names("Research & Development Group"))
+
+
 def test_heads_of_names():
     names = dict(company_names("General Electric Company"))
     assert "General Electric" in names
@@ -442,6 +448,9 @@ def test_what_stands_for_a_name_beside_a_placeholder_alone_is_replaced_too(
         ("Hector Early", "met Hector. Early said no", "met [Executive 1]. Early said no"),
         ("Ann Early", "we paid early, Ann says", "we paid early, [Executive 1] says"),
         ("Chas. Levy", "to Chas. Levy", "to [Executive 1]"),
+        # half of a double name is used alone; an ordinary word needs a title then
+        ("Bo Nwasu-Field", "Mrs Nwasu, a Field day", "Mrs [Executive 1], a Field day"),
+        ("Bo Nwasu-Field", "Mr Field, B. Field", "Mr [Executive 1], [Executive 1]"),
     ],
 )  # fmt: skip
 def test_how_people_are_written_in_letters_and_headers(name, text, expected):
