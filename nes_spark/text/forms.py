@@ -299,28 +299,11 @@ def _codes() -> frozenset[str]:
 
 #: Of no company by themselves.
 _GENERAL_INITIALS = frozenset(
-    [
-        "A&E",
-        "B&B",
-        "C&I",
-        "D&A",
-        "D&O",
-        "E&P",
-        "F&B",
-        "H&S",
-        "L&H",
-        "M&A",
-        "O&M",
-        "P&C",
-        "P&L",
-        "Q&A",
-        "R&D",
-        "R&R",
-        "S&P",
-        "T&D",
-        "T&E",
-    ]
-)
+    {
+        "A&E", "B&B", "C&I", "D&A", "D&O", "E&P", "F&B", "H&S", "L&H", "M&A", "O&M", "P&C", "P&L",
+        "Q&A", "R&D", "R&R", "S&P", "T&D", "T&E",
+    }
+)  # fmt: skip
 
 
 def _initials(name: str) -> Iterable[tuple[str, str]]:
