@@ -94,7 +94,11 @@ def propose(look: Look, told: Told, ask: Ask | None = None) -> Proposal:
     """
     body = _body(look, told, ask)
     short = [c for c in look.columns if c.kind in ("label", "number") and c is not body]
-    document_id = _document_id(look, told, short, ask)
+    # What an option gives another role is an id only where nothing else can be one.
+    given = {name for kind in told.identifiers for name in _parse(kind)[1]}
+    given |= {name for name in (told.secret, told.period) if name is not None}
+    apart = [c for c in short if c.name not in given and _nearly_unique(c, look)]
+    document_id = _document_id(look, told, apart or short, ask)
     free = [c for c in short if c is not document_id]
     secret = _secret(look, told, free, ask)
     free = [c for c in look.columns if c not in (secret, document_id, body)]

@@ -382,3 +382,15 @@ def test_how_a_column_is_searched_for_goes_by_its_values(tmp_path, values, rule)
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     proposal = propose(look_at([str(file)]), Told(secret="party", document_id="no"))
     assert proposal.kinds["party"].rule == rule
+
+
+def test_a_column_of_another_role_is_no_id_where_another_can_be(tmp_path):
+    path = tmp_path / "complaints.jsonl"
+    rows = [row | {"firm": f"Firm {i} Ltd", "ref": f"R-{i}"} for i, row in enumerate(rulings())]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    look = look_at([str(path)])
+    told = Told(secret="firm", identifiers=("case=case_no",))
+    assert propose(look, told).document_id.name == "ref"
+    # where nothing else tells documents apart, it is one of them as well
+    told = Told(secret="firm", identifiers=("case=case_no", "ref=ref"))
+    assert propose(look, told).document_id.name == "case_no"
