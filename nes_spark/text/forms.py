@@ -431,7 +431,9 @@ def person_forms(owner: int, value: str) -> Iterable[tuple[str, Form]]:
         for name in firsts:
             # A middle name or initial is often left out.
             size = len(WORD.findall(f"{first if name == squeeze(first) else name} {last}"))
-            yield squeeze(f"{name} {last}"), Form(owner, CAPITAL, "name", size)
+            plain = name in COMMON_WORDS and all(fold(w) in COMMON_WORDS for w in last.split())
+            case = CAPITAL if plain else ANY
+            yield squeeze(f"{name} {last}"), Form(owner, case, "name", size)
             yield squeeze(f"{last} {name}"), Form(owner, REVERSED, "name", size)
         if len(rest) > 1:
             yield squeeze(f"{first} {rest[0]}"), Form(owner, CAPITAL, "name", 2)

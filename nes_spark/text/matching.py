@@ -498,7 +498,10 @@ class Matcher:
                     continue
             case = form.case
             if case == CAPITAL and not is_capital(parts[0]):
-                continue
+                # "dear mrs quill": a title says as much as a capital
+                titled = form.rule == "part" and form.last_name != ""
+                if not titled or not self._context(text, words, i, form):
+                    continue
             if case == TITLE and not all(is_capital(p) or fold(p) in SMALL_WORDS for p in parts):
                 continue
             if case in (UPPER, CONTEXT) and form.rule in ("ticker", "name", "part"):

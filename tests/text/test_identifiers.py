@@ -448,6 +448,10 @@ def test_what_stands_for_a_name_beside_a_placeholder_alone_is_replaced_too(
         ("Hector Early", "met Hector. Early said no", "met [Executive 1]. Early said no"),
         ("Ann Early", "we paid early, Ann says", "we paid early, [Executive 1] says"),
         ("Chas. Levy", "to Chas. Levy", "to [Executive 1]"),
+        # in small letters behind a title, or with the first name
+        ("Una Clutterbuck", "dear mrs clutterbuck", "dear mrs [Executive 1]"),
+        ("Samuel Levi Grodz", "samuel grodz, a grodz", "[Executive 1], a grodz"),
+        ("Mark J Price", "at the mark price", "at the mark price"),
         # half of a double name is used alone; an ordinary word needs a title then
         ("Bo Nwasu-Field", "Mrs Nwasu, a Field day", "Mrs [Executive 1], a Field day"),
         ("Bo Nwasu-Field", "Mr Field, B. Field", "Mr [Executive 1], [Executive 1]"),
