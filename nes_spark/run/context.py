@@ -92,16 +92,16 @@ class Context:
     taken: Taken | None = field(default=None, repr=False)
     _words: int | None = field(default=None, repr=False)
 
-    def keep(self, frame: DataFrame) -> DataFrame:
-        """Persist a frame that several outputs of the stage come from, until they are written.
-
-        That of a large corpus goes to the disk and leaves the heap to the work.
-        """
+    def persisted(self, frame: DataFrame) -> DataFrame:
+        """Persist a frame; that of a large corpus on disk, which leaves the heap to the work."""
         from pyspark import StorageLevel
 
-        kept = frame.persist() if self.small else frame.persist(StorageLevel.DISK_ONLY)
-        self.kept.append(kept)
-        return kept
+        return frame.persist() if self.small else frame.persist(StorageLevel.DISK_ONLY)
+
+    def keep(self, frame: DataFrame) -> DataFrame:
+        """Persist a frame that several outputs of the stage come from, until they are written."""
+        self.kept.append(self.persisted(frame))
+        return self.kept[-1]
 
     def release_kept(self) -> None:
         """Drop what :meth:`keep` persisted."""

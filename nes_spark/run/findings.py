@@ -199,9 +199,11 @@ def audit_release(
     if config.releases.plan == "whole":
         # A chunk has several partners there; the search for one is made for a single exchange.
         tables = [PREDICTIONS_TABLE]
-    attacked = chosen_rewrites(
-        context.table("rewrites"), choice.setting, choice.combination.name, choice.n_swaps
-    ).cache()
+    attacked = context.persisted(
+        chosen_rewrites(
+            context.table("rewrites"), choice.setting, choice.combination.name, choice.n_swaps
+        )
+    )
     components, constraints = _comparable(context, choice)
     asked = attacked
     if PREDICTIONS_TABLE in tables and (some := _sampled(context, attacked)) is not attacked:
