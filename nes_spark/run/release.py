@@ -206,7 +206,8 @@ class Publication:
         """Persist a frame until :meth:`free`; `on_disk` leaves the heap to searches."""
         from pyspark import StorageLevel
 
-        self._held.append(frame.persist(StorageLevel.DISK_ONLY) if on_disk else frame.cache())
+        kept = frame.persist(StorageLevel.DISK_ONLY) if on_disk else self.context.persisted(frame)
+        self._held.append(kept)
         return self._held[-1]
 
     def free(self) -> None:
@@ -394,8 +395,7 @@ def assemble_release(publication: Publication) -> None:
             choice.combination.name,
             choice.n_swaps,
             choice.draw,
-        ),
-        on_disk=not context.small,
+        )
     )
     listed = withheld_chunks(context)
     publication.withheld = None if listed is None else publication.hold(listed)
