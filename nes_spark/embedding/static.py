@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import chain, pairwise
 from pathlib import Path
@@ -31,6 +32,25 @@ _BLOCK_TEXTS = 1024
 _BLOCK_CHARACTERS = 1_000_000
 #: White space at which the tokenizer cuts for certain; it drops control characters.
 _SPACES = frozenset(" \t\n\r")
+#: Control characters that the tokenizer drops and at which Python parts words.
+_DROPPED = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
+#: Words whose pieces are remembered, and the length of the longest: some 20 MB at most.
+_REMEMBERED = 100_000
+_REMEMBERED_LENGTH = 40
+
+
+class _Remembered(dict[str, list[int]]):
+    """The word pieces of what stands between white space, cut once a word."""
+
+    def __init__(self, cut: Callable[[str], list[int]]) -> None:
+        super().__init__()
+        self._cut = cut
+
+    def __missing__(self, word: str) -> list[int]:
+        pieces = self._cut(word)
+        if len(self) < _REMEMBERED and len(word) <= _REMEMBERED_LENGTH:
+            self[word] = pieces
+        return pieces
 
 
 class StaticEmbedder:
@@ -77,6 +97,11 @@ class StaticEmbedder:
         self._encode: Any = getattr(
             self._tokenizer, "encode_batch_fast", self._tokenizer.encode_batch
         )
+        # BERT's rules look at nothing beyond the white space around a word; others may.
+        rules = json.loads(definition)
+        kinds = [(rules.get(part) or {}).get("type") for part in ("normalizer", "pre_tokenizer")]
+        parted = kinds == ["BertNormalizer", "BertPreTokenizer"] and not rules.get("added_tokens")
+        self._remembered = _Remembered(self._cut) if parted else None
 
     @property
     def model_id(self) -> str:
@@ -167,11 +192,27 @@ class StaticEmbedder:
         self, texts: list[str]
     ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
         """Word pieces of all texts, where those of each begin and end, and whose each is."""
-        lists = [e.ids for e in self._encode(texts, add_special_tokens=False)]
+        lists = self._cut_all(texts)
         lengths = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
         bounds = np.concatenate([[0], np.cumsum(lengths)])
         ids = np.fromiter(chain.from_iterable(lists), dtype=np.int32, count=int(bounds[-1]))
         return ids, bounds.astype(np.int32), np.repeat(np.arange(len(lists)), lengths)
+
+    def _cut(self, text: str) -> list[int]:
+        ids: list[int] = self._encode([text], add_special_tokens=False)[0].ids
+        return ids
+
+    def _cut_all(self, texts: list[str]) -> list[list[int]]:
+        """Word pieces of each text; word by word where the tokenizer knows no more than that."""
+        if self._remembered is None:
+            return [e.ids for e in self._encode(texts, add_special_tokens=False)]
+        pieces = self._remembered.__getitem__
+        return [
+            self._cut(text)
+            if _DROPPED.search(text)
+            else [*chain.from_iterable(map(pieces, text.split()))]
+            for text in texts
+        ]
 
     def _known_pairs(self, ids: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Places of pieces that form a known pair with the next one, and the pairs' rows."""

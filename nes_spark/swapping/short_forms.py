@@ -14,7 +14,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from nes_spark.entities.distinctive import (
@@ -41,6 +41,10 @@ _ALIASES = {
 }
 #: Categories in which one name may be the short form of another.
 _NAMES = ("Organization", "Person", "Product", "Event")
+#: Behind this a word goes on.
+_IN_WORD = re.compile(r"[\w'’]")
+#: Letters outside Latin-1, but for dashes and quotes, and its micro sign.
+_SPECIAL = re.compile("[^\x00-\xb4\xb6-\xff\u2010-\u203a]")
 _FRACTION = re.compile(r"[.,]\d")
 #: What a person does at a sentence's start, so that an ordinary word there is a surname.
 _VERB = re.compile(
@@ -228,14 +232,12 @@ class Names:
             for name in dict.fromkeys((*found, key[1])):
                 for form in spellings(_bare(name), category):
                     self._add(form, key, held, ordinary)
-        self._pattern = self._compile()
+        self._written = {form for name in self.wholes for form in (name, self._capitals(name))}
         # "Companies" begins like "Company" without its last letter
         looked_for = {*self.words, *self.weak}
         # folded, "Straßner" is "strassner": a text has it either way
         looked_for |= {word.lower() for _, word in (*self.words.values(), *self.weak.values())}
-        stems = {w[:-1] if w.endswith("y") else w for w in looked_for}
-        ordered = "|".join(map(_pattern_of, sorted(stems, key=lambda w: (-len(w), w))))
-        self._beginnings = re.compile(rf"(?<![^\W_])(?:{ordered})", re.IGNORECASE)
+        self._stems = {w[:-1] if w.endswith("y") else w for w in looked_for}
 
     def _add(
         self, form: str, key: Key, held: Collection[str], ordinary: Collection[str] | None
@@ -268,12 +270,25 @@ class Names:
             ):
                 self.weak.setdefault(fold(word), (key, word))
 
-    def _compile(self) -> re.Pattern[str] | None:
-        if not self.wholes:
-            return None
-        written = {form for name in self.wholes for form in (name, self._capitals(name))}
-        ordered = sorted(written, key=lambda form: (-len(form), form))
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        ordered = sorted(self._written, key=lambda form: (-len(form), form))
         return re.compile(rf"(?<![^\W_])(?:{'|'.join(map(_pattern_of, ordered))})(?![^\W_])")
+
+    @cached_property
+    def _beginnings(self) -> re.Pattern[str]:
+        ordered = "|".join(map(_pattern_of, sorted(self._stems, key=lambda w: (-len(w), w))))
+        return re.compile(rf"(?<![^\W_])(?:{ordered})", re.IGNORECASE)
+
+    def _may_begin(self, text: str, rest: str) -> bool:
+        """Whether a word of the names may begin in what is left of a text."""
+        if not self._stems:
+            return False
+        # letters that are equal in more ways than by their small letter are left to the pattern
+        if _SPECIAL.search(text) or any(map(_SPECIAL.search, self._stems)):
+            return True
+        low = rest.lower()
+        return any(_straight(stem).lower() in low for stem in self._stems)
 
     @staticmethod
     def _capitals(name: str) -> str:
@@ -288,7 +303,9 @@ class Names:
     ) -> list[Left]:
         """Return where the names stand, in order and disjoint; see :func:`find_left`."""
         found: list[Left] = []
-        if self._pattern is not None:
+        # Mostly all names stand where they are taken; then no pattern is needed at all.
+        rest = _straight(_without(text, taken))
+        if any(_straight(form) in rest for form in self._written):
             names = [*reversed(self.wholes)]
             known = {_straight(self._capitals(name)): name for name in names}
             known |= {_straight(name): name for name in names}
@@ -304,8 +321,8 @@ class Names:
                 if outside and not _touches(start, end, taken):
                     name = known[_straight(match.group())]
                     found.append(Left(*match.span(), self.wholes[name], name))
-        if not self.words and not self.weak:
-            return found
+        if not self._may_begin(text, rest):
+            return _merged(text, found)
         blocked = [*taken, *kept, *reach, *((f.start, f.end) for f in found)]
         for match in self._beginnings.finditer(text):
             token = WORD.match(text, match.start())
@@ -330,6 +347,17 @@ class Names:
                 if token.startswith(part) and _names_here(text, start, start + len(part), key[0]):
                     return Left(start, start + len(part), key, word)
         return None
+
+
+def _without(text: str, taken: Sequence[tuple[int, int]]) -> str:
+    """Hide what is taken, unless a word begins before it and goes on there."""
+    pieces, done = [], 0
+    for start, end in sorted(taken):
+        if start < done or (start and _IN_WORD.match(text, start - 1)):
+            continue
+        pieces += [text[done:start], "\0" * (end - start)]
+        done = end
+    return "".join([*pieces, text[done:]])
 
 
 def _merged(text: str, found: Sequence[Left]) -> list[Left]:

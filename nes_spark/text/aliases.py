@@ -233,13 +233,14 @@ def mine_aliases(
     human = {squeeze(w) for p in people for w in name_words(p)}
     humans = {squeeze(" ".join(name_words(p))) for p in people}
 
-    whole = " ".join(fluent(t.text) for t in turns)
+    said = [fluent(t.text) for t in turns]
+    whole = " ".join(said)
     proper = _always_capital(whole)
 
     def plausible(name: str) -> bool:
         return _plausible(name, squeeze(name), human, humans, proper)
 
-    scores, spellings = _scored(turns, _FRAMES, plausible)
+    scores, spellings = _scored(turns, said, _FRAMES, plausible)
     covered = Matcher(
         [{"kind": "company", "value": c, "placeholder": "[Company Name]"} for c in companies],
         {"company": IdentifierKind(placeholder="[Company Name]", rule="company")},
@@ -252,7 +253,7 @@ def mine_aliases(
         spellings.setdefault(squeeze(name), Counter())[name] += 1
         scores[squeeze(name)] = scores.get(squeeze(name), 0.0) + 2.0
     if not companies and max(scores.values(), default=0.0) < 1.0:
-        more, others = _scored(turns, _WEAKER, plausible)
+        more, others = _scored(turns, said, _WEAKER, plausible)
         for key, score in more.items():
             scores[key] = scores.get(key, 0.0) + score
             spellings.setdefault(key, Counter()).update(others[key])
@@ -283,21 +284,24 @@ def mine_aliases(
 
 def _scored(
     turns: Sequence[Turn],
+    spoken: Sequence[str],
     frames: Sequence[tuple[re.Pattern[str], float, tuple[str, ...]]],
     plausible: Callable[[str], bool],
 ) -> tuple[dict[str, float], dict[str, Counter[str]]]:
     """Sum the evidence of frames for each name (squeezed), and count how it is spelled.
 
-    Where the call begins evidence counts in full, later frames also name other companies.
+    `spoken` are the fluent texts of the turns. Where the call begins evidence counts in full, later
+    frames also name other companies.
     """
     scores: dict[str, float] = {}
     spellings: dict[str, Counter[str]] = {}
     seen: Counter[tuple[str, int, int]] = Counter()
     begun = 0
-    for n, turn in enumerate(turns):
+    for n, (turn, said) in enumerate(zip(turns, spoken, strict=True)):
         if begun > _MINED_CHARACTERS:
             break
-        said = fluent(turn.text[:_MINED_CHARACTERS])
+        if len(turn.text) > _MINED_CHARACTERS:
+            said = fluent(turn.text[:_MINED_CHARACTERS])
         for number, (frame, weight, needed) in enumerate(frames):
             for word in needed:  # any() takes twice as long
                 if word in said:

@@ -11,8 +11,8 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import NamedTuple
 
 from cleanco import basename, prepare_default_terms
 
@@ -78,8 +78,7 @@ REVERSED = "reversed"
 HEADS = frozenset({HEAD, START, POSSESSIVE, BRAND, INITIALS})
 
 
-@dataclass(frozen=True)
-class Form:
+class Form(NamedTuple):
     """One written form of an identifier.
 
     ``case`` is ``any``; ``capital``: the first word has a capital letter; ``title``: all words but
@@ -355,7 +354,7 @@ def whole_forms(owner: int, value: str) -> Iterable[tuple[str, Form]]:
         if rule == "name" and squeeze(name):
             for key, form in _name_forms(owner, name, rule):
                 whole = form.case == TITLE and key == squeeze(value)
-                yield key, replace(form, case=ANY) if whole else form
+                yield key, form._replace(case=ANY) if whole else form
 
 
 def _name_forms(owner: int, name: str, rule: str) -> Iterable[tuple[str, Form]]:

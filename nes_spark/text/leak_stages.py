@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
+import pyarrow as pa
 from pyspark import StorageLevel
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from nes_spark.config import IdentifiersConfig
-from nes_spark.schemas import EDITS, LEAKS, OWN_NAMES
+from nes_spark.schemas import EDITS, LEAKS, OWN_NAMES, arrow_schema
 from nes_spark.session import spread
 from nes_spark.text.leaks import (
     OTHER_DOCUMENT,
@@ -38,14 +39,13 @@ _MOST_SECRETS = 1000
 
 
 def _matcher_of(
-    cache: dict[str, Matcher], document_id: str, identifiers: Any, config: IdentifiersConfig
+    cache: dict[str, Matcher], document_id: str, known: pa.Scalar, config: IdentifiersConfig
 ) -> Matcher:
     matcher = cache.get(document_id)
     if matcher is None:
         if len(cache) >= _CACHED:
             cache.pop(next(iter(cache)))
-        items = () if identifiers is None else identifiers
-        matcher = cache[document_id] = Matcher.of(list(items), config)
+        matcher = cache[document_id] = Matcher.of(known.as_py(), config)
     return matcher
 
 
@@ -159,23 +159,27 @@ def find_own_leaks(
     columns = ("chunk_id", "document_id", "text", "edits")
     if "edits" not in released.columns:
         released = released.withColumn("edits", F.lit(None).cast(EDITS))
+    schema = arrow_schema(LEAKS.ddl)
 
-    def own(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    def own(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         cache: dict[str, Matcher] = {}
         for batch in batches:
+            # each chunk comes with all identifiers of its document: they are read once a document
+            items = batch.column("identifiers")
             rows = [
                 (chunk, document, document, leak.kind, leak.rule, leak.n)
-                for chunk, document, text, edits, items in zip(
-                    *(batch[name] for name in columns), batch["identifiers"], strict=True
+                for chunk, document, text, edits, known in zip(
+                    *(batch.column(name).to_pylist() for name in columns), items, strict=True
                 )
                 for leak in own_leaks(
                     text,
-                    _matcher_of(cache, document, items, identifiers),
+                    _matcher_of(cache, document, known, identifiers),
                     document,
                     () if edits is None else brought_spans(edits),
                 )
             ]
-            yield pd.DataFrame(rows, columns=LEAKS.names)
+            found = [dict(zip(LEAKS.names, row, strict=True)) for row in rows]
+            yield pa.RecordBatch.from_pylist(found, schema=schema)
 
     # A document's forms are made ready once where its chunks follow each other, and again for
     # each of them where a task has the chunks of more documents than it remembers, mixed.
@@ -184,7 +188,7 @@ def find_own_leaks(
         spread(released.select(*columns), "document_id")
         .join(index.known, "document_id", "left")
         .sortWithinPartitions("document_id")
-        .mapInPandas(own, LEAKS.ddl)
+        .mapInArrow(own, LEAKS.ddl)
         .repartition("document_id")
     )
 

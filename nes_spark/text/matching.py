@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -243,7 +243,6 @@ class Matcher:
             for form in forms[:1]
             if form.case in (ANY, CAPITAL, TITLE) and form.rule in ("name", "part", "first")
         }
-        self.beginnings = {key[:n] for key in self.forms for n in range(1, len(key) + 1)}
         longest = max((form.n_words for forms in self.forms.values() for form in forms), default=0)
         self._max_words = max(MAX_WORDS, longest)
         #: Values that no form can find, for instance in a script without spaces: as they are.
@@ -262,6 +261,11 @@ class Matcher:
         self._placeholder = re.compile(
             "|".join(re.escape(p).replace(r"\#", r"\d+") for p in shown) or r"(?!)"
         )
+
+    @cached_property
+    def beginnings(self) -> set[str]:
+        """All beginnings of all forms; made when the first text is searched."""
+        return {key[:n] for key in self.forms for n in range(1, len(key) + 1)}
 
     @classmethod
     def of(cls, identifiers: Iterable[Any] | None, config: IdentifiersConfig) -> Matcher:

@@ -16,10 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nes_spark.config import EmbeddingConfig
-from nes_spark.embedding import Embedder, EmbedderSpec, load_embedder, spec_for
+from nes_spark.embedding import Embedder, EmbedderSpec, load_embedder, spec_for, static
 from nes_spark.embedding.base import clean, unit_rows
 from nes_spark.embedding.lsa import LsaEmbedder, fit_lsa
-from nes_spark.embedding.static import BUNDLED, StaticEmbedder
+from nes_spark.embedding.static import BUNDLED, StaticEmbedder, load_bundled
 from nes_spark.embedding.vectors import TokenSums, quantize, unit_integer_rows
 from nes_spark.errors import ConfigError, InputError
 
@@ -137,6 +137,40 @@ def _small(cache=[]):  # noqa: B006
     if not cache:
         cache.append(fit_lsa(CORPUS, dimension=6))
     return cache[0]
+
+
+ODD = ["\x0b", "\x1c", "\x85", "\u2003", "\u2028", "\u00ad", "\u0301", "[UNK]", "[CLS]", "##s"]
+ODD += ["caf\u00e9", "中文", "don't", "a" * 120, " ", "\n", "grew", "7.5%", "U.S."]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.one_of(st.sampled_from(ODD), st.text(max_size=4)), max_size=12).map("".join))
+def test_cut_word_by_word_a_text_has_the_pieces_of_the_whole(text):
+    model = load_bundled()
+    whole = model._tokenizer.encode(clean(text), add_special_tokens=False).ids
+    for _ in ("cut now", "remembered"):
+        assert model._cut_all([clean(text)]) == [whole]
+
+
+def test_no_more_words_are_remembered_than_asked(monkeypatch):
+    model = StaticEmbedder(BUNDLED)
+    monkeypatch.setattr(static, "_REMEMBERED", 3)
+    texts = ["one two three four five", "five " + "x" * 60]
+    assert model._cut_all(texts) == load_bundled()._cut_all(texts)
+    assert [*model._remembered] == ["one", "two", "three"]
+
+
+def test_a_tokenizer_that_looks_at_white_space_is_given_whole_texts(tmp_path):
+    for file in BUNDLED.iterdir():
+        shutil.copy(file, tmp_path)
+    definition = json.loads((tmp_path / "tokenizer.json").read_text("utf-8"))
+    definition["pre_tokenizer"] = {
+        "type": "Metaspace", "replacement": "a", "prepend_scheme": "never", "split": False
+    }  # fmt: skip
+    (tmp_path / "tokenizer.json").write_text(json.dumps(definition), "utf-8")
+    model = StaticEmbedder(tmp_path)
+    whole = model._tokenizer.encode("f me", add_special_tokens=False).ids
+    assert model._cut_all(["f me"]) == [whole] != load_bundled()._cut_all(["f me"])
 
 
 @pytest.mark.parametrize("text", ["", " \n\t", "\u200b", "\ud800"])

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nes_spark.entities.mentions import Mention
+from nes_spark.swapping import short_forms
 from nes_spark.swapping.rewriting import (
     Replacement,
     apply_edits,
@@ -18,7 +19,7 @@ from nes_spark.swapping.rewriting import (
     rewrite_text,
     with_short_forms,
 )
-from nes_spark.swapping.short_forms import find_left, given_away, short_entities
+from nes_spark.swapping.short_forms import Names, find_left, given_away, short_entities
 
 
 def mark(text: str, *names: tuple[str, str, str]) -> list[Mention]:
@@ -365,3 +366,32 @@ def test_an_address_is_found_and_does_not_make_its_words_ordinary(address):
     done, told = rewritten(text, ZENTRIX, "Vega")
     assert done == f"Vega lost. See {address.replace('zentrix', 'vega')} now. Vega won."
     assert told == ["Zentrix"]
+
+
+PARTS = ["Keller", "keller", "KELLER", "Straßner", "STRASSNER", "Aé", "Company", "Companies"]
+PARTS += ["O'Neill", "Vega’s", "d'", "-", " ", ". ", "/", "@", ".org", "Kellers", "ſoft", "K", "of"]
+FORMS = ["Keller", "Keller Soft", "Straßner", "O'Neill", "Vega Company", "ſoft K", "Aé Ltd."]
+
+
+class Searched(Names):
+    """Looks at everything, whatever is taken."""
+
+    def _may_begin(self, text, rest):
+        return True
+
+
+@settings(max_examples=500, deadline=None)
+@given(
+    st.lists(st.sampled_from(PARTS), max_size=14).map("".join),
+    st.lists(st.sampled_from(FORMS), min_size=1, max_size=3, unique=True),
+    st.data(),
+)
+def test_what_is_looked_at_first_hides_no_name(text, forms, data):
+    places = st.integers(0, len(text))
+    cuts = sorted(data.draw(st.lists(places, max_size=4, unique=True)))
+    taken = [*zip(cuts[::2], cuts[1::2], strict=False)]
+    names = {("Person", form): (form,) for form in forms}
+    found = Names(names, ()).find(text, taken)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(short_forms, "_without", lambda whole, _: whole + "".join(forms))
+        assert Searched(names, ()).find(text, taken) == found
