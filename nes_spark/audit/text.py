@@ -121,6 +121,51 @@ def tfidf(
     return {b: weight for b, weight in vector.items() if weight}
 
 
+def tfidf_rows(
+    buckets: np.ndarray,
+    counts: np.ndarray,
+    ends: np.ndarray,
+    inverse: np.ndarray,
+    max_words: int = 256,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return what :func:`tfidf` does for many chunks at a time, to the bit.
+
+    Parameters
+    ----------
+    buckets, counts : numpy.ndarray of int
+        Words of all chunks by bucket, one chunk behind the other.
+    ends : numpy.ndarray of int, shape (chunks,)
+        Where the words of each chunk end.
+    inverse : numpy.ndarray of float, shape (BUCKETS,)
+        From :func:`inverse_frequencies`.
+    max_words : int
+        As for :func:`tfidf`.
+
+    Returns
+    -------
+    (numpy.ndarray of int, numpy.ndarray of int, numpy.ndarray of int64)
+        Number of the chunk, bucket and weight, sorted by chunk.
+    """
+    row = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
+    logs = [0.0, *(1 + math.log(n) for n in range(1, 1 + int(counts.max(initial=0))))]
+    raw = np.array(logs)[counts] * inverse[buckets]
+    kept = raw > 0
+    sizes = np.bincount(row[kept], minlength=len(ends))
+    for long in np.flatnonzero(sizes > max_words):
+        (mine,) = np.nonzero(kept & (row == long))
+        kept[mine[np.lexsort((buckets[mine], -raw[mine]))[max_words:]]] = False
+        sizes[long] = max_words
+    row, buckets, raw = row[kept], buckets[kept], raw[kept]
+    squares, stops = (raw * raw).tolist(), np.cumsum(sizes)
+    norms = [
+        math.sqrt(math.fsum(squares[stop - size : stop]))
+        for stop, size in zip(stops.tolist(), sizes.tolist(), strict=True)
+    ]
+    weights = np.rint(raw / np.array(norms)[row] * SCALE).astype(np.int64)
+    heavy = weights != 0
+    return row[heavy], buckets[heavy], weights[heavy]
+
+
 def added_up(parts: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
     """Add up vectors, each given by its buckets and what it weighs there.
 

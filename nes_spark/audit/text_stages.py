@@ -7,7 +7,6 @@ by block, as sparse matrices; a score is an integer, so blocks do not change a r
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -118,8 +117,8 @@ class Learned:
         Buckets that weigh something: those of too many candidates are nobody's words.
     centroids : pyspark.sql.DataFrame
         ``kind, label, buckets, weights``: the sum of the vectors of each candidate.
-    labels : frozenset of str
-        The candidates.
+    labels : pyspark.sql.DataFrame
+        ``label``: the candidates.
     here : bool
         Whether the chunks in question are among those that it knows.
     """
@@ -127,7 +126,7 @@ class Learned:
     inverse: dict[str, list[float]]
     kept: dict[str, np.ndarray]
     centroids: DataFrame
-    labels: frozenset[str]
+    labels: DataFrame
     here: bool
 
 
@@ -202,7 +201,7 @@ class KnownWords:
         centroids = hold(_centroids(words.drop("chunk_id"), inverse), until)
         users, _ = _frequencies(centroids)
         kept = {kind: (held > 0) & (held <= self._most) for kind, held in users.items()}
-        labels = frozenset(row["label"] for row in centroids.select("label").distinct().collect())
+        labels = centroids.select("label").distinct()
         return Learned(inverse, kept, centroids, labels, here)
 
 
@@ -236,7 +235,7 @@ def text_attack(
     """
     from pyspark.sql import functions as F
 
-    here, kept, inverse, known = learned.here, learned.kept, learned.inverse, learned.labels
+    here, kept, inverse = learned.here, learned.kept, learned.inverse
 
     def vector(counts: dict[str, int], kind: str) -> dict[int, int]:
         found = text.tfidf(text.bucket_counts(counts), inverse[kind])
@@ -258,7 +257,7 @@ def text_attack(
                 kind,
                 target != "",
                 draws,
-                row["metadata"] in known,
+                row["known"] is not None,
                 sum(w * own[b] for b, w in found.items() if b in own),
                 sum(w * w for w in own.values()),
                 list(found),
@@ -268,13 +267,15 @@ def text_attack(
     posts = rewrites.groupBy("chunk_id").agg(
         F.collect_list(F.struct("draw", "text")).alias("posts")
     )
+    known = learned.labels.select(F.col("label").alias("metadata"), F.lit(True).alias("known"))
+    asked = chunks.join(posts, "chunk_id").join(known, "metadata", "left")
     # of all the mentions those of the chunks in question
     mine = mentions.join(rewrites.select("chunk_id"), "chunk_id", "left_semi")
     sightings = hold(
         map_rows(
             spread(
-                _known_spans(chunks.join(posts, "chunk_id"), mine).select(
-                    "chunk_id", "document_id", "metadata", "text", "spans", "posts"
+                _known_spans(asked, mine).select(
+                    "chunk_id", "document_id", "metadata", "known", "text", "spans", "posts"
                 ),
                 "chunk_id",
             ),
@@ -337,15 +338,24 @@ _TARGET = [f for f in _SIGHTING if f[0] not in ("document_id", "draws", "known")
 def _centroids(counted: DataFrame, inverse: dict[str, list[float]]) -> DataFrame:
     """Add up the vectors of each candidate: ``kind, label, buckets, weights``."""
 
-    def learn(rows: list[dict[str, Any]]) -> Iterator[tuple[Any, ...]]:
+    weights = {kind: np.array(found) for kind, found in inverse.items()}
+
+    def learn(batch: pa.RecordBatch) -> Iterator[tuple[Any, ...]]:
         # Chunks of a document come together: adding them up here spares most of the shuffle.
-        sums: dict[tuple[str, str], Counter[int]] = {}
-        for row in rows:
-            counts = dict(zip(row["buckets"], row["weights"], strict=True))
-            found = text.tfidf(counts, inverse[row["kind"]])
-            sums.setdefault((row["kind"], row["label"]), Counter()).update(found)
-        for (kind, label), total in sums.items():
-            yield kind, label, list(total), list(total.values())
+        for kind in KINDS:
+            mine = batch.filter(pc.equal(batch["kind"], kind))
+            buckets, counts = (mine[name].flatten().to_numpy() for name in ("buckets", "weights"))
+            ends = np.cumsum(pc.list_value_length(mine["buckets"]).to_numpy())
+            labels = mine["label"].dictionary_encode()
+            row, bucket, weight = text.tfidf_rows(buckets, counts, ends, weights[kind])
+            place = labels.indices.to_numpy()[row].astype(np.int64)
+            found, at = np.unique(place * text.BUCKETS + bucket, return_inverse=True)
+            sums = np.zeros(len(found), dtype=np.int64)
+            np.add.at(sums, at, weight)
+            owners = found // text.BUCKETS
+            for number, label in enumerate(labels.dictionary.to_pylist()):
+                low, high = np.searchsorted(owners, [number, number + 1])
+                yield kind, label, found[low:high] % text.BUCKETS, sums[low:high]
 
     def add_up(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         parts: list[tuple[np.ndarray, np.ndarray]] = []
@@ -363,7 +373,7 @@ def _centroids(counted: DataFrame, inverse: dict[str, list[float]]) -> DataFrame
         if key is not None:
             yield _batch([(*key, *text.added_up(parts))])
 
-    learned = map_batches(counted, learn, _VECTOR)
+    learned = map_arrow(counted, learn, _VECTOR)
     together = learned.repartition("kind", "label").sortWithinPartitions("kind", "label")
     return together.mapInArrow(add_up, learned.schema)
 

@@ -196,7 +196,8 @@ def candidates(text: str, matcher: Matcher) -> Iterator[Candidate]:
         key, title, upper = "", True, True
         for j in range(i, min(i + CROSS_WORDS, len(words))):
             part, begin, end = words[j]
-            if end > stop or (j > i and not GAP.fullmatch(text[words[j - 1][2] : begin])):
+            gap = text[words[j - 1][2] : begin] if j > i else " "
+            if end > stop or (gap != " " and not GAP.fullmatch(gap)):
                 break
             key += fold(part)
             title &= is_capital(part) or fold(part) in SMALL_WORDS

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from nes_spark.config import IdentifierKind
 from nes_spark.text.forms import fold, name_words, opens_sentence, place_names, squeeze
 from nes_spark.text.matching import Matcher
-from nes_spark.text.normalizing import normalize
+from nes_spark.text.normalizing import in_one_line, normalize
 from nes_spark.text.presentation import PARTICLES, Turn
 from nes_spark.text.sentences import word_set
 from nes_spark.text.vocabulary import COMMON_WORDS, DEMONYMS, DESCRIPTORS, NICKNAMES
@@ -247,7 +247,7 @@ def mine_people(
         {"company": IdentifierKind(placeholder="[Company Name]", rule="company")},
     )
     framed: Counter[str] = Counter()
-    texts = [_FILLER.sub(" ", re.sub(r"\s+", " ", normalize(turn.text).text)) for turn in turns]
+    texts = [_FILLER.sub(" ", in_one_line(normalize(turn.text).text)) for turn in turns]
     whole = " ".join(texts)
 
     tokens = Counter(whole.split())
@@ -496,10 +496,27 @@ def _person(name: str, strength: int, own: Matcher, lowered: Callable[[str], int
     return shown
 
 
+#: Words that begin with no small letter of English.
+_SPELLED = re.compile(r"[^\W\d_a-z](?<![\w'’-].)[^\W\d_]{2,}")
+
+
 def _misheard(names: Iterable[str], texts: Sequence[str], own: Matcher) -> Iterable[str]:
     """Yield words that spell one of the names' words with a letter more, less or another."""
     known = {form for name in names for form in _single_forms(name) if len(form) > 2}
-    spelled = Counter(w for text in texts for w in re.findall(r"(?<![\w'’-])[^\W\d_]{3,}", text))
+    spelled = Counter(word for text in texts for word in _SPELLED.findall(text))
+    near = []
+    for word, uses in spelled.items():
+        key = fold(word)
+        if not word[:1].isupper() or word.isupper() or key in known or uses > 8:
+            continue
+        if key in COMMON_WORDS or key in _NO_NAMES or key in place_names():
+            continue
+        if key in DEMONYMS or key in DESCRIPTORS or opens_sentence(word):
+            continue
+        if any(_one_letter(key, other) for other in known) and not own.find(f"x {word} x"):
+            near.append((word, key))
+    if not near:
+        return
     # Beside another word with a capital letter it is a part of some other name.
     parts = {
         word
@@ -508,15 +525,9 @@ def _misheard(names: Iterable[str], texts: Sequence[str], own: Matcher) -> Itera
         for word in pair.groups()
         if not opens_sentence(pair[1])
     }
-    for word, uses in spelled.items():
-        key = fold(word)
-        if not word[:1].isupper() or word.isupper() or key in known or uses > 8 or word in parts:
-            continue
-        if key in COMMON_WORDS or key in _NO_NAMES or key in place_names() or spelled[key]:
-            continue
-        if key in DEMONYMS or key in DESCRIPTORS or opens_sentence(word) or own.find(f"x {word} x"):
-            continue
-        if any(_one_letter(key, other) for other in known):
+    for word, key in near:
+        small = re.compile(rf"(?<![\w'’-]){re.escape(key)}(?![^\W\d_])")
+        if word not in parts and not any(key in text and small.search(text) for text in texts):
             yield word
 
 

@@ -5,6 +5,8 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from nes_spark.audit import text
 from nes_spark.audit.ranking import hashes_of, tie_keys
@@ -38,6 +40,27 @@ def test_tfidf_has_norm_one_and_ignores_order():
     assert text.tfidf(dict(reversed(counts.items())), inverse) == vector
     assert set(text.tfidf(counts, inverse, max_words=1)) == {1}
     assert text.tfidf({}, inverse) == {}
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.dictionaries(st.integers(0, 30), st.integers(1, 400), max_size=20), max_size=6),
+    st.integers(1, 25),
+    st.integers(0, 999),
+)
+def test_many_chunks_at_a_time_weigh_what_each_does(chunks, max_words, seed):
+    frequency = np.zeros(text.BUCKETS, dtype=np.int64)
+    # many ties, words in all chunks and in none
+    frequency[:31] = np.random.default_rng(seed).integers(0, 5, 31)
+    inverse = text.inverse_frequencies(frequency, 4)
+    flat = [pair for counts in chunks for pair in counts.items()]
+    buckets, counts = np.array(flat, dtype=np.int64).reshape(-1, 2).T
+    ends = np.cumsum([len(c) for c in chunks], dtype=np.int64)
+    found = text.tfidf_rows(buckets, counts, ends, np.array(inverse), max_words)
+    rows = zip(*(part.tolist() for part in found), strict=True)
+    expected = [text.tfidf(c, inverse, max_words) for c in chunks]
+    assert sorted(rows) == sorted((i, b, w) for i, c in enumerate(expected) for b, w in c.items())
+    assert (np.diff(found[0]) >= 0).all()
 
 
 def test_buckets_add_up():
