@@ -62,6 +62,11 @@ _COMPASS = re.compile(
     r"Santo|Saint|St\.|Los|Las|El|La|Le|Fort|Ft\.|Port|Puerto|Mount|Mt\.|Lake|Cape|Rio|Costa|Hong|"
     r"Sri|Abu|Tel|Isle of|Gulf of|Bay of) $"
 )
+#: "the 737 MAX" is not a MAX; "the 125 DSUVIA doses" are counted.
+_MODEL = re.compile(
+    r"(?:(?<=\bthe )|(?<=\bour )|(?<=\bits )|(?<=\btheir )|(?<=\bnew )|(?<=\ba ))[1-9]\d[1-9] $"
+)
+_COUNTED = re.compile(r"s\b| [a-z]+s\b")
 _NEW = re.compile(
     r"New (?:York|Jersey|England|Zealand|Mexico|Hampshire|Orleans|Delhi|Brunswick|Haven|South)\b"
 )
@@ -233,6 +238,8 @@ def whole_name(
         patterns += [_AND_BEFORE] if company else []
         patterns += [_PARTICLES, _GIVEN_INITIALS] if category == "Person" else []
         patterns += [_COMPASS] if category in ("Location", "Organization") else []
+        counted = _COUNTED.match(text, end) is not None or not text[start].isupper()
+        patterns += [_MODEL] if category == "Product" and not counted else []
         for pattern in patterns:
             match = pattern.search(text, max(floor, start - 60), start)
             if match is None:

@@ -73,7 +73,7 @@ def is_capital(word: str) -> bool:
 ANY, CAPITAL, TITLE, UPPER, CONTEXT = "any", "capital", "title", "upper", "context"
 HEAD, START, POSSESSIVE = "head", "start", "possessive"
 BRAND, INITIALS = "brand", "initials"
-REVERSED = "reversed"
+REVERSED, LABEL = "reversed", "label"
 #: Pieces of a name that are ordinary words: what stands around them decides.
 HEADS = frozenset({HEAD, START, POSSESSIVE, BRAND, INITIALS})
 
@@ -86,9 +86,9 @@ class Form(NamedTuple):
     ``head``: as title, inside a sentence or before a possessive; ``possessive``: before one only;
     ``start``: capitalised, not behind another capitalised word; ``brand``: as head, or before
     "stores" and the like; ``initials``: capitals, before a possessive or behind "legacy" and the
-    like; ``reversed``: a last name, a comma, a first name. ``opening`` tells that it may also be
-    the first word of a sentence. ``n_words`` counts the words of the form; ``owner`` is the index
-    of its identifier.
+    like; ``reversed``: a last name, a comma, a first name; ``label``: capitals that begin a line,
+    before a colon. ``opening`` tells that it may also be the first word of a sentence. ``n_words``
+    counts the words of the form; ``owner`` is the index of its identifier.
     """
 
     owner: int
@@ -198,8 +198,9 @@ def company_names(value: str) -> tuple[tuple[str, str], ...]:
         add(" ".join(words[:2]), BRAND)
     first = squeeze(words[0])
     plain = first in SENTENCE_WORDS or first in place_names()
-    if len(own) > 1 and len(first) > 4 and first.endswith("s") and not plain:
-        # Pilgrim's Pride is Pilgrim's, Dick's Sporting Goods is Dick's.
+    unknown = re.sub(r"['’]", "", words[0]) == words[0] and not {first, first[:-1]} & COMMON_WORDS
+    if len(own) > 1 and len(first) > 4 and first.endswith("s") and not (plain or unknown):
+        # Pilgrim's Pride is Pilgrim's, Dick's Sporting Goods is Dick's; Penrhos Mutual is Penrhos.
         add(re.sub(r"['’]", "", words[0]), POSSESSIVE)
     human = first in NICKNAMES or first in LEADING_DESCRIPTORS or first in DESCRIPTORS
     if len(own) > 1 and len(first) > 3 and not (plain or human) and _may_head(words[:1]):
@@ -407,6 +408,10 @@ def name_words(value: str) -> list[str]:
 _BEFORE_LAST = PARTICLES | word_set("abu ben lo mac nic saint st ten ter")
 
 
+#: Labels of lines that are nobody's initials.
+_LABELS = frozenset({"AM", "FAQ", "FYI", "IR", "NB", "PM", "PS", "QA", "RE", "TBC", "TBD"})
+
+
 def person_forms(owner: int, value: str) -> Iterable[tuple[str, Form]]:
     """Yield the forms of a person's name, each with its squeezed spelling.
 
@@ -424,6 +429,13 @@ def person_forms(owner: int, value: str) -> Iterable[tuple[str, Form]]:
     initial = len(squeeze(last)) == 1
     firsts = sorted({squeeze(first), *NICKNAMES.get(squeeze(first), frozenset())})
     if rest:
+        # "RS: And then?" where a line begins
+        letters = {"".join(w[0] for w in words), words[0][0] + last[0]}
+        halves = [half[0] for half in last.split("-") if half]
+        letters |= {words[0][0] + "".join(halves), words[0][0] + halves[-1]} if halves else set()
+        for initials in sorted(letters):
+            if initials.isupper() and initials not in _LABELS:
+                yield squeeze(initials), Form(owner, LABEL, "first", 1)
         ordinary = all(fold(w) in COMMON_WORDS for w in words)
         size = len(WORD.findall(" ".join(words)))
         yield squeeze(" ".join(words)), Form(owner, TITLE if ordinary else ANY, "name", size)

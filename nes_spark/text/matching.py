@@ -31,6 +31,7 @@ from nes_spark.text.forms import (
     GENERATIONS,
     HEADS,
     INITIALS,
+    LABEL,
     MAX_WORDS,
     POSSESSIVE,
     REVERSED,
@@ -140,6 +141,11 @@ _DOUBLE_AFTER = re.compile(r"[-‐‑](?=[^\W\d_a-zß-öø-ÿ])[^\W\d_]{2,}")
 _BROKEN_OFF = re.compile(r"(?<![^\W_])(?<![-‐‑])([^\W\d_]{1,15})[-‐‑],? ?$")
 #: Behind a word that the speaker broke off; "Acme-Globex" goes on.
 _CUT_OFF = re.compile(r"[-‐‑–—](?=[\s,.;…]|$)")
+#: What a name is joined to on either side, and what says that it is no prose.
+_UNBROKEN_BEFORE = re.compile(r"[\w.@/\\-]{1,60}$")
+_UNBROKEN = re.compile(r"[\w.@/\\-]{1,60}")
+_FILE = re.compile(r"[_@/\\]|\.[a-z]{2,4}\d?\.?$")
+_LINE_BEGINS = re.compile(r"(?:^|\n)[ \t]*$")
 _INNER_CAPITAL = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[^\W\d_a-zß-öø-ÿ])")
 _DOUBLE_BEFORE = re.compile(r"(?<![^\W_])(?=[^\W\d_a-zß-öø-ÿ])[^\W\d_]{2,}[-‐‑]$")
 
@@ -148,6 +154,16 @@ def _is_upper(word: str) -> bool:
     """Whether a word is in capitals or figures, but for the s of a plural: GE, 3M, &, EDPs."""
     stem = word[:-1] if len(word) > 2 and word.endswith("s") else word
     return stem.isupper() or stem.isdigit() or word == "&"
+
+
+def _in_file(text: str, start: int, end: int) -> bool:
+    """Whether a word is a part of a file's name, a handle or a path."""
+    before, after = (
+        _UNBROKEN_BEFORE.search(text, max(0, start - 60), start),
+        _UNBROKEN.match(text, end),
+    )
+    token = (before.group() if before else "") + text[start:end] + (after.group() if after else "")
+    return _FILE.search(token) is not None
 
 
 def _literal(value: str) -> re.Pattern[str]:
@@ -502,10 +518,18 @@ class Matcher:
                     continue
             case = form.case
             if case == CAPITAL and not is_capital(parts[0]):
-                # "dear mrs quill": a title says as much as a capital
-                titled = form.rule == "part" and form.last_name != ""
-                if not titled or not self._context(text, words, i, form):
+                # "dear mrs quill", "quill_2.wav": a title or a file says as much as a capital
+                last = form.rule == "part" and form.last_name != ""
+                if not last or not (
+                    self._context(text, words, i, form) or _in_file(text, words[i][1], words[j][2])
+                ):
                     continue
+            if case == LABEL and not (
+                parts[0].isupper()
+                and text[words[j][2] : words[j][2] + 1] == ":"
+                and _LINE_BEGINS.search(text, max(0, words[i][1] - 8), words[i][1])
+            ):
+                continue
             if case == TITLE and not all(is_capital(p) or fold(p) in SMALL_WORDS for p in parts):
                 continue
             if case in (UPPER, CONTEXT) and form.rule in ("ticker", "name", "part"):

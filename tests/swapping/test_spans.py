@@ -47,6 +47,15 @@ from nes_spark.swapping.spans import (
         ("The Vega Zirkon Quell Ampere Fjord Annex", "Vega", "Organization", "Vega"),
         ("sold by Vega. Zirkon said", "Vega", "Organization", "Vega"),
         ("sold by Vega, Zirkon said", "Vega", "Organization", "Vega"),
+        # numbers of a model, but no counts and no years
+        ("rate on the 737 MAX. In", "MAX", "Product", "737 MAX"),
+        ("of our 787 Dreamliner order", "Dreamliner", "Product", "787 Dreamliner"),
+        ("the 125 Soliqua doses", "Soliqua", "Product", "Soliqua"),
+        ("our 119 Soliquas sold", "Soliqua", "Product", "Soliqua"),
+        ("sold 737 Soliqua in", "Soliqua", "Product", "Soliqua"),
+        ("the 500 Soliqua line", "Soliqua", "Product", "Soliqua"),
+        ("the 2019 Soliqua line", "Soliqua", "Product", "Soliqua"),
+        ("the 737 Wichita plant", "Wichita", "Location", "Wichita"),
         # places
         ("North America's sales", "America", "Location", "North America"),
         ("in New York State again", "York State", "Location", "New York State"),

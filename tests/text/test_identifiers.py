@@ -299,6 +299,15 @@ def test_initials_with_an_and_of_a_name_without_its_descriptors():
     assert "R&D" not in dict(company_names("Research & Development Group"))
 
 
+def test_a_first_word_that_only_ends_like_a_plural_is_a_head():
+    names = [Identifier("company", "Penrhos Mutual Building Society", "[Company Name]")]
+    shown = "we at [Company Name] say; the [Company Name] vote. [Company Name] won"
+    assert released("we at Penrhos say; the Penrhos vote. Penrhos won", names) == shown
+    assert "Penrhos" in dict(company_names("Penrhos Mutual Building Society"))
+    # "Foods grew" names nobody
+    assert dict(company_names("Foods Holding Group"))["Foods"] == "possessive"
+
+
 def test_heads_of_names():
     names = dict(company_names("General Electric Company"))
     assert "General Electric" in names
@@ -455,6 +464,15 @@ def test_what_stands_for_a_name_beside_a_placeholder_alone_is_replaced_too(
         # half of a double name is used alone; an ordinary word needs a title then
         ("Bo Nwasu-Field", "Mrs Nwasu, a Field day", "Mrs [Executive 1], a Field day"),
         ("Bo Nwasu-Field", "Mr Field, B. Field", "Mr [Executive 1], [Executive 1]"),
+        # in file names, handles and paths, and as initials before what was said
+        ("Bo Nwasu-Quill", "see nwasu-quill_4.wav", "see [Executive 1]_4.wav"),
+        ("Bo Quill", "audio/quill.mp3, @quill", "audio/[Executive 1].mp3, @[Executive 1]"),
+        ("Bo Quill", "a quill, quill-like, quill.", "a quill, quill-like, quill."),
+        ("Bo Quill", "BQ: And?\n BQ: So?", "[Executive 1]: And?\n [Executive 1]: So?"),
+        ("Bo A. Quill", "BAQ: And?", "[Executive 1]: And?"),
+        ("Bo Nwasu-Field", "BF: Yes\nBNF: No", "[Executive 1]: Yes\n[Executive 1]: No"),
+        ("Bo Quill", "the BQ: it is. BQ said; bq: x", "the BQ: it is. BQ said; bq: x"),
+        ("Ian Roe", "IR: our line", "IR: our line"),
     ],
 )  # fmt: skip
 def test_how_people_are_written_in_letters_and_headers(name, text, expected):
