@@ -8,7 +8,7 @@ which people are introduced and lists of unambiguous names overrule both.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -281,6 +281,19 @@ _ADDRESS = re.compile(
     r"(?:\d{1,3}(?:st|nd|rd|th) (?:[Ss]treet|[Aa]venue)"
     r"|(?:First|Second|Third|Fourth|Fifth|Sixth|Seventh|Eighth|Ninth|Tenth) (?:Street|Avenue)))\b"
 )
+#: Words of which each match of these patterns has one: they are slow, and most texts have none.
+_OFFICE_WORDS = tuple(
+    [f"{name} of " for name in ("Bank", "Department", "Dept.", "Ministry", "University", "College")]
+    + [f"{name} of " for name in ("Institute", "Bureau", "Board", "Chamber", "Academy", "Council")]
+    + [f"{name} of " for name in ("Federation", "Association", "Society")]
+    + [f" {name}" for name in ("Administration", "Commission", "Authority", "Agency", "Council")]
+    + [f" {name}" for name in ("Ministry", "Board", "Bureau", "Association", "Federation")]
+)
+_ADDRESS_WORDS = (
+    "Street", "street", "Avenue", "avenue", "Road", "road", "Boulevard", "boulevard", "Lane",
+    "lane", "Drive", "Place", "Plaza", "Square", "Terrace", "Parkway", "Highway", "Court",
+    "Crescent",
+)  # fmt: skip
 #: Behind some names it is part of them, however it is written: "New York city".
 _CITY = re.compile(r" city\b")
 _TAIL_WORDS = frozenset(["of", "and", "with", "from", "for", "the", "to", "by", "at", "in", "on"])
@@ -291,6 +304,13 @@ _DRUG = re.compile(
     r"xaban|gatran|cillin|mycin|floxacin|platin|taxel|rubicin|trexate|afil|bercept|tacept|"
     r"limus|netant|leucel|dronate|oxetine|azepam|profen)(?![\w-])"
 )
+_DRUG_STEMS = (
+    "mab", "tinib", "ciclib", "parib", "rafenib", "zomib", "degib", "vir", "gliptin", "gliflozin",
+    "glutide", "patide", "sartan", "vastatin", "prazole", "conazole", "triptan", "setron", "lukast",
+    "xaban", "gatran", "cillin", "mycin", "floxacin", "platin", "taxel", "rubicin", "trexate",
+    "afil", "bercept", "tacept", "limus", "netant", "leucel", "dronate", "oxetine", "azepam",
+    "profen",
+)  # fmt: skip
 #: Last words of the names of programmes and products, and companions of companies.
 _PRODUCT_END = re.compile(
     r" (?:Initiatives?|Programme|Program|Platform|Suite|Index|Series|Edition|App|Wallet|Rewards|"
@@ -314,6 +334,8 @@ _COVID = re.compile(
     r"\b(?:COVID|Covid|covid)(?:[- ]?19)?\b|\b[Cc]oronavirus\b|"
     r"\bCorona(?= (?:crisis|epidemic|lockdown|outbreak|pandemic|situation|virus)\b)"
 )
+_COVID_WORDS = ("COVID", "ovid", "orona")
+_STORM_WORDS = ("Storm ", "Hurricane ", "Typhoon ", "Cyclone ")
 #: Standards, quarters, phases of trials and markers of cells, which look like model numbers.
 _NO_MODEL = re.compile(
     r"^(?:IFRS|IAS|ASC|ISO|FAS|CD|IL|PDL?|PD-L|HSP|HER|Q|FY|CET|CEP)[- ]?\d{1,5}[a-z]?s?$"
@@ -345,6 +367,28 @@ _REGULATION = re.compile(
     r"(?:[A-Z]+ )?(?:Regulation|Rule|Section|Form|Item) [A-Z0-9][A-Z0-9-]{0,6}"
 )
 _MARKS = re.compile(r"<[a-z_]+>")
+
+
+def _any_of(names: Iterable[str]) -> re.Pattern[str]:
+    """Return a pattern that finds the longest of some names where no word goes on.
+
+    It begins with the letters that names begin with: where no name begins nothing is tried.
+    """
+    after: dict[str, list[str]] = {}
+    for name in sorted(names, key=lambda name: (-len(name), name)):
+        after.setdefault(name[0], []).append(re.escape(name[1:]))
+    branches = [
+        rf"{re.escape(first)}(?<!\w{re.escape(first)})(?:{'|'.join(rests)})"
+        for first, rests in after.items()
+    ]
+    return re.compile(rf"(?:{'|'.join(branches)})(?!\w)")
+
+
+def _spans(pattern: re.Pattern[str], needed: Sequence[str], text: str) -> list[tuple[int, int]]:
+    """Return where a pattern matches in a text that has one of the words it needs."""
+    if not any(word in text for word in needed):
+        return []
+    return [match.span() for match in pattern.finditer(text)]
 
 
 class Judged:
@@ -773,20 +817,14 @@ class Rules:
         self.lexicon = lexicon
         self.classifier = classifier
         self.products = products
-        names = sorted(lexicon.events, key=lambda name: (-len(name), name))
-        self._events = (
-            re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, names)) + r")(?!\w)")
-            if names
-            else None
-        )
-        self._joined = [(_OFFICE, "ORG")]
+        self._events = _any_of(lexicon.events) if lexicon.events else None
+        always = ("",)
+        self._joined = [(_OFFICE, _OFFICE_WORDS, "ORG")]
         for forms, label in ((lexicon.organizations, "ORG"), (lexicon.products, "PRODUCT")):
             inner = [f for f in forms if _JOINT.search(f)]
             if inner:
-                ordered = sorted(inner, key=lambda name: (-len(name), name))
-                pattern = r"(?<!\w)(?:" + "|".join(map(re.escape, ordered)) + r")(?!\w)"
-                self._joined.insert(0, (re.compile(pattern), label))
-        self._joined.insert(0, (_ADDRESS, "LOC"))
+                self._joined.insert(0, (_any_of(inner), always, label))
+        self._joined.insert(0, (_ADDRESS, _ADDRESS_WORDS, "LOC"))
 
     def __call__(self, text: str, recognized: Sequence[Span]) -> list[Span]:
         """Return the final spans of a text.
@@ -806,15 +844,18 @@ class Rules:
         blocked = placeholder_spans(text)
         blocked += [m.span() for m in _MARKS.finditer(text)]
         events = [m.span() for m in self._events.finditer(text)] if self._events else []
-        for pattern in (_COVID, _STORM):
-            events += [m.span() for m in pattern.finditer(text) if not _touches(m.span(), events)]
+        kinds: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
+            (_COVID, _COVID_WORDS),
+            (_STORM, _STORM_WORDS),
+        )
+        for pattern, needed in kinds:
+            events += [s for s in _spans(pattern, needed, text) if not _touches(s, events)]
         events = [span for span in events if not _touches(span, blocked)]
-        drugs = [m.span() for m in _DRUG.finditer(text) if not _touches(m.span(), blocked)]
+        drugs = [s for s in _spans(_DRUG, _DRUG_STEMS, text) if not _touches(s, blocked)]
         taken = blocked + events + drugs
         joined: list[Span] = []
-        for pattern, name in self._joined:
-            for match in pattern.finditer(text):
-                span = match.span()
+        for pattern, needed, name in self._joined:
+            for span in _spans(pattern, needed, text):
                 if not _touches(span, taken + [(a, b) for a, b, _ in joined]):
                     joined.append((*span, name))
         taken = taken + [(a, b) for a, b, _ in joined]

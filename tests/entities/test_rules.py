@@ -8,6 +8,7 @@ from nes_spark.building.names import build_lexicon
 from nes_spark.demo.calls import calls
 from nes_spark.demo.clinical import notes
 from nes_spark.demo.patents import filings
+from nes_spark.entities import rules as rule_module
 from nes_spark.entities.names import BUCKETS, CLASSES, Lexicon, NameClassifier
 from nes_spark.entities.recognizers import load_recognizer
 from nes_spark.entities.rules import EVIDENCE, RULES, Rules
@@ -350,3 +351,32 @@ def test_words_of_rulings_and_messages_are_no_names():
         assert not shown & wrong
     # letters are no word of messages
     assert {m.surface for m in recognizer(["Use of IM grew, and IM's sales rose."])[0]} >= {"IM"}
+
+
+ADDRESSES = [f"at 12 Elm {way} now" for way in rule_module._ADDRESS_WORDS]
+ADDRESSES += ["on 65th street", "on Fifth Avenue"]
+DRUGS = [f"of ouzaxi{stem} too" for stem in rule_module._DRUG_STEMS]
+OFFICES = [f"the {w.strip()} Elmland" for w in rule_module._OFFICE_WORDS if w.endswith(" of ")]
+OFFICES += [f"of Oil and Gas{w} there" for w in rule_module._OFFICE_WORDS if not w.endswith(" of ")]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "needed", "texts"),
+    [
+        (rule_module._ADDRESS, rule_module._ADDRESS_WORDS, ADDRESSES),
+        (rule_module._OFFICE, rule_module._OFFICE_WORDS, OFFICES),
+        (rule_module._DRUG, rule_module._DRUG_STEMS, DRUGS),
+        (rule_module._STORM, rule_module._STORM_WORDS, ["Storm Uri", "Hurricane Ida"]),
+        (rule_module._COVID, rule_module._COVID_WORDS, ["COVID-19", "covid", "coronavirus"]),
+    ],
+)  # fmt: skip
+def test_patterns_are_tried_where_they_match(pattern, needed, texts):
+    for text in texts:
+        assert rule_module._spans(pattern, needed, text) == [pattern.search(text).span()]
+        assert rule_module._spans(pattern, needed, "Sales grew well.") == []
+
+
+def test_the_longest_of_some_names_is_found_where_no_word_goes_on():
+    pattern = rule_module._any_of(["Coca-Cola", "Coca-Cola Zero", "3M-Co", "AT&T", ".net-Corp"])
+    text = "Coca-Cola Zero, xCoca-Cola, Coca-Colas, 3M-Co AT&T .net-Corp"
+    assert pattern.findall(text) == ["Coca-Cola Zero", "3M-Co", "AT&T", ".net-Corp"]
