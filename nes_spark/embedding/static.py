@@ -34,7 +34,7 @@ _BLOCK_CHARACTERS = 1_000_000
 _SPACES = frozenset(" \t\n\r")
 #: Control characters that the tokenizer drops and at which Python parts words.
 _DROPPED = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
-#: Words whose pieces are remembered, and the length of the longest: some 20 MB at most.
+#: Words whose pieces are remembered, and the length of the longest: some 30 MB for English.
 _REMEMBERED = 100_000
 _REMEMBERED_LENGTH = 40
 

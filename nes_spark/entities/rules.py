@@ -375,7 +375,7 @@ def _any_of(names: Iterable[str]) -> re.Pattern[str]:
     It begins with the letters that names begin with: where no name begins nothing is tried.
     """
     after: dict[str, list[str]] = {}
-    for name in sorted(names, key=lambda name: (-len(name), name)):
+    for name in sorted(filter(None, names), key=lambda name: (-len(name), name)):
         after.setdefault(name[0], []).append(re.escape(name[1:]))
     branches = [
         rf"{re.escape(first)}(?<!\w{re.escape(first)})(?:{'|'.join(rests)})"

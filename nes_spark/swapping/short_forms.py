@@ -282,8 +282,6 @@ class Names:
 
     def _may_begin(self, text: str, rest: str) -> bool:
         """Whether a word of the names may begin in what is left of a text."""
-        if not self._stems:
-            return False
         # letters that are equal in more ways than by their small letter are left to the pattern
         if _SPECIAL.search(text) or any(map(_SPECIAL.search, self._stems)):
             return True
@@ -321,6 +319,8 @@ class Names:
                 if outside and not _touches(start, end, taken):
                     name = known[_straight(match.group())]
                     found.append(Left(*match.span(), self.wholes[name], name))
+        if not self._stems:
+            return found
         if not self._may_begin(text, rest):
             return _merged(text, found)
         blocked = [*taken, *kept, *reach, *((f.start, f.end) for f in found)]

@@ -55,6 +55,8 @@ _GIVEN_INITIALS = re.compile(
     r"(?<![\w.-])(?!U\.[SK]\. |E\.U\. |D\.C\. )(?:[^\W\d_a-z]\.[- ]?)+(?<= )$"
 )
 _SUFFIX = re.compile(r",? (?:Jr|Sr|II|III|IV)\b")
+#: "Quiet Waters IV" is the fourth of its name.
+_NUMERAL = re.compile(r" (?:I{2,3}|I?V|VI{1,3}|IX|XI{0,3}|XI?V|XVI{1,3})\b(?![.'’-])")
 #: Words that make a place another one: "North America" is not America.
 _COMPASS = re.compile(
     r"(?<![\w'’.&-])(?:North|South|East|West|Northern|Southern|Eastern|Western|Northeast|Northwest|"
@@ -62,11 +64,10 @@ _COMPASS = re.compile(
     r"Santo|Saint|St\.|Los|Las|El|La|Le|Fort|Ft\.|Port|Puerto|Mount|Mt\.|Lake|Cape|Rio|Costa|Hong|"
     r"Sri|Abu|Tel|Isle of|Gulf of|Bay of) $"
 )
-#: "the 737 MAX" is not a MAX; "the 125 DSUVIA doses" are counted.
+#: The 737 MAX, the 787 Dreamliner; other numbers before a product count it.
 _MODEL = re.compile(
-    r"(?:(?<=\bthe )|(?<=\bour )|(?<=\bits )|(?<=\btheir )|(?<=\bnew )|(?<=\ba ))[1-9]\d[1-9] $"
+    r"(?:(?<=\bthe )|(?<=\bour )|(?<=\bits )|(?<=\btheir )|(?<=\bnew )|(?<=\ba ))7[0-8]7 $"
 )
-_COUNTED = re.compile(r"s\b| [a-z]+s\b")
 _NEW = re.compile(
     r"New (?:York|Jersey|England|Zealand|Mexico|Hampshire|Orleans|Delhi|Brunswick|Haven|South)\b"
 )
@@ -223,8 +224,7 @@ def whole_name(
     )
     while changed:
         changed = grow(_HYPHEN_AFTER)
-        if category == "Person":
-            changed = grow(_SUFFIX) or changed
+        changed = grow(_SUFFIX if category == "Person" else _NUMERAL) or changed
         if company:
             changed = grow(_WEB_AFTER) or grow(_LEGAL_AFTER) or grow(_AND_AFTER) or changed
         if category != "Location":
@@ -238,8 +238,7 @@ def whole_name(
         patterns += [_AND_BEFORE] if company else []
         patterns += [_PARTICLES, _GIVEN_INITIALS] if category == "Person" else []
         patterns += [_COMPASS] if category in ("Location", "Organization") else []
-        counted = _COUNTED.match(text, end) is not None or not text[start].isupper()
-        patterns += [_MODEL] if category == "Product" and not counted else []
+        patterns += [_MODEL] if category == "Product" else []
         for pattern in patterns:
             match = pattern.search(text, max(floor, start - 60), start)
             if match is None:

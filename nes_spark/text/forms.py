@@ -198,12 +198,14 @@ def company_names(value: str) -> tuple[tuple[str, str], ...]:
         add(" ".join(words[:2]), BRAND)
     first = squeeze(words[0])
     plain = first in SENTENCE_WORDS or first in place_names()
+    human = first in NICKNAMES or first in LEADING_DESCRIPTORS or first in DESCRIPTORS
+    leads = len(own) > 1 and len(first) > 3 and not (plain or human) and _may_head(words[:1])
     unknown = re.sub(r"['’]", "", words[0]) == words[0] and not {first, first[:-1]} & COMMON_WORDS
-    if len(own) > 1 and len(first) > 4 and first.endswith("s") and not (plain or unknown):
+    plural = len(own) > 1 and len(first) > 4 and first.endswith("s") and not plain
+    if plural and not (leads and unknown):
         # Pilgrim's Pride is Pilgrim's, Dick's Sporting Goods is Dick's; Penrhos Mutual is Penrhos.
         add(re.sub(r"['’]", "", words[0]), POSSESSIVE)
-    human = first in NICKNAMES or first in LEADING_DESCRIPTORS or first in DESCRIPTORS
-    if len(own) > 1 and len(first) > 3 and not (plain or human) and _may_head(words[:1]):
+    if leads:
         # Loma Negra is Loma, Arqit Quantum is Arqit.
         add(words[0], HEAD if first in COMMON_WORDS else START)
     if len(own) > 1 and words[0].isupper() and len(first) > 1 and words[0] not in ACRONYMS:
@@ -409,7 +411,12 @@ _BEFORE_LAST = PARTICLES | word_set("abu ben lo mac nic saint st ten ter")
 
 
 #: Labels of lines that are nobody's initials.
-_LABELS = frozenset({"AM", "FAQ", "FYI", "IR", "NB", "PM", "PS", "QA", "RE", "TBC", "TBD"})
+_LABELS = frozenset(
+    {
+        "AM", "BCC", "CC", "CEO", "CFO", "CIO", "COO", "CTO", "EPS", "EU", "FAQ", "FYI", "HR", "IR",
+        "IT", "NB", "PM", "PR", "PS", "QA", "RE", "TBC", "TBD", "TV", "UK", "UN", "US",
+    }
+)  # fmt: skip
 
 
 def person_forms(owner: int, value: str) -> Iterable[tuple[str, Form]]:
@@ -434,8 +441,8 @@ def person_forms(owner: int, value: str) -> Iterable[tuple[str, Form]]:
         halves = [half[0] for half in last.split("-") if half]
         letters |= {words[0][0] + "".join(halves), words[0][0] + halves[-1]} if halves else set()
         for initials in sorted(letters):
-            if initials.isupper() and initials not in _LABELS:
-                yield squeeze(initials), Form(owner, LABEL, "first", 1)
+            if initials.isupper() and initials not in _LABELS | _codes():
+                yield squeeze(initials), Form(owner, LABEL, LABEL, 1)
         ordinary = all(fold(w) in COMMON_WORDS for w in words)
         size = len(WORD.findall(" ".join(words)))
         yield squeeze(" ".join(words)), Form(owner, TITLE if ordinary else ANY, "name", size)

@@ -83,8 +83,9 @@ class Match(NamedTuple):
     value : str
         The identifier; for addresses and numbers the text found.
     rule : str
-        How it was recognised: ``name``, ``part`` (head of a company name, last or first name),
-        ``ticker``, ``url``, ``email``, ``phone``, ``security``, ``literal``, ``pattern``.
+        How it was recognised: ``name``, ``part`` (head of a company name, last or first name,
+        initials before what somebody says), ``ticker``, ``url``, ``email``, ``phone``,
+        ``security``, ``literal``, ``pattern``.
     """
 
     start: int
@@ -144,8 +145,12 @@ _CUT_OFF = re.compile(r"[-‐‑–—](?=[\s,.;…]|$)")
 #: What a name is joined to on either side, and what says that it is no prose.
 _UNBROKEN_BEFORE = re.compile(r"[\w.@/\\-]{1,60}$")
 _UNBROKEN = re.compile(r"[\w.@/\\-]{1,60}")
-_FILE = re.compile(r"[_@/\\]|\.[a-z]{2,4}\d?\.?$")
-_LINE_BEGINS = re.compile(r"(?:^|\n)[ \t]*$")
+_FILE = re.compile(
+    r"[_@\\]|/.*/|\.(?:wav|mp[34]|m4a|mov|avi|docx?|pdf|txt|rtf|xlsx?|csv|pptx?|html?|xml|jpe?g|png|"
+    r"eml|msg|zip)\.?$"
+)
+#: Where a line may begin, or a chunk of a text.
+_LINE_BEGINS = re.compile(r"""(?:^|\n|[.!?…:]["'”’)\]]?\s)[ \t]*$""")
 _INNER_CAPITAL = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[^\W\d_a-zß-öø-ÿ])")
 _DOUBLE_BEFORE = re.compile(r"(?<![^\W_])(?=[^\W\d_a-zß-öø-ÿ])[^\W\d_]{2,}[-‐‑]$")
 
@@ -251,7 +256,9 @@ class Matcher:
                 if key and (key not in self.allow or item.kind == METADATA_KIND):
                     self.forms.setdefault(key, []).append(form)
         for forms in self.forms.values():
-            forms.sort(key=lambda f: (f.rule != "name", f.rule == "first", f.owner))
+            forms.sort(
+                key=lambda f: (f.rule != "name", f.rule == LABEL, f.rule == "first", f.owner)
+            )
         #: Names by whose beginning one that was broken off is known.
         self._names_begun = {
             key: form
@@ -441,7 +448,7 @@ class Matcher:
             last, end, form = best
             start, end, last = self._extend(text, words, i, last, end, form)
             item = self.items[form.owner]
-            rule = "part" if form.rule == "first" else form.rule
+            rule = "part" if form.rule in ("first", LABEL) else form.rule
             if start >= 0:
                 done = last
                 yield Match(start, end, item.kind, item.placeholder, item.value, rule)
@@ -527,7 +534,7 @@ class Matcher:
             if case == LABEL and not (
                 parts[0].isupper()
                 and text[words[j][2] : words[j][2] + 1] == ":"
-                and _LINE_BEGINS.search(text, max(0, words[i][1] - 8), words[i][1])
+                and _LINE_BEGINS.search(text, max(0, words[i][1] - 24), words[i][1])
             ):
                 continue
             if case == TITLE and not all(is_capital(p) or fold(p) in SMALL_WORDS for p in parts):

@@ -353,11 +353,34 @@ def test_words_of_rulings_and_messages_are_no_names():
     assert {m.surface for m in recognizer(["Use of IM grew, and IM's sales rose."])[0]} >= {"IM"}
 
 
-ADDRESSES = [f"at 12 Elm {way} now" for way in rule_module._ADDRESS_WORDS]
-ADDRESSES += ["on 65th street", "on Fifth Avenue"]
-DRUGS = [f"of ouzaxi{stem} too" for stem in rule_module._DRUG_STEMS]
-OFFICES = [f"the {w.strip()} Elmland" for w in rule_module._OFFICE_WORDS if w.endswith(" of ")]
-OFFICES += [f"of Oil and Gas{w} there" for w in rule_module._OFFICE_WORDS if not w.endswith(" of ")]
+ADDRESSES = [
+    "at 12 Elm Street", "at 12 Elm street", "at 3 Oak Avenue", "at 3 Oak avenue", "at 3 Oak Road",
+    "at 3 Oak road", "at 9 Ash Boulevard", "at 9 Ash boulevard", "at 9 Ash Lane", "at 9 Ash lane",
+    "at 1 Fir Drive", "at 1 Fir Place", "at 1 Fir Plaza", "at 1 Fir Square", "at 1 Fir Terrace",
+    "at 1 Fir Parkway", "at 1 Fir Highway", "at 1 Fir Court", "at 1 Fir Crescent",
+    "on 65th street", "on Fifth Avenue", "10 West 65th Street",
+]  # fmt: skip
+OFFICES = [
+    "the Bank of Elmland", "the Department of Elmland", "the Dept. of Elmland",
+    "the Ministry of Elmland", "the University of Elmland", "the College of Elmland",
+    "the Institute of Elmland", "the Bureau of Elmland", "the Board of Elmland",
+    "the Chamber of Elmland", "the Academy of Elmland", "the Council of Elmland",
+    "the Federation of Elmland", "the Association of Elmland", "the Society of Elmland",
+    "the Oil and Gas Administration", "the Oil and Gas Commission", "the Oil and Gas Authority",
+    "the Oil and Gas Agency", "the Oil and Gas Council", "the Oil and Gas Ministry",
+    "the Oil and Gas Board", "the Oil and Gas Bureau", "the Oil and Gas Association",
+    "the Oil and Gas Federation",
+]  # fmt: skip
+DRUGS = [
+    "ouzaximab", "ouzaxitinib", "ouzaxiciclib", "ouzaxiparib", "ouzaxirafenib", "ouzaxizomib",
+    "ouzaxidegib", "ouzaxivir", "ouzaxigliptin", "ouzaxigliflozin", "ouzaxiglutide",
+    "ouzaxipatide", "ouzaxisartan", "ouzaxivastatin", "ouzaxiprazole", "ouzaxiconazole",
+    "ouzaxitriptan", "ouzaxisetron", "ouzaxilukast", "ouzaxixaban", "ouzaxigatran",
+    "ouzaxicillin", "ouzaximycin", "ouzaxifloxacin", "ouzaxiplatin", "ouzaxitaxel",
+    "ouzaxirubicin", "ouzaxitrexate", "ouzaxiafil", "ouzaxibercept", "ouzaxitacept",
+    "ouzaxilimus", "ouzaxinetant", "ouzaxileucel", "ouzaxidronate", "ouzaxioxetine",
+    "ouzaxiazepam", "ouzaxiprofen",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(

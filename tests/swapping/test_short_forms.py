@@ -384,13 +384,14 @@ class Searched(Names):
 @given(
     st.lists(st.sampled_from(PARTS), max_size=14).map("".join),
     st.lists(st.sampled_from(FORMS), min_size=1, max_size=3, unique=True),
+    st.sampled_from(["Person", "Organization", "Event"]),
     st.data(),
 )
-def test_what_is_looked_at_first_hides_no_name(text, forms, data):
+def test_what_is_looked_at_first_hides_no_name(text, forms, category, data):
     places = st.integers(0, len(text))
     cuts = sorted(data.draw(st.lists(places, max_size=4, unique=True)))
     taken = [*zip(cuts[::2], cuts[1::2], strict=False)]
-    names = {("Person", form): (form,) for form in forms}
+    names = {(category, form): (form,) for form in forms}
     found = Names(names, ()).find(text, taken)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(short_forms, "_without", lambda whole, _: whole + "".join(forms))

@@ -47,11 +47,16 @@ from nes_spark.swapping.spans import (
         ("The Vega Zirkon Quell Ampere Fjord Annex", "Vega", "Organization", "Vega"),
         ("sold by Vega. Zirkon said", "Vega", "Organization", "Vega"),
         ("sold by Vega, Zirkon said", "Vega", "Organization", "Vega"),
+        # the fourth of its name
+        ("Quiet Waters IV sailed", "Quiet Waters", "Name", "Quiet Waters IV"),
+        ("the Apollo Fund VII, a", "Apollo Fund", "Organization", "Apollo Fund VII"),
+        ("in Quiet Waters I saw", "Quiet Waters", "Location", "Quiet Waters"),
+        ("of Quiet Waters V. It", "Quiet Waters", "Location", "Quiet Waters"),
         # numbers of a model, but no counts and no years
         ("rate on the 737 MAX. In", "MAX", "Product", "737 MAX"),
         ("of our 787 Dreamliner order", "Dreamliner", "Product", "787 Dreamliner"),
         ("the 125 Soliqua doses", "Soliqua", "Product", "Soliqua"),
-        ("our 119 Soliquas sold", "Soliqua", "Product", "Soliqua"),
+        ("the 153 Soliqua-treated", "Soliqua", "Product", "Soliqua"),
         ("sold 737 Soliqua in", "Soliqua", "Product", "Soliqua"),
         ("the 500 Soliqua line", "Soliqua", "Product", "Soliqua"),
         ("the 2019 Soliqua line", "Soliqua", "Product", "Soliqua"),

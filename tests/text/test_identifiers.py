@@ -304,6 +304,9 @@ def test_a_first_word_that_only_ends_like_a_plural_is_a_head():
     shown = "we at [Company Name] say; the [Company Name] vote. [Company Name] won"
     assert released("we at Penrhos say; the Penrhos vote. Penrhos won", names) == shown
     assert "Penrhos" in dict(company_names("Penrhos Mutual Building Society"))
+    # where it cannot lead, it stands before a possessive
+    for name in ("James Hardie Industries", "Swiss Life Holding", "Thomas Cook Group"):
+        assert dict(company_names(name))[name.split()[0]] == "possessive"
     # "Foods grew" names nobody
     assert dict(company_names("Foods Holding Group"))["Foods"] == "possessive"
 
@@ -468,11 +471,18 @@ def test_what_stands_for_a_name_beside_a_placeholder_alone_is_replaced_too(
         ("Bo Nwasu-Quill", "see nwasu-quill_4.wav", "see [Executive 1]_4.wav"),
         ("Bo Quill", "audio/quill.mp3, @quill", "audio/[Executive 1].mp3, @[Executive 1]"),
         ("Bo Quill", "a quill, quill-like, quill.", "a quill, quill-like, quill."),
+        ("Bo Quill", "quill/ink, quill...and, quill.the", "quill/ink, quill...and, quill.the"),
+        ("Bo Quill", "in /calls/quill/one", "in /calls/[Executive 1]/one"),
         ("Bo Quill", "BQ: And?\n BQ: So?", "[Executive 1]: And?\n [Executive 1]: So?"),
         ("Bo A. Quill", "BAQ: And?", "[Executive 1]: And?"),
         ("Bo Nwasu-Field", "BF: Yes\nBNF: No", "[Executive 1]: Yes\n[Executive 1]: No"),
         ("Bo Quill", "the BQ: it is. BQ said; bq: x", "the BQ: it is. BQ said; bq: x"),
+        ("Bo Quill", "He agreed. BQ: it is", "He agreed. [Executive 1]: it is"),
+        # initials are nothing elsewhere, and labels of other things are nobody's
+        ("Uma Sand", "The U.S. grew. US: up", "The U.S. grew. US: up"),
+        ("David Cohen", "Washington, D.C. today", "Washington, D.C. today"),
         ("Ian Roe", "IR: our line", "IR: our line"),
+        ("Carl Erik Olson", "CEO: our line", "CEO: our line"),
     ],
 )  # fmt: skip
 def test_how_people_are_written_in_letters_and_headers(name, text, expected):
