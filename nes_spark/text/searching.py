@@ -30,7 +30,7 @@ def forms_of_kinds(identifiers: Iterable[Any], config: IdentifiersConfig) -> dic
     >>> from nes_spark.text.identifiers import Identifier
     >>> known = [Identifier("person", "Ann Lee", "[Executive 1]")]
     >>> forms_of_kinds(known, IdentifiersConfig())
-    {'person': 5}
+    {'person': 4}
     """
     matcher = Matcher.of(list(identifiers), config)
     counts = {item.kind: 0 for item in matcher.items}
