@@ -98,7 +98,7 @@ def assemble(
     pyspark.sql.DataFrame
         ``chunk_id, document_id, release_document_id, period, position, gap, text, edits,
         partner_id``
-        (null where not swapped).
+        (null where not swapped). Reading it fails where neither table has a chunk's text.
     """
     from pyspark.sql import functions as F
 
@@ -110,6 +110,8 @@ def assemble(
     names = documents.select("document_id", "period")
     if alone:
         chunks = chunks.withColumn("position", F.lit(None).cast("int"))
+    # The two tables hold all chunks between them; text that is in neither is never released empty.
+    nothing = F.raise_error(F.concat(F.lit("no released text for chunk "), "chunk_id"))
     swapped = rewritten.select(
         "chunk_id",
         F.col("text").alias("_swapped"),
@@ -129,9 +131,7 @@ def assemble(
             "period",
             "position",
             "gap",
-            F.when(F.col("_swapped").isNotNull(), F.col("_swapped"))
-            .otherwise(F.col("text"))
-            .alias("text"),
+            F.coalesce("_swapped", "text", nothing).alias("text"),
             F.when(F.col("_swapped").isNotNull(), F.col("_swap_edits"))
             .otherwise(F.col("edits"))
             .cast(EDITS)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from pyspark.sql import functions as F
 
 import nes_spark as nes
 from nes_spark.embedding import contextual
@@ -14,11 +15,13 @@ from nes_spark.entities.further import FURTHER, further_mentions
 from nes_spark.entities.mentions import Mention
 from nes_spark.entities.quantities import likeness_of
 from nes_spark.errors import GateRefused, InputError
+from nes_spark.releases.publish_stages import assemble, chosen_rewrites
 from nes_spark.run.context import Context, read_models
 from nes_spark.run.inverting import invert_release
 from nes_spark.run.language_models import audit_run
 from nes_spark.run.pipeline import STAGES
 from nes_spark.run.published import configuration_of
+from nes_spark.run.release import assemble_texts
 from nes_spark.schemas import EDITS, TABLES
 from nes_spark.store import Store
 from nes_spark.swapping import load_secret
@@ -372,3 +375,36 @@ def test_what_worked_ahead_is_what_a_stage_gives_in_its_turn(whole, spark, tmp_p
             assert before.rows, name
             assert store.write_table(name, made[name], "key").content == before.content, name
         context.release_kept()
+
+
+def test_a_large_corpus_is_put_together_as_a_small_one_is(whole, spark):
+    """Its swapped chunks are not replaced in twice, and what is held lies on disk."""
+    store, choice = Store(whole.directory), whole.choice
+    config, found = configuration_of(store), {}
+    for small in (True, False):
+        context = Context(spark, config, store, load_secret(config.seed, None), "", small=small)
+        rewritten = context.persisted(
+            chosen_rewrites(
+                context.table("rewrites"),
+                choice.setting,
+                choice.combination.name,
+                choice.n_swaps,
+                choice.draw,
+            )
+        )
+        assert rewritten.storageLevel.useMemory is small
+        assembled = assemble_texts(context, choice, rewritten, None)
+        found[small] = sorted(map(str, assembled.collect()))
+        rewritten.unpersist()
+    assert found[True] == found[False] and len(found[True]) == whole.figures["chunks"]
+    # a chunk that is in neither table is no empty text
+    changed = context.table("chunks").select("chunk_id", "text", F.lit(None).alias("edits"))
+    lost = assemble(
+        context.table("chunks"),
+        context.table("documents"),
+        changed.limit(1),
+        rewritten.limit(0),
+        b"secret",
+    )
+    with pytest.raises(Exception, match="no released text for chunk"):
+        lost.collect()
