@@ -9,6 +9,7 @@ from nes_spark.audit.adversaries import View, attacks_of
 from nes_spark.audit.predictions import linkage_predictions, text_predictions
 from nes_spark.audit.stages import linkage_attack
 from nes_spark.audit.text_stages import KnownWords, text_attack
+from nes_spark.audit.unswap_memory import partner_guesses
 from nes_spark.audit.unswap_stages import swap_aware_attack
 from nes_spark.config import AuditConfig
 from nes_spark.errors import parameter_error
@@ -89,8 +90,27 @@ def text(view: View, config: AuditConfig) -> DataFrame | Rows:
     return text_attack(view.chunks, view.mentions, view.rewrites, words.learned, view.until)
 
 
-def swap_aware(view: View, config: AuditConfig) -> DataFrame:
-    """Run :func:`nes_spark.audit.unswap_stages.swap_aware_attack`."""
+def swap_aware(view: View, config: AuditConfig) -> DataFrame | Rows:
+    """Run :func:`nes_spark.audit.unswap_stages.swap_aware_attack`, in memory if tables are small.
+
+    What optional constraints compare is brought together in Spark only.
+    """
+    if view.small and not view.constraints and not view.throughout:
+        components = None
+        if view.components is not None:
+            rows = collected(view.components.select("chunk_id", "component"))
+            components = {row["chunk_id"]: row["component"] for row in rows}
+        columns = ("draw", "chunk_id", "partner_id", "edits")
+        return [
+            *partner_guesses(
+                collected(view.cells),
+                collected(view.rewrites.select(*columns)),
+                view.combination,
+                config,
+                components,
+                view.hidden,
+            )
+        ]
     return swap_aware_attack(
         view.cells,
         view.rewrites,

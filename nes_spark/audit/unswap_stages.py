@@ -202,7 +202,9 @@ def swap_aware_attack(
             "place",
             F.row_number().over(
                 Window.partitionBy("draw").orderBy(
-                    F.col("match_score").desc(), F.xxhash64("chunk_id", "match"), "chunk_id"
+                    F.col("match_score").desc(),
+                    F.sha2(F.concat_ws("\n", "chunk_id", "match"), 256),
+                    "chunk_id",
                 )
             ),
         )

@@ -27,7 +27,8 @@ from nes_spark.audit.stages import (
 )
 from nes_spark.audit.statistics import coupled_drop
 from nes_spark.audit.text_stages import KnownWords, text_attack
-from nes_spark.audit.unswap import score_suspects, turn_of
+from nes_spark.audit.unswap import turn_of
+from nes_spark.audit.unswap_memory import partner_guesses
 from nes_spark.audit.unswap_stages import swap_aware_attack
 from nes_spark.config import AuditConfig, ConstraintsConfig
 from nes_spark.errors import InputError
@@ -36,7 +37,6 @@ from nes_spark.schemas import ATTACKS, PARTNER_GUESSES, PREDICTIONS, REWRITES
 from nes_spark.swapping.constraints import constraints_of
 from tests.audit.corpus import RELEASE, frames, freed, make
 from tests.audit.evidence import Known, evidence_of
-from tests.audit.unswap_memory import Chunk, Released
 from tests.conftest import setting_of
 
 CONFIG = AuditConfig()
@@ -351,29 +351,9 @@ def test_swap_aware_attack(corpus, suspected):
 
 def test_swap_aware_attack_in_memory_is_the_same(corpus, suspected):
     component = {r["chunk_id"]: r["component"] for r in corpus.components}
-    found = []
-    for draw in (0, 1):
-        last = {r["chunk_id"]: r for r in corpus.rewrites if r["draw"] == draw}
-        chunks = [
-            Chunk(
-                c["chunk_id"],
-                c["document_id"],
-                c["metadata"],
-                component[c["chunk_id"]],
-                c["entities"],
-                linkage.swap_entities(c["entities"], last[c["chunk_id"]]["edits"])
-                if c["chunk_id"] in last
-                else c["entities"],
-            )
-            for c in corpus.cells
-        ]
-        released = Released(chunks[::-1], J, (), CONFIG.smoothing)
-        for group in released.suspects({c: r["partner_id"] for c, r in last.items()}).values():
-            for s in score_suspects(group, J, CONFIG.context_weight):
-                found.append(
-                    (draw, s.chunk_id, s.best[0][0] if s.best else None, s.candidates, s.rank)
-                )
-    assert sorted(found) == sorted((r[0], r[1], r[2], r[4], r[6]) for r in suspected)
+    told = [r for r in corpus.rewrites if r["draw"] in (0, 1)]
+    found = partner_guesses(corpus.cells[::-1], told, J, CONFIG, component)
+    assert sorted(found) == sorted(map(tuple, suspected))
 
 
 @pytest.mark.parametrize(
@@ -464,6 +444,27 @@ def test_of_a_large_component_the_swapped_and_a_lot_take_part(spark, corpus):
         rest = sorted((c for c in mine if c not in swapped), key=turn_of)
         free = max(0, 8 - len([c for c in mine if c in swapped]))
         assert {c for c in drawn if place[c] == component} - swapped == set(rest[:free])
+
+
+def test_in_memory_too_the_swapped_and_a_lot_take_part(corpus):
+    last = [r for r in corpus.rewrites if r["draw"] == 0]
+    swapped = {r["chunk_id"] for r in last}
+    component = {r["chunk_id"]: r["component"] for r in corpus.components}
+
+    def asked(limit, where=component):
+        config = CONFIG.model_copy(update={"swap_aware_max_chunks": limit})
+        return {row[1] for row in partner_guesses(corpus.cells, last, J, config, where)}
+
+    everyone, drawn = asked(10_000), asked(8)
+    assert swapped <= drawn < everyone
+    for number in set(component.values()):
+        mine = [c for c in everyone if component[c] == number]
+        rest = sorted((c for c in mine if c not in swapped), key=turn_of)
+        free = max(0, 8 - len(swapped & set(mine)))
+        assert {c for c in drawn if component[c] == number} - swapped == set(rest[:free])
+    # a chunk without a component has no partner to be looked for
+    missing = min(swapped)
+    assert missing not in asked(10_000, {c: k for c, k in component.items() if c != missing})
 
 
 def test_swap_aware_summary(spark, suspected):

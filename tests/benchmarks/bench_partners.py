@@ -49,6 +49,7 @@ import click
 import numpy as np
 
 from nes_spark.audit.unswap import score_suspects
+from nes_spark.audit.unswap_memory import Chunk, Released
 from nes_spark.config import ReleasesConfig, SwappingConfig
 from nes_spark.embedding.contextual import load_contextual
 from nes_spark.entities.mentions import Mention
@@ -63,7 +64,6 @@ from nes_spark.swapping.rewriting import Replacement, rewrite_text
 from nes_spark.swapping.seeds import Secret
 from nes_spark.swapping.whole import options_of_whole, sample_whole
 from nes_spark.utility.judge import Reader
-from tests.audit.unswap_memory import Chunk, Released
 from tests.jobs import seed_named
 
 MOST = 30

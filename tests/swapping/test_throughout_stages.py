@@ -6,6 +6,7 @@ import pytest
 
 from nes_spark.audit import linkage
 from nes_spark.audit.unswap import score_suspects
+from nes_spark.audit.unswap_memory import Chunk, Released
 from nes_spark.audit.unswap_stages import swap_aware_attack
 from nes_spark.config import AuditConfig, SwappingConfig, build_config
 from nes_spark.errors import ConfigError
@@ -15,7 +16,6 @@ from nes_spark.swapping.rows import told_replacements
 from nes_spark.swapping.stages import apply_must_change
 from nes_spark.swapping.throughout_stages import names_throughout, written_throughout
 from tests.audit.corpus import frames, make
-from tests.audit.unswap_memory import Chunk, Released
 
 J = ("Organization", "Product")
 RELEASE = ("pkb", "Organization+Product")
