@@ -301,18 +301,27 @@ class TrackedRun:
                 raise
         return int(client.create_model_version(name, model, self.run_id).version)
 
-    def curves(self, candidates: pd.DataFrame) -> None:
+    def curves(
+        self,
+        candidates: pd.DataFrame,
+        single: Mapping[str, float] | None = None,
+        parameters: Mapping[str, str] | None = None,
+    ) -> None:
         """Log DR and DU of every combination as metrics whose step is the number of swaps.
 
         Parameters
         ----------
         candidates : pandas.DataFrame
             Rows of one setting and population of the table ``candidates``.
+        single : mapping of str to float, optional
+            Single figures, in the same call: each takes a transaction of its own.
+        parameters : mapping of str to str, optional
+            Likewise, at most 100.
         """
         import time
 
         from mlflow import MlflowClient
-        from mlflow.entities import Metric
+        from mlflow.entities import Metric, Param
 
         now = int(time.time() * 1000)
         metrics = [
@@ -322,9 +331,12 @@ class TrackedRun:
             for measure in ("DR", "DU")
             if (value := float(row[measure])) == value
         ]
+        metrics += [Metric(metric_name(k), float(v), now, 0) for k, v in (single or {}).items()]
+        params = [Param(k, str(v)) for k, v in (parameters or {}).items()]
         client = MlflowClient(tracking_uri=self.uri)
-        for start in range(0, len(metrics), _BATCH):
-            client.log_batch(self.run_id, metrics=metrics[start : start + _BATCH])
+        for start in range(0, max(1, len(metrics)), _BATCH):
+            client.log_batch(self.run_id, metrics[start : start + _BATCH], params)
+            params = []
 
     def table(self, frame: pd.DataFrame, file: str) -> None:
         """Log a table as an artifact that the MLflow UI can show and compare between runs."""

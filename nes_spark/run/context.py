@@ -69,11 +69,12 @@ class Context:
     """What stages work with: the session, the configuration, the tables so far, the secret.
 
     ``started`` is when the run was opened, in seconds since 1970; ``tracker`` the tracking store
-    where it is being opened already, ``ready`` the attackers that are being made ready
-    (:func:`nes_spark.run.measuring.make_ready`); with ``anew`` nothing is taken from earlier runs.
-    ``small`` says that the input is, and ``begun`` holds key and outputs of the stages that work
-    ahead (:mod:`nes_spark.run.ahead`).
-    ``units_key`` and ``taken`` belong to the stage that works (:mod:`nes_spark.run.earlier`).
+    where it is being opened already, ``grid`` the figure of many settings where it is being drawn
+    already (:func:`nes_spark.run.mlflow_run.draw_grid_ahead`), ``ready`` the attackers that are
+    being made ready (:func:`nes_spark.run.measuring.make_ready`); with ``anew`` nothing is taken
+    from earlier runs. ``small`` says that the input is, and ``begun`` holds key and outputs of the
+    stages that work ahead (:mod:`nes_spark.run.ahead`). ``units_key`` and ``taken`` belong to the
+    stage that works (:mod:`nes_spark.run.earlier`).
     """
 
     spark: SparkSession
@@ -84,6 +85,7 @@ class Context:
     kept: list[DataFrame] = field(default_factory=list, repr=False)
     started: float = field(default_factory=time.time)
     tracker: Future[Tracker] | None = field(default=None, repr=False)
+    grid: Future[bytes] | None = field(default=None, repr=False)
     ready: dict[Any, Future[Any]] = field(default_factory=dict, repr=False)
     anew: bool = False
     small: bool = False

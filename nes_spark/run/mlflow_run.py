@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import logging
 import os
 import warnings
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nes_spark.config import Config
+from nes_spark.run.ahead import begin
 from nes_spark.run.judging import utility_metrics
 from nes_spark.run.outcome import Outcome, release_sections
 from nes_spark.schemas import DOCUMENTS
@@ -226,16 +228,10 @@ def _track_grid(
     fits: pd.DataFrame,
 ) -> None:
     """Record a grid of settings: a child run for each setting and population, and one figure."""
-    from nes_spark.report.plots import plot_grid
-
-    keys = candidates[["setting", "population"]].drop_duplicates().itertuples(index=False)
-    spaces = [(str(setting), float(population)) for setting, population in keys]
+    spaces = _spaces(candidates)
     if len(spaces) < 2:
         return
-    mixture = context.store.manifest("mixture")
-    assert mixture is not None
-    settings = mixture.details["settings"]
-    converged = {name: bool(found["converged"]) for name, found in settings.items()}
+    settings = _settings(context)
     for setting, population in spaces:
         space = candidates[
             (candidates["setting"] == setting) & (candidates["population"] == population)
@@ -248,21 +244,49 @@ def _track_grid(
             "converged": str(found["converged"]).lower(),
         }
         with tracker.run(f"{setting} N={population:g}", tags, parent=tracked.run_id) as child:
-            child.parameters({"setting": setting, "population": f"{population:g}"})
-            child.metrics(
+            child.curves(
+                space,
                 {
                     "mixture/converged": int(found["converged"]),
                     "mixture/iterations": found["n_iter"],
                     "mixture/components": found["components"],
                     "mixture/log_likelihood": found["log_likelihood"],
                     "frontier/releases": int(space["on_frontier"].sum()),
-                }
+                },
+                {"setting": setting, "population": f"{population:g}"},
             )
-            child.curves(space)
             child.table(space[space["on_frontier"]], "tables/frontier.json")
     ratios = fits.assign(s1_ratio=fits["s1"] / fits["n"])
     tracked.table(ratios[["combination", "theta", "alpha", "s1_ratio"]], "tables/ewens_pitman.json")
+    picture = draw_grid(context, candidates) if context.grid is None else context.grid.result()
     with TemporaryDirectory(prefix="nes-spark-") as folder:
-        figure = plot_grid(candidates, converged)
-        figure.savefig(Path(folder) / "risk_utility_grid.png", dpi=110)
+        (Path(folder) / "risk_utility_grid.png").write_bytes(picture)
         tracked.folder(Path(folder), "figures")
+
+
+def _spaces(candidates: pd.DataFrame) -> list[tuple[str, float]]:
+    keys = candidates[["setting", "population"]].drop_duplicates().itertuples(index=False)
+    return [(str(setting), float(population)) for setting, population in keys]
+
+
+def _settings(context: Context) -> dict[str, Any]:
+    mixture = context.store.manifest("mixture")
+    assert mixture is not None
+    found: dict[str, Any] = mixture.details["settings"]
+    return found
+
+
+def draw_grid(context: Context, candidates: pd.DataFrame) -> bytes:
+    """Draw the frontiers of all settings and populations, as PNG."""
+    from nes_spark.report.plots import plot_grid
+
+    converged = {name: bool(found["converged"]) for name, found in _settings(context).items()}
+    stream = io.BytesIO()
+    plot_grid(candidates, converged).savefig(stream, dpi=110)
+    return stream.getvalue()
+
+
+def draw_grid_ahead(context: Context, candidates: pd.DataFrame) -> None:
+    """Begin to draw the grid while Spark works, where there is one to be tracked."""
+    if context.small and context.config.tracking.enabled and len(_spaces(candidates)) > 1:
+        context.grid = begin(lambda: draw_grid(context, candidates), "grid")

@@ -36,7 +36,7 @@ from nes_spark.run.gates import Evidence, check_gates
 from nes_spark.run.judging import fidelity_of_candidates, judge_chosen, utility_record
 from nes_spark.run.listed import withheld_chunks
 from nes_spark.run.measuring import measure_release, measured_of_candidates
-from nes_spark.run.mlflow_run import track
+from nes_spark.run.mlflow_run import draw_grid_ahead, track
 from nes_spark.run.outcome import Outcome, release_sections
 from nes_spark.run.pipeline import STAGES, sampling_tables
 from nes_spark.run.published import CONFIGURATION, PROPOSAL, PUBLICATION, PublishedRun
@@ -460,6 +460,7 @@ def attack_release(publication: Publication) -> None:
         return judge_chosen(context, choice, publication.assembled)
 
     judging = begin(judge, "judge") if context.small else None
+    draw_grid_ahead(context, publication.candidates)
     with ExitStack() as until:
         words = KnownWords(
             context.table("chunks"), context.table("mentions"), context.config.audit, until
@@ -661,6 +662,8 @@ def record_release(publication: Publication) -> None:
         progress.part("release", "report", "gather, draw, track"),
         store.temporary() as temporary,
     ):
+        if context.grid is not None:
+            context.grid.result()  # Matplotlib's settings are those of the whole process
         data = report_data(
             context, publication.outcome, publication.rewritten, publication.assembled
         )
