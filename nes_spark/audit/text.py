@@ -11,11 +11,12 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from nes_spark.audit.ranking import on_grid, pair_keys, stable_hash
@@ -314,25 +315,91 @@ def nearest(
     by_bucket = centroids.T.tocsr()
     divisors = np.where(norms > 0, norms, np.inf)
     true_keys = pair_keys(target_hashes, true_hash)
-    step = max(1, _CELLS // m)
-    for start in range(0, t, step):
-        rows = np.arange(start, min(start + step, t))
-        scores = on_grid((targets[rows] @ by_bucket).toarray() / divisors / SCALE)
-        (own,) = np.nonzero(true_row[rows] >= 0)
-        scores[own, true_row[rows[own]]] = none
-        first = scores.max(axis=1)
-        place, column = np.nonzero((scores == first[:, None]) & (first > none)[:, None])
-        keys = pair_keys(target_hashes[rows[place]], label_hashes[column])
-        order = np.lexsort((keys, place))
-        _, at = np.unique(place[order], return_index=True)
+    for rows in _blocks(targets, by_bucket):
+        # The words that weigh anything are few candidates' words: nearly all scores are zero.
+        products = (targets[rows] @ by_bucket).tocsr()
+        row = np.repeat(np.arange(len(rows)), np.diff(products.indptr))
+        column = products.indices.astype(np.int64)
+        scores = on_grid(products.data / divisors[column] / SCALE)
+        others = (scores > 0) & (column != true_row[rows[row]])
+        row, column, scores = row[others], column[others], scores[others]
+        first = np.zeros(len(rows), dtype=np.int64)
+        np.maximum.at(first, row, scores)
+        (equal,) = np.nonzero(scores == first[row])
+        keys = pair_keys(target_hashes[rows[row[equal]]], label_hashes[column[equal]])
+        order = np.lexsort((column[equal], keys, row[equal]))
+        _, at = np.unique(row[equal][order], return_index=True)
         best = order[at]
-        found.candidate[rows[place[best]]] = column[best]
-        found.tie[rows[place[best]]] = keys[best]
-        found.score[rows] = first
+        found.candidate[rows[row[equal[best]]]] = column[equal[best]]
+        found.tie[rows[row[equal[best]]]] = keys[best]
+        found.score[rows[row[equal[best]]]] = scores[equal[best]]
         for variant, true_score in enumerate(true_scores[rows].T):
-            found.ahead[rows, variant] = (scores > true_score[:, None]).sum(axis=1)
-            place, column = np.nonzero(scores == true_score[:, None])
-            keys = pair_keys(target_hashes[rows[place]], label_hashes[column])
-            before = place[keys < true_keys[rows[place]]]
-            found.ahead[rows, variant] += np.bincount(before, minlength=len(rows))
+            ahead = np.bincount(row[scores > true_score[row]], minlength=len(rows))
+            (equal,) = np.nonzero(scores == true_score[row])
+            lots = pair_keys(target_hashes[rows[row[equal]]], label_hashes[column[equal]])
+            before = row[equal][lots < true_keys[rows[row[equal]]]]
+            found.ahead[rows, variant] = ahead + np.bincount(before, minlength=len(rows))
+        _draw_among_zeros(
+            rows, row, column, first, target_hashes, label_hashes, true_row, true_keys,
+            true_scores, found,
+        )  # fmt: skip
     return found
+
+
+def _blocks(
+    targets: sparse.csr_matrix, by_bucket: sparse.csr_matrix
+) -> Iterator[NDArray[np.int64]]:
+    """Yield the targets in runs whose products have no more than :data:`_CELLS` cells, or one."""
+    users = np.diff(by_bucket.indptr)
+    bounds = np.concatenate([[0], np.cumsum(users[targets.indices], dtype=np.int64)])
+    cells = np.minimum(np.diff(bounds[targets.indptr]), by_bucket.shape[1])
+    start = 0
+    while start < len(cells):
+        stop = start + max(1, int(np.searchsorted(np.cumsum(cells[start:]), _CELLS, "right")))
+        yield np.arange(start, min(stop, len(cells)))
+        start = stop
+
+
+def _draw_among_zeros(
+    rows: np.ndarray,
+    row: np.ndarray,
+    column: np.ndarray,
+    first: np.ndarray,
+    target_hashes: np.ndarray,
+    label_hashes: np.ndarray,
+    true_row: np.ndarray,
+    true_keys: np.ndarray,
+    true_scores: np.ndarray,
+    found: Nearest,
+) -> None:
+    """Let the candidates that score nothing draw lots, for those targets where that decides.
+
+    These are targets of which no candidate scores above zero, and those of which the true one does
+    not. `row` and `column` tell which other candidates score above zero, `first` the best score.
+    """
+    m, truths = len(label_hashes), true_scores[rows]
+    (asked,) = np.nonzero((first <= 0) | (truths <= 0).any(axis=1))
+    step = max(1, _CELLS // m)
+    for start in range(0, len(asked), step):
+        some = asked[start : start + step]
+        place = np.full(len(rows), -1)
+        place[some] = np.arange(len(some))
+        keys = pair_keys(target_hashes[rows[some]][:, None], label_hashes[None, :])
+        zero = np.ones(keys.shape, dtype=bool)
+        mine = place[row] >= 0
+        zero[place[row[mine]], column[mine]] = False
+        (own,) = np.nonzero(true_row[rows[some]] >= 0)
+        zero[own, true_row[rows[some[own]]]] = False
+        count = zero.sum(axis=1)
+        before = ((keys < true_keys[rows[some]][:, None]) & zero).sum(axis=1)
+        for variant in range(truths.shape[1]):
+            truth = truths[some, variant]
+            found.ahead[rows[some], variant] += np.where(
+                truth == 0, before, np.where(truth < 0, count, 0)
+            )
+        none = (first[some] <= 0) & (count > 0)
+        best = np.where(zero, keys, np.uint64(np.iinfo(np.uint64).max))[none].argmin(axis=1)
+        winners = rows[some[none]]
+        found.candidate[winners] = best
+        found.tie[winners] = keys[none, best]
+        found.score[winners] = 0
