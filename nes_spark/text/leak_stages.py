@@ -99,11 +99,16 @@ def index_identifiers(documents: DataFrame, identifiers: IdentifiersConfig) -> L
             yield pd.DataFrame(rows, columns=_KEY_COLUMNS)
 
     known = documents.select("document_id", "identifiers")
-    keys = known.mapInPandas(
-        spellings,
-        "key string, identifier_document_id string, kind string, `case` string, opening boolean, "
-        "number bigint",
-    ).persist(StorageLevel.DISK_ONLY)
+    # the table's few files would be as few tasks
+    keys = (
+        spread(known, "document_id")
+        .mapInPandas(
+            spellings,
+            "key string, identifier_document_id string, kind string, `case` string, "
+            "opening boolean, number bigint",
+        )
+        .persist(StorageLevel.DISK_ONLY)
+    )
     numbers = keys.select("number").distinct().toPandas()["number"]
     return LeakIndex(known, keys, Sieve(numbers))
 
@@ -306,7 +311,7 @@ def own_names(
     # Windows count nothing distinct; the last rank says the same. Both sort once, by the same keys.
     spelling = Window.partitionBy("key")
     known = (
-        documents.select(*columns, "identifiers")
+        spread(documents.select(*columns, "identifiers"), "document_id")
         .mapInPandas(own, "key string, document_id string, metadata string, name boolean")
         .withColumn("secrets", F.dense_rank().over(spelling.orderBy("metadata")))
         .withColumn("shared", ~F.col("name") & (F.max("secrets").over(spelling) > most))

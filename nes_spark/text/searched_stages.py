@@ -9,6 +9,7 @@ import pandas as pd
 from pyspark.sql import functions as F
 
 from nes_spark.config import IdentifiersConfig
+from nes_spark.session import spread
 from nes_spark.text.searching import finds_secret, forms_of_kinds
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def count_forms(documents: DataFrame, identifiers: IdentifiersConfig) -> DataFra
             ]
             yield pd.DataFrame(rows, columns=["document_id", "kind", "forms"])
 
-    return documents.select("document_id", "identifiers").mapInPandas(
+    return spread(documents.select("document_id", "identifiers"), "document_id").mapInPandas(
         count, "document_id string, kind string, forms int"
     )
 
@@ -74,7 +75,7 @@ def secrets_accepted(
     Parameters
     ----------
     documents : pyspark.sql.DataFrame
-        ``metadata`` and ``identifiers``, as in table DOCUMENTS.
+        ``document_id``, ``metadata`` and ``identifiers``, as in table DOCUMENTS.
     identifiers : IdentifiersConfig
         Kinds, and forms that are never identifiers.
     accepted : collection of str
@@ -92,7 +93,8 @@ def secrets_accepted(
             ]
             yield pd.DataFrame(rows, columns=["found"])
 
-    found = documents.select("metadata", "identifiers").mapInPandas(look, "found boolean")
+    rows = spread(documents.select("document_id", "metadata", "identifiers"), "document_id")
+    found = rows.mapInPandas(look, "found boolean")
     return found.where("NOT found").count()
 
 
