@@ -441,6 +441,9 @@ def _person(name: str, strength: int, own: Matcher, lowered: Callable[[str], int
     kept: list[str] = []
     for word in words:
         if fold(word) in _NO_NAMES or (fold(word) in DESCRIPTORS and kept):
+            # "moved to Grand Condorham Brands" names a company
+            if len(kept) > 1 and fold(word) not in _NO_NAMES and not is_given_name(kept[0]):
+                return ""
             break
         kept.append(word)
     while kept and (kept[-1].lower() in PARTICLES or len(squeeze(kept[-1])) == 1):

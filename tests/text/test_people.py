@@ -33,6 +33,9 @@ def mined(*texts, companies=("Acme Corp",), known=()):
         ("Thank you, Operator. Good morning, everyone.", []),
         ("We move it over to Monday. Thanks, Acme.", []),
         ("I turn to Slide 4, to Revenue, to China.", []),
+        # a name and what companies are called by is a company, unless a given name leads it
+        ("We won back Aurelia, which had moved to Grand Condorham Brands in 2028.", []),
+        ("I will turn it over to Robert Condorham Energy.", ["Robert Condorham"]),
         ("Sales in Berlin grew. Boeing bought two, and Globex Industries too.", []),
     ],
 )
