@@ -441,7 +441,7 @@ def person_forms(owner: int, value: str) -> Iterable[tuple[str, Form]]:
         halves = [half[0] for half in last.split("-") if half]
         letters |= {words[0][0] + "".join(halves), words[0][0] + halves[-1]} if halves else set()
         for initials in sorted(letters):
-            if initials.isupper() and initials not in _LABELS | _codes():
+            if initials.isupper() and initials not in _LABELS and initials not in _codes():
                 yield squeeze(initials), Form(owner, LABEL, LABEL, 1)
         ordinary = all(fold(w) in COMMON_WORDS for w in words)
         size = len(WORD.findall(" ".join(words)))
