@@ -541,7 +541,7 @@ def write_texts(publication: Publication) -> None:
 def check_release(publication: Publication) -> None:
     """Search for identifiers and ask every gate."""
     from nes_spark.audit.measured import chunks_named, strongest
-    from nes_spark.text.searched_stages import searched_kinds, secrets_accepted
+    from nes_spark.text.searched_stages import secrets_accepted
 
     context, choice = publication.context, publication.choice
     documents, identifiers = context.table("documents"), context.config.identifiers
@@ -552,14 +552,15 @@ def check_release(publication: Publication) -> None:
             fits = context.store.read_pandas("risk_fits")
             (row,) = fits[fits["combination"] == choice.combination.name].to_dict("records")
             fit = {str(name): value for name, value in row.items()}
+        leaks, searched = _leaks(context, publication.assembled, publication.key)
         publication.gates = check_gates(
             Evidence(
                 context.config,
                 choice,
                 publication.figures["documents"],
                 foreign_documents(context),
-                searched_kinds(documents, identifiers),
-                _leaks(context, publication.assembled, publication.key),
+                searched,
+                leaks,
                 _given_away(publication),
                 publication.models[choice.setting],
                 fit,
@@ -608,8 +609,17 @@ def _given_away(publication: Publication) -> dict[str, int]:
     return row.asDict()
 
 
-def _leaks(context: Context, assembled: DataFrame, key: str) -> list[dict[str, Any]]:
-    """List the identifiers that are left in table ``leaks``; return their kinds, rules, counts."""
+def _leaks(
+    context: Context, assembled: DataFrame, key: str
+) -> tuple[list[dict[str, Any]], dict[str, tuple[int, int]]]:
+    """List the identifiers that are left in table ``leaks``.
+
+    Returns
+    -------
+    (list of dict, dict)
+        Their kinds, rules and counts; and of each kind how many forms were searched for, in how
+        many documents.
+    """
     from nes_spark.text.leak_stages import find_leaks, index_identifiers
 
     identifiers = context.config.identifiers
@@ -619,7 +629,8 @@ def _leaks(context: Context, assembled: DataFrame, key: str) -> list[dict[str, A
     finally:
         index.drop()
     counted = context.store.counts("leaks", ["kind", "rule"], weight="n")
-    return [{"kind": kind, "rule": rule, "n": n} for (kind, rule), n in counted.items()]
+    leaks = [{"kind": kind, "rule": rule, "n": n} for (kind, rule), n in counted.items()]
+    return leaks, index.searched
 
 
 def record_release(publication: Publication) -> None:

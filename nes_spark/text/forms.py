@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -419,11 +419,26 @@ _LABELS = frozenset(
 )  # fmt: skip
 
 
-def person_forms(owner: int, value: str) -> Iterable[tuple[str, Form]]:
+def person_forms(owner: int, value: str) -> Iterator[tuple[str, Form]]:
     """Yield the forms of a person's name, each with its squeezed spelling.
 
     `owner` is the index of the identifier that the forms belong to.
     """
+    for key, fields in _forms_of_person(value):
+        yield key, Form(owner, *fields)
+
+
+#: The fields of a form but for the owner.
+_Fields = tuple[str, str, int, bool, str, str]
+
+
+@lru_cache(maxsize=16_384)  # the same people speak and ask in many calls
+def _forms_of_person(value: str) -> tuple[tuple[str, _Fields], ...]:
+    return tuple((key, form[1:]) for key, form in _person_forms(value))
+
+
+def _person_forms(value: str) -> Iterator[tuple[str, Form]]:
+    owner = 0
     words = name_words(value)
     if not words:
         return

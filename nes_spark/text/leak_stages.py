@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pyarrow as pa
@@ -26,27 +26,26 @@ from nes_spark.text.leaks import (
     spellings_in,
 )
 from nes_spark.text.matching import Matcher
+from nes_spark.text.searching import forms_of_kinds
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _RUN_COLUMNS = ["chunk_id", "document_id", "at", "key", "title", "upper", "opens"]
-_KEY_COLUMNS = ["key", "identifier_document_id", "kind", "case", "opening", "number"]
-#: Matchers kept per Python worker; chunks of a document come together.
-_CACHED = 16
+#: A row for each spelling of a document's identifiers, and one for each kind, which has ``forms``.
+_SPELLED = pa.schema(
+    [
+        ("key", pa.string()),
+        ("identifier_document_id", pa.string()),
+        ("kind", pa.string()),
+        ("case", pa.string()),
+        ("opening", pa.bool_()),
+        ("number", pa.int64()),
+        ("forms", pa.int64()),
+    ]
+)
 #: A part of a name that names more secrets than these tells none of them apart.
 _MOST_SECRETS = 1000
-
-
-def _matcher_of(
-    cache: dict[str, Matcher], document_id: str, known: pa.Scalar, config: IdentifiersConfig
-) -> Matcher:
-    matcher = cache.get(document_id)
-    if matcher is None:
-        if len(cache) >= _CACHED:
-            cache.pop(next(iter(cache)))
-        matcher = cache[document_id] = Matcher.of(known.as_py(), config)
-    return matcher
 
 
 @dataclass(frozen=True)
@@ -58,18 +57,24 @@ class LeakIndex:
     known : DataFrame
         ``document_id, identifiers``.
     keys : DataFrame
-        Squeezed spellings and whose they are, kept on disk; :meth:`drop` when done.
+        Squeezed spellings and whose they are.
     sieve : Sieve
         Of the spellings.
+    searched : dict of str to (int, int)
+        Kind -> forms that are searched for, documents with at least one.
+    spelled : DataFrame
+        What `keys` is read from, kept on disk; :meth:`drop` when done.
     """
 
     known: DataFrame
     keys: DataFrame
     sieve: Sieve
+    searched: dict[str, tuple[int, int]]
+    spelled: DataFrame
 
     def drop(self) -> None:
         """Free the disk."""
-        self.keys.unpersist()
+        self.spelled.unpersist()
 
 
 def index_identifiers(documents: DataFrame, identifiers: IdentifiersConfig) -> LeakIndex:
@@ -87,30 +92,44 @@ def index_identifiers(documents: DataFrame, identifiers: IdentifiersConfig) -> L
     The driver holds about eight bytes a spelling for a moment; four to eight bytes of it stay.
     """
 
-    def spellings(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    def spell(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            rows = [
-                (key.key, document, key.kind, key.case, key.opening, Sieve.number_of(key.key))
-                for document, items in zip(batch["document_id"], batch["identifiers"], strict=True)
-                for key in identifier_keys(
-                    Matcher.of([] if items is None else list(items), identifiers)
-                )
-            ]
-            yield pd.DataFrame(rows, columns=_KEY_COLUMNS)
+            rows: list[tuple[Any, ...]] = []
+            names, items = (batch.column(n).to_pylist() for n in ("document_id", "identifiers"))
+            for document, known in zip(names, items, strict=True):
+                matcher = Matcher.of(known, identifiers)
+                for key in identifier_keys(matcher):
+                    number = Sieve.number_of(key.key)
+                    rows.append((key.key, document, *key[1:], number, None))
+                for kind, forms in forms_of_kinds(matcher).items():
+                    rows.append((None, document, kind, None, None, None, forms))
+            columns = zip(*rows, strict=True) if rows else [()] * len(_SPELLED)
+            arrays = [pa.array(c, f.type) for c, f in zip(columns, _SPELLED, strict=True)]
+            yield pa.RecordBatch.from_arrays(arrays, schema=_SPELLED)
 
     known = documents.select("document_id", "identifiers")
     # the table's few files would be as few tasks
-    keys = (
+    spelled = (
         spread(known, "document_id")
-        .mapInPandas(
-            spellings,
+        .mapInArrow(
+            spell,
             "key string, identifier_document_id string, kind string, `case` string, "
-            "opening boolean, number bigint",
+            "opening boolean, number bigint, forms bigint",
         )
         .persist(StorageLevel.DISK_ONLY)
     )
+    keys = spelled.where("key IS NOT NULL").drop("forms")
     numbers = keys.select("number").distinct().toPandas()["number"]
-    return LeakIndex(known, keys, Sieve(numbers))
+    counted = (
+        spelled.where("forms > 0")
+        .groupBy("kind")
+        .agg(F.sum("forms").alias("forms"), F.count(F.lit(1)).alias("documents"))
+    )
+    searched = {
+        row["kind"]: (int(row["forms"]), int(row["documents"]))
+        for row in counted.orderBy("kind").collect()
+    }
+    return LeakIndex(known, keys, Sieve(numbers), searched, spelled)
 
 
 def find_leaks(
@@ -161,38 +180,37 @@ def find_own_leaks(
     Parameters and result are those of :func:`find_leaks`.
     """
 
-    columns = ("chunk_id", "document_id", "text", "edits")
     if "edits" not in released.columns:
         released = released.withColumn("edits", F.lit(None).cast(EDITS))
     schema = arrow_schema(LEAKS.ddl)
+    columns = ("document_id", "chunk_id", "text", "edits", "identifiers")
 
     def own(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        cache: dict[str, Matcher] = {}
+        of, matcher = "", Matcher.of([], identifiers)
         for batch in batches:
-            # each chunk comes with all identifiers of its document: they are read once a document
-            items = batch.column("identifiers")
-            rows = [
-                (chunk, document, document, leak.kind, leak.rule, leak.n)
-                for chunk, document, text, edits, known in zip(
-                    *(batch.column(name).to_pylist() for name in columns), items, strict=True
-                )
+            found = []
+            for document, chunk, text, edits, items in zip(
+                *(batch.column(name).to_pylist() for name in columns), strict=True
+            ):
+                if document != of:
+                    of, matcher = document, Matcher.of(items, identifiers)
+                if chunk is None:
+                    continue
                 for leak in own_leaks(
-                    text,
-                    _matcher_of(cache, document, known, identifiers),
-                    document,
-                    () if edits is None else brought_spans(edits),
-                )
-            ]
-            found = [dict(zip(LEAKS.names, row, strict=True)) for row in rows]
+                    text, matcher, document, () if edits is None else brought_spans(edits)
+                ):
+                    row = (chunk, document, document, leak.kind, leak.rule, leak.n)
+                    found.append(dict(zip(LEAKS.names, row, strict=True)))
             yield pa.RecordBatch.from_pylist(found, schema=schema)
 
-    # A document's forms are made ready once where its chunks follow each other, and again for
-    # each of them where a task has the chunks of more documents than it remembers, mixed.
-    # Later steps work on the few hits: shuffled, they do not run in the slow tasks that search.
+    # A document's identifiers come as a row before those of its chunks: joined, they would travel
+    # with each of these. Later steps work on the few hits: shuffled, they do not run in the slow
+    # tasks that search.
+    chunks = released.select("document_id", "chunk_id", "text", "edits")
     return (
-        spread(released.select(*columns), "document_id")
-        .join(index.known, "document_id", "left")
-        .sortWithinPartitions("document_id")
+        spread(chunks.unionByName(index.known, allowMissingColumns=True), "document_id")
+        .sortWithinPartitions("document_id", F.col("chunk_id").asc_nulls_first())
+        .select(*columns)
         .mapInArrow(own, LEAKS.ddl)
         .repartition("document_id")
     )
@@ -212,8 +230,7 @@ def _other_names(
                 for chunk, document, text in zip(
                     batch["chunk_id"], batch["document_id"], batch["text"], strict=True
                 )
-                for at, candidate in enumerate(candidates(text, empty))
-                if candidate.key in sieve
+                for at, candidate in enumerate(candidates(text, empty, sieve))
             ]
             yield pd.DataFrame(rows, columns=_RUN_COLUMNS)
 

@@ -170,7 +170,9 @@ def spellings_in(name: str) -> set[str]:
     return found
 
 
-def candidates(text: str, matcher: Matcher) -> Iterator[Candidate]:
+def candidates(
+    text: str, matcher: Matcher, known: Sieve | None = None
+) -> Iterator[Candidate]:
     """Yield the runs of words of a text that may be a name.
 
     Parameters
@@ -179,6 +181,8 @@ def candidates(text: str, matcher: Matcher) -> Iterator[Candidate]:
         Released text.
     matcher : Matcher
         For its placeholders, which are skipped; its identifiers do not matter.
+    known : Sieve, optional
+        Squeezed spellings that matter; all do when omitted.
     """
     text = normalize(text).text
     masked = matcher.placeholders(text)
@@ -192,20 +196,25 @@ def candidates(text: str, matcher: Matcher) -> Iterator[Candidate]:
         stop = masked[mask][0] if mask < len(masked) else len(text)
         if start >= stop:
             continue
-        opens = bool(SENTENCE_END.search(text[max(0, start - 8) : start]))
-        key, title, upper = "", True, True
+        key, last = "", start
         for j in range(i, min(i + CROSS_WORDS, len(words))):
             part, begin, end = words[j]
-            gap = text[words[j - 1][2] : begin] if j > i else " "
-            if end > stop or (gap != " " and not GAP.fullmatch(gap)):
+            gap = text[last:begin]
+            if end > stop or (j > i and gap != " " and not GAP.fullmatch(gap)):
                 break
             key += fold(part)
-            title &= is_capital(part) or fold(part) in SMALL_WORDS
-            upper &= part.isupper() or part.isdigit() or part == "&"
-            if len(key) >= CROSS_LENGTH:
-                yield Candidate(key, title, upper, opens and j == i)
-                if key.endswith("s"):
-                    yield Candidate(key[:-1], title, upper, opens and j == i)
+            last = end
+            if len(key) < CROSS_LENGTH:
+                continue
+            keys = [key, key[:-1]] if key.endswith("s") else [key]
+            found = keys if known is None else [k for k in keys if k in known]
+            if found:
+                parts = [w for w, _, _ in words[i : j + 1]]
+                title = all(is_capital(p) or fold(p) in SMALL_WORDS for p in parts)
+                upper = all(p.isupper() or p.isdigit() or p == "&" for p in parts)
+                opens = j == i and bool(SENTENCE_END.search(text[max(0, start - 8) : start]))
+                for spelling in found:
+                    yield Candidate(spelling, title, upper, opens)
 
 
 def looks_like(candidate: Candidate, key: Key) -> bool:

@@ -181,7 +181,8 @@ def _literal(value: str) -> re.Pattern[str]:
 
 
 def _attribute(item: Any, name: str) -> str:
-    value = item[name] if isinstance(item, Mapping) else getattr(item, name)
+    # for a dict, which is most of them, an abstract class takes ten times as long to ask
+    value = item[name] if isinstance(item, (dict, Mapping)) else getattr(item, name)
     return str(value)
 
 
@@ -245,6 +246,7 @@ class Matcher:
         ]
         self.allow = frozenset(squeeze(a) for a in allow)
         self.forms: dict[str, list[Form]] = {}
+        longest = MAX_WORDS
         for owner, item in enumerate(self.items):
             if item.kind != METADATA_KIND and item.kind not in self.kinds:
                 raise ConfigError(
@@ -255,19 +257,13 @@ class Matcher:
                 # What must stay secret is searched for, whatever the configuration allows.
                 if key and (key not in self.allow or item.kind == METADATA_KIND):
                     self.forms.setdefault(key, []).append(form)
+                    longest = max(longest, form.n_words)
         for forms in self.forms.values():
-            forms.sort(
-                key=lambda f: (f.rule != "name", f.rule == LABEL, f.rule == "first", f.owner)
-            )
-        #: Names by whose beginning one that was broken off is known.
-        self._names_begun = {
-            key: form
-            for key, forms in self.forms.items()
-            for form in forms[:1]
-            if form.case in (ANY, CAPITAL, TITLE) and form.rule in ("name", "part", "first")
-        }
-        longest = max((form.n_words for forms in self.forms.values() for form in forms), default=0)
-        self._max_words = max(MAX_WORDS, longest)
+            if len(forms) > 1:
+                forms.sort(
+                    key=lambda f: (f.rule != "name", f.rule == LABEL, f.rule == "first", f.owner)
+                )
+        self._max_words = longest
         #: Values that no form can find, for instance in a script without spaces: as they are.
         self.literals = [
             (item, _literal(item.value))
@@ -289,6 +285,15 @@ class Matcher:
     def beginnings(self) -> set[str]:
         """All beginnings of all forms; made when the first text is searched."""
         return {key[:n] for key in self.forms for n in range(1, len(key) + 1)}
+
+    @cached_property
+    def _names_begun(self) -> dict[str, Form]:
+        """Names by whose beginning one that was broken off is known."""
+        return {
+            key: forms[0]
+            for key, forms in self.forms.items()
+            if forms[0].case in (ANY, CAPITAL, TITLE) and forms[0].rule in ("name", "part", "first")
+        }
 
     @classmethod
     def of(cls, identifiers: Iterable[Any] | None, config: IdentifiersConfig) -> Matcher:

@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 
 from nes_spark.config import IdentifiersConfig
 from nes_spark.session import spread
+from nes_spark.text.matching import Matcher
 from nes_spark.text.searching import finds_secret, forms_of_kinds
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def count_forms(documents: DataFrame, identifiers: IdentifiersConfig) -> DataFra
                 (document, kind, forms)
                 for document, items in zip(batch["document_id"], batch["identifiers"], strict=True)
                 for kind, forms in forms_of_kinds(
-                    [] if items is None else list(items), identifiers
+                    Matcher.of([] if items is None else list(items), identifiers)
                 ).items()
             ]
             yield pd.DataFrame(rows, columns=["document_id", "kind", "forms"])
@@ -49,22 +50,6 @@ def count_forms(documents: DataFrame, identifiers: IdentifiersConfig) -> DataFra
     return spread(documents.select("document_id", "identifiers"), "document_id").mapInPandas(
         count, "document_id string, kind string, forms int"
     )
-
-
-def searched_kinds(
-    documents: DataFrame, identifiers: IdentifiersConfig
-) -> dict[str, tuple[int, int]]:
-    """Return kind -> (forms, documents with at least one form), over all documents."""
-    counted = (
-        count_forms(documents, identifiers)
-        .where("forms > 0")
-        .groupBy("kind")
-        .agg(F.sum("forms").alias("forms"), F.count(F.lit(1)).alias("documents"))
-    )
-    return {
-        row["kind"]: (int(row["forms"]), int(row["documents"]))
-        for row in counted.orderBy("kind").collect()
-    }
 
 
 def secrets_accepted(

@@ -10,15 +10,13 @@ from nes_spark.config.sections import METADATA_KIND
 from nes_spark.text.matching import Matcher
 
 
-def forms_of_kinds(identifiers: Iterable[Any], config: IdentifiersConfig) -> dict[str, int]:
+def forms_of_kinds(matcher: Matcher) -> dict[str, int]:
     """Count the written forms that identifiers of each kind are searched by.
 
     Parameters
     ----------
-    identifiers : iterable of Identifier (or rows and mappings with the same fields)
-        Of one document.
-    config : IdentifiersConfig
-        Kinds, and forms that are never identifiers.
+    matcher : Matcher
+        Of the identifiers of one document.
 
     Returns
     -------
@@ -28,11 +26,9 @@ def forms_of_kinds(identifiers: Iterable[Any], config: IdentifiersConfig) -> dic
     Examples
     --------
     >>> from nes_spark.text.identifiers import Identifier
-    >>> known = [Identifier("person", "Ann Lee", "[Executive 1]")]
-    >>> forms_of_kinds(known, IdentifiersConfig())
+    >>> forms_of_kinds(Matcher([Identifier("person", "Ann Lee", "[Executive 1]")]))
     {'person': 4}
     """
-    matcher = Matcher.of(list(identifiers), config)
     counts = {item.kind: 0 for item in matcher.items}
     for forms in matcher.forms.values():
         for kind in {matcher.items[form.owner].kind for form in forms}:

@@ -44,7 +44,8 @@ def test_a_secret_in_small_letters_does_not_hide_that_only_an_accepted_kind_find
 
 
 def test_documents_whose_secret_only_accepted_kinds_find_are_counted(spark):
-    from nes_spark.text.searched_stages import searched_kinds, secrets_accepted
+    from nes_spark.text.leak_stages import index_identifiers
+    from nes_spark.text.searched_stages import secrets_accepted
 
     known = [(i.kind, i.value, i.placeholder) for i in KNOWN]
     rows = [
@@ -61,7 +62,9 @@ def test_documents_whose_secret_only_accepted_kinds_find_are_counted(spark):
     assert secrets_accepted(documents, CONFIG, ["other_document", "swapped_in"]) == 0
     assert secrets_accepted(documents, CONFIG, ["company", "part"]) == 2
     assert secrets_accepted(documents, CONFIG, ["person", "company"]) == 3
-    found = searched_kinds(documents, CONFIG)
+    index = index_identifiers(documents, CONFIG)
+    found = index.searched
+    index.drop()
     documents_of = {kind: n for kind, (_, n) in found.items()}
     assert documents_of == {"company": 3, "metadata": 1, "person": 2, "url": 2}
     # Ann Roe, "Roe, Ann", Ann and Roe in two documents
