@@ -251,6 +251,8 @@ def get_session(
             settings["spark.sql.shuffle.partitions"] = str(2 * (os.cpu_count() or 1))
             # 64 MB of texts, Spark's default, are minutes in Python: too few tasks for even work.
             settings["spark.sql.adaptive.advisoryPartitionSizeInBytes"] = "16m"
+            # As of files, of which Spark's default reads 128 MB in one task.
+            settings["spark.sql.files.maxPartitionBytes"] = "32m"
             java = [*sharing.java_options(), *(SHORT_JOBS_JAVA if short else ())]
             settings[JAVA_OPTIONS] = " ".join([settings[JAVA_OPTIONS], *java])
             if short:

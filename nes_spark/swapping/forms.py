@@ -49,12 +49,18 @@ def forms_of(mentions: Iterable[Mention]) -> dict[Key, tuple[str, ...]]:
 def base_form_of(surface: str, known: Iterable[str]) -> Form:
     """Return a surface without endings, given the names that are known of its entity."""
     # A surface must not vouch for itself: "iPhones" is a plural only if there is an "iPhone".
-    bare = without_endings(surface).casefold()
-    others = {without_endings(name) for name in known}
-    return take_apart(surface, {n for n in others if n.casefold() != bare})
+    alone = _alone(surface)
+    bare = alone.base.casefold()
+    others = {without_endings(name) for name in known if name != surface}
+    others = {name for name in others if name.casefold() != bare}
+    return take_apart(surface, others) if others else alone
+
+
+def without_endings(surface: str) -> str:
+    """Return a surface without the endings that tell themselves: those of possessives."""
+    return _alone(surface).base
 
 
 @lru_cache(maxsize=65_536)
-def without_endings(surface: str) -> str:
-    """Return a surface without the endings that tell themselves: those of possessives."""
-    return take_apart(surface, ()).base
+def _alone(surface: str) -> Form:
+    return take_apart(surface, ())

@@ -393,6 +393,11 @@ def _name_forms(owner: int, name: str, rule: str) -> Iterable[tuple[str, Form]]:
 
 def name_words(value: str) -> list[str]:
     """Words of a person's name without titles, initials' dots and what stands in brackets."""
+    return list(_name_words(value))
+
+
+@lru_cache(maxsize=16_384)  # asked several times a document
+def _name_words(value: str) -> tuple[str, ...]:
     value = re.sub(r"\([^)]*\)|,.*$|['’]s$", " ", value)
     words = [w.strip('.,"“”') for w in value.split()]
     words = [w for w in words if w and squeeze(w)]
@@ -403,7 +408,7 @@ def name_words(value: str) -> list[str]:
         given = plain in GENERATIONS and not kept and n + 1 < len(words)
         if plain not in _TITLES or given:
             kept.append(word)
-    return kept
+    return tuple(kept)
 
 
 #: What last names begin with.

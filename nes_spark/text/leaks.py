@@ -170,9 +170,7 @@ def spellings_in(name: str) -> set[str]:
     return found
 
 
-def candidates(
-    text: str, matcher: Matcher, known: Sieve | None = None
-) -> Iterator[Candidate]:
+def candidates(text: str, matcher: Matcher, known: Sieve | None = None) -> Iterator[Candidate]:
     """Yield the runs of words of a text that may be a name.
 
     Parameters
