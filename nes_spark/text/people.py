@@ -63,8 +63,9 @@ _OFFICER = re.compile(
 _HANDED = re.compile(
     r"\b(?:turn\w*|hand\w*|pass\w*|giv\w+|transfer|switch|move|go|kick|toss|throw|flip|bring|"
     r"yield|cede|"
-    r"send|start|begin|call|conference|meeting|floor|[Oo]ver|[Bb]ack)\b[^.?!\n]{0,64}?\b(?:to|"
-    r"with|on) "
+    r"send|start|begin|call|conference|meeting|floor|[Oo]ver|[Bb]ack)\b"
+    # "won back Acme, which had moved to Globex"
+    r"(?:(?!, which )[^.?!\n]){0,64}?\b(?:to|with|on) "
     rf"(?:(?:our|my|your|the|colleague|partner|friend|speakers?|hosts?|today|good|moderator|"
     rf"presenter|"
     rf"first|for|a|few|remarks)[ ,]+){{0,5}}(?:{_ROLE}[ ,]+)?$"
@@ -144,6 +145,8 @@ _LOST = re.compile(r" <(?:unk|inaudible|foreign|crosstalk)>")
 _ARTICLE = re.compile(
     r"\b(?:the|an?|new|this|these|those|its|their|your|another|every|each|some) $"
 )
+#: What follows was founded, and is nobody.
+_FOUNDED = re.compile(r"\b[Ff]ounders? of $")
 #: A sentence that says who is there; what it names are people.
 _PRESENT = re.compile(
     r"\b(?:join(?:ing|ed|s)? (?:me|us|you|by|today|on)|with (?:me|us|you)|on (?:the|today's|our|"
@@ -321,7 +324,7 @@ def _framed(text: str, own: Matcher, begun: int) -> Iterable[tuple[str, int]]:
                 break
             titled |= fold(words[0].strip(".")) in _TITLES
             start += len(words.pop(0)) + 1
-        if not words:
+        if not words or _FOUNDED.search(text, max(0, start - 20), start):
             continue
         if len(words) > 2 and (hits := own.find(text[start:end])) and hits[0].start == 0:
             # "NextEra Energy Rebecca Kujawa"
@@ -427,6 +430,10 @@ def _presented(text: str, start: int, end: int, n_words: int, own: Matcher) -> i
     return _FULL if _NAMED.search(before) or _MISSED.search(before) else None
 
 
+#: Of the words that no name has those that stand behind companies' and behind nobody's.
+_FIRMS = word_set("bank capital company energy group medical products solutions")
+
+
 def _person(name: str, strength: int, own: Matcher, lowered: Callable[[str], int]) -> str:
     """A captured name cut down to a person's; empty where it is none."""
     titled = name.startswith("Mr. ")
@@ -442,7 +449,8 @@ def _person(name: str, strength: int, own: Matcher, lowered: Callable[[str], int
     for word in words:
         if fold(word) in _NO_NAMES or (fold(word) in DESCRIPTORS and kept):
             # "moved to Grand Condorham Brands" names a company
-            if len(kept) > 1 and fold(word) not in _NO_NAMES and not is_given_name(kept[0]):
+            company = fold(word) not in _NO_NAMES or fold(word) in _FIRMS
+            if len(kept) > 1 and company and not is_given_name(kept[0]):
                 return ""
             break
         kept.append(word)

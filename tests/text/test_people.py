@@ -36,6 +36,13 @@ def mined(*texts, companies=("Acme Corp",), known=()):
         # a name and what companies are called by is a company, unless a given name leads it
         ("We won back Aurelia, which had moved to Grand Condorham Brands in 2028.", []),
         ("I will turn it over to Robert Condorham Energy.", ["Robert Condorham"]),
+        ("I will turn it over to Thandiwe Nkosi Finance.", ["Thandiwe Nkosi"]),
+        ("We moved it over to Golden Condorford Capital.", []),
+        ("We won back Aurelia, which had moved to Valeley in 2023.", []),
+        ("I turn it back to our CFO, Ann Roew.", ["Ann Roew"]),
+        # what was founded is nobody, who founded it is
+        ("We met the founder of Silver Mesa Controls, in Berlin.", []),
+        ("Let me thank our founder Bo Leen, too.", ["Bo Leen"]),
         ("Sales in Berlin grew. Boeing bought two, and Globex Industries too.", []),
     ],
 )
