@@ -1317,7 +1317,8 @@ class OutputConfig(Section):
         description="table of chunks that are not published: a .csv, .jsonl or .parquet file with "
         "a column chunk_id and, where it has one, digest (SHA-256 of the chunk's text, so that no "
         "list for other texts is taken for one of these). 'nes-spark audit' writes one of the "
-        "chunks that a model named, sealed/named.csv of the run",
+        "chunks that a model named, sealed/named.csv of the run; a run that is refused because an "
+        "identifier is left writes one of the chunks that it is left in, sealed/leaking.csv",
     )
     reuse: str | None = Field(
         "previous",

@@ -94,6 +94,12 @@ def expected_kinds(config: Config) -> list[str]:
     return list(dict.fromkeys([*kinds, *config.gates.require]))
 
 
+def refused_leaks(config: Config, leaks: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the rows of ``kind, rule, n`` that the configuration does not accept."""
+    accepted = set(config.gates.accept_identifiers)
+    return [row for row in leaks if not {row["kind"], row["rule"]} & accepted]
+
+
 def identifiers_gate(evidence: Evidence) -> Gate:
     """No direct identifier of a document is left, but those of accepted kinds and rules.
 
@@ -101,7 +107,7 @@ def identifiers_gate(evidence: Evidence) -> Gate:
     have nothing of is a warning.
     """
     accepted = set(evidence.config.gates.accept_identifiers)
-    open_leaks = [row for row in evidence.leaks if not {row["kind"], row["rule"]} & accepted]
+    open_leaks = refused_leaks(evidence.config, evidence.leaks)
     listed, tolerated = (
         ", ".join(f"{row['n']} {row['kind']} ({row['rule']})" for row in rows)
         for rows in (open_leaks, [row for row in evidence.leaks if row not in open_leaks])

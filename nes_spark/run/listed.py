@@ -1,4 +1,7 @@
-"""The list of chunks to leave out of a release, and that of chunks which a model named."""
+"""Lists of chunks to leave out of a release: the one that is given, and those that are proposed.
+
+Proposed are chunks that a language model named, and chunks in which an identifier is left.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,8 @@ if TYPE_CHECKING:
 
 #: Chunks that a language model named, below the run folder: which they are tells something of them.
 NAMED = ("sealed", "named.csv")
+#: Chunks in which a direct identifier of their own document is left.
+LEAKING = ("sealed", "leaking.csv")
 
 
 def withheld_chunks(context: Context) -> DataFrame | None:
@@ -77,20 +82,50 @@ def list_named(context: Context) -> tuple[int, int]:
     int, int
         Chunks named of those asked about. Without one, no list is written.
     """
-    from pyspark.sql import functions as F
-
     told = context.table("language_predictions").where("side = 'post' AND draw = 0")
     asked = told.select("chunk_id").distinct().count()
     named = told.where("correct").select("chunk_id").distinct()
     count = named.count()
     if not count:
         return 0, asked
+    _write(context, named, NAMED)
+    return count, asked
+
+
+def list_leaking(context: Context) -> int:
+    """List the chunks in which the leak search found what no gate accepts, with those withheld.
+
+    Parameters
+    ----------
+    context : Context
+        With table ``leaks`` of this try.
+
+    Returns
+    -------
+    int
+        Chunks found; those withheld before are none of them. Without one, no list is written.
+    """
+    from pyspark.sql import functions as F
+
+    accepted = context.config.gates.accept_identifiers
+    is_open = ~(F.col("kind").isin(accepted) | F.col("rule").isin(accepted))
+    leaking = context.table("leaks").where(is_open).select("chunk_id").distinct()
+    count = leaking.count()
+    if count:
+        _write(context, leaking, LEAKING)
+    return count
+
+
+def _write(context: Context, listed: DataFrame, place: tuple[str, ...]) -> None:
+    """Write chunks, and those that are withheld already, as ``output.withhold`` takes them."""
+    from pyspark.sql import functions as F
+
     before = withheld_chunks(context)
     if before is not None:
-        named = named.union(before).distinct()
+        listed = listed.union(before).distinct()
     rows = (
         context.table("chunks")
-        .join(named, "chunk_id")
+        .join(listed, "chunk_id")
         .select("chunk_id", F.sha2("text", 256).alias("digest"))
         .collect()
     )
@@ -98,5 +133,4 @@ def list_named(context: Context) -> tuple[int, int]:
     writer = csv.writer(written, lineterminator="\n")
     writer.writerow(["chunk_id", "digest"])
     writer.writerows(sorted((row["chunk_id"], row["digest"]) for row in rows))
-    context.store.write_bytes(written.getvalue().encode(), *NAMED, mode=0o600)
-    return count, asked
+    context.store.write_bytes(written.getvalue().encode(), *place, mode=0o600)

@@ -32,9 +32,9 @@ from nes_spark.run.findings import (
     examine,
     foreign_documents,
 )
-from nes_spark.run.gates import Evidence, check_gates
+from nes_spark.run.gates import Evidence, check_gates, refused_leaks
 from nes_spark.run.judging import fidelity_of_candidates, judge_chosen, utility_record
-from nes_spark.run.listed import withheld_chunks
+from nes_spark.run.listed import LEAKING, list_leaking, withheld_chunks
 from nes_spark.run.measuring import measure_release, measured_of_candidates
 from nes_spark.run.mlflow_run import draw_grid_ahead, track
 from nes_spark.run.outcome import Outcome, release_sections
@@ -168,6 +168,8 @@ class Publication:
         What language models answered about a release with these very files.
     gates : list of Gate
         What was checked.
+    leaking : int
+        Chunks in which an identifier of their own document is left.
     record : dict
         What release.json says.
     outcome : Outcome
@@ -197,6 +199,7 @@ class Publication:
     files: list[dict[str, Any]] = field(init=False)
     language_models: list[dict[str, Any]] = field(init=False)
     gates: list[Gate] = field(init=False)
+    leaking: int = 0
     record: dict[str, Any] = field(init=False)
     outcome: Outcome = field(init=False)
     run_id: str | None = None
@@ -577,6 +580,8 @@ def check_release(publication: Publication) -> None:
                 _forgotten(publication),
             )
         )
+        if refused_leaks(context.config, leaks):
+            publication.leaking = list_leaking(context)
 
 
 def _forgotten(publication: Publication) -> int | None:
@@ -705,6 +710,9 @@ def _leave_unpublished(publication: Publication) -> None:
     said = "; ".join(f"{gate.name}: {gate.detail}" for gate in open_gates)
     report = store.path("report", "index.html")
     if not all(gate.waits for gate in open_gates):
+        if n := publication.leaking:
+            place = store.path(*LEAKING)
+            said += f". To leave out the {n:,} chunks that it is in: --set output.withhold={place}"
         raise GateRefused(f"release not published: {said}. Report: {report}")
     details = {
         "choice": publication.choice.to_dict(),

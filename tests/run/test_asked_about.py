@@ -7,16 +7,18 @@ import shutil
 from pathlib import Path
 
 import pytest
+from pyspark.sql import functions as F
 
 import nes_spark as nes
-from nes_spark.errors import InputError
+from nes_spark.errors import GateRefused, InputError
 from nes_spark.run.context import Context
 from nes_spark.run.inverting import invert_release
 from nes_spark.run.language_models import audit_run
-from nes_spark.run.listed import NAMED, withheld_chunks
+from nes_spark.run.listed import LEAKING, NAMED, withheld_chunks
 from nes_spark.run.published import PublishedRun, configuration_of
 from nes_spark.store import Store
 from nes_spark.swapping.ledger import read_ledger, release_id
+from nes_spark.text import leak_stages
 from tests.audit.server import ModelServer
 from tests.run.small import UNATTACKED, settings
 
@@ -141,6 +143,46 @@ def test_what_a_model_names_can_be_left_out(finished, spark, monkeypatch, tmp_pa
     assert invert_release(run, tmp_path / "restored.jsonl") == len(chunks)
     restored = [json.loads(line) for line in (tmp_path / "restored.jsonl").read_text().splitlines()]
     assert {row["chunk_id"]: row["text"] for row in restored} == chunks["text"].to_dict()
+
+
+@pytest.mark.usefixtures("plain_report")
+def test_chunks_that_keep_an_identifier_can_be_left_out(finished, spark, monkeypatch, tmp_path):
+    config, result = finished
+    run = tmp_path / "out" / "all"
+    shutil.copytree(result.directory, run)
+    texts = result.table("chunks").set_index("chunk_id")["text"]
+    leaking = sorted(texts.index)[3:5]
+    search = leak_stages.find_leaks
+
+    def found(released, index, identifiers):
+        """As if a name of their own were left in two chunks for as long as they have a text."""
+        more = released.where(F.col("chunk_id").isin(leaking) & (F.col("text") != "")).select(
+            "chunk_id",
+            "document_id",
+            F.col("document_id").alias("identifier_document_id"),
+            F.lit("person").alias("kind"),
+            F.lit("part").alias("rule"),
+            F.lit(1).alias("n"),
+        )
+        return search(released, index, identifiers).unionByName(more)
+
+    monkeypatch.setattr(leak_stages, "find_leaks", found)
+    listed = run / Path(*LEAKING)
+    more = {"gates.min_swaps": 1}  # another configuration: the release is made again
+    with pytest.raises(GateRefused, match="still found: 2 person") as refused:
+        nes.run(settings(Path(config.input.path), run.parent, **UNATTACKED, **more), spark)
+    assert f"leave out the 2 chunks that it is in: --set output.withhold={listed}" in str(
+        refused.value
+    )
+    assert listed.stat().st_mode & 0o077 == 0
+    assert list(csv.DictReader(listed.open())) == [
+        {"chunk_id": c, "digest": hashlib.sha256(texts[c].encode()).hexdigest()} for c in leaking
+    ]
+    more |= {"output.withhold": str(listed)}
+    again = nes.run(settings(Path(config.input.path), run.parent, **UNATTACKED, **more), spark)
+    assert again.status == "published"
+    assert len(released(run)) == len(released(Path(result.directory))) - 2
+    assert json.loads((run / "release" / "release.json").read_text())["withheld"] == 2
 
 
 @pytest.mark.parametrize(
