@@ -291,11 +291,39 @@ def _continues(words: Words, i: int, lexicon: Lexicon) -> bool:
     return len(word) == 1 or (word[1].islower() and word.lower() not in lexicon.common)
 
 
+#: Small words inside Romance and Germanic names, and those that stand behind one of them only.
+PARTICLES = frozenset({"da", "de", "del", "della", "des", "di", "dos", "du", "van", "von"})
+_ARTICLES = frozenset({"den", "der", "la", "las", "le", "les", "los"})
+
+
+def behind_particles(words: Sequence[str], i: int) -> int:
+    """Return the index of the word that goes on a name behind its particles, `i` where none does.
+
+    Parameters
+    ----------
+    words : sequence of str
+        Words with a single space between them.
+    i : int
+        Of the first word behind what is known of the name.
+
+    Examples
+    --------
+    >>> behind_particles(["Casa", "de", "la", "Moneda"], 1)
+    3
+    >>> behind_particles(["Casa", "de", "facto"], 1)
+    1
+    """
+    if i >= len(words) or words[i] not in PARTICLES:
+        return i
+    k = i + 2 if i + 1 < len(words) and words[i + 1] in _ARTICLES else i + 1
+    return k if k < len(words) and words[k][0].isupper() else i
+
+
 def candidate_spans(words: Words, lexicon: Lexicon) -> list[tuple[int, int]]:
     """Return word ranges ``(first, last + 1)`` that are written like proper names.
 
-    Adjacent name words joined by a single space (or "&"), numbers after them included; titles split
-    a range; function words and months at its ends are cut off.
+    Adjacent name words joined by a single space (or "&", or particles), numbers after them
+    included; titles split a range; function words and months at its ends are cut off.
     """
     found: list[tuple[int, int]] = []
     n = len(words.words)
@@ -324,6 +352,12 @@ def candidate_spans(words: Words, lexicon: Lexicon) -> list[tuple[int, int]]:
             if nxt == "&" and j + 1 < n and is_name_word(words.words[j + 1]):
                 j += 2
                 continue
+            if nxt in PARTICLES:
+                k = behind_particles(words.words[: j + 3], j)
+                spaces = all(text[words.ends[m] : words.starts[m + 1]] == " " for m in range(j, k))
+                if k > j and spaces and words.words[k] not in TITLES | _MONTHS | FUNCTION_WORDS:
+                    j = k + 1
+                    continue
             if is_name_word(nxt) or (nxt[0].isdigit() and len(nxt) <= 5):
                 j += 1
                 continue

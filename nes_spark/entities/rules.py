@@ -281,6 +281,9 @@ _ADDRESS = re.compile(
     r"(?:\d{1,3}(?:st|nd|rd|th) (?:[Ss]treet|[Aa]venue)"
     r"|(?:First|Second|Third|Fourth|Fifth|Sixth|Seventh|Eighth|Ninth|Tenth) (?:Street|Avenue)))\b"
 )
+#: A ministry has two tasks where it has one: "Ministry of Energy and Mines".
+_MINISTRY = re.compile(r"(?:the )?(?:Ministry|Ministries) of ", re.IGNORECASE)
+_SECOND_TASK = re.compile(r"(?:,? (?:and|&) [A-Z][a-z]+){1,2}(?!\w)")
 #: Words of which each match of these patterns has one: they are slow, and most texts have none.
 _OFFICE_WORDS = tuple(
     [f"{name} of " for name in ("Bank", "Department", "Dept.", "Ministry", "University", "College")]
@@ -855,9 +858,11 @@ class Rules:
         taken = blocked + events + drugs
         joined: list[Span] = []
         for pattern, needed, name in self._joined:
-            for span in _spans(pattern, needed, text):
-                if not _touches(span, taken + [(a, b) for a, b, _ in joined]):
-                    joined.append((*span, name))
+            for start, end in _spans(pattern, needed, text):
+                if _MINISTRY.match(text, start) and (more := _SECOND_TASK.match(text, end)):
+                    end = more.end()
+                if not _touches((start, end), taken + [(a, b) for a, b, _ in joined]):
+                    joined.append((start, end, name))
         taken = taken + [(a, b) for a, b, _ in joined]
         dates = [span for span in find_dates(text) if not _touches(span, taken)]
         taken = taken + dates

@@ -42,7 +42,15 @@ from nes_spark.entities.linking import (
 )
 from nes_spark.entities.lists import GENERAL, bundled_lexicon, read_lists
 from nes_spark.entities.mentions import NAME, Mention, placeholder_spans
-from nes_spark.entities.names import PERSON_TITLES, US_UNIT, WORDS, Words, is_heading_word
+from nes_spark.entities.names import (
+    PARTICLES,
+    PERSON_TITLES,
+    US_UNIT,
+    WORDS,
+    Words,
+    behind_particles,
+    is_heading_word,
+)
 from nes_spark.entities.terms import HOURS, is_people
 from nes_spark.entities.wordforms import dictionary
 from nes_spark.text.sentences import word_set
@@ -529,13 +537,13 @@ def _scan(
         j = i + 1
         if _namelike(token.word):
             while (
-                j < len(tokens)
-                and tokens[j].free
-                and tokens[j].joined
-                and _namelike(tokens[j].word)
-                and not _no_word(text, tokens, j)
+                (k := _goes_on(tokens, j)) < len(tokens)
+                and tokens[k].free
+                and tokens[k].joined
+                and _namelike(tokens[k].word)
+                and not _no_word(text, tokens, k)
             ):
-                j += 1
+                j = k + 1
         elif not any(c.isdigit() for c in token.word):
             i += 1
             continue
@@ -546,6 +554,14 @@ def _scan(
         _judge(text, tokens[i:j], english, sure, doubts, before_mention)
         i = j
     return sure, doubts
+
+
+def _goes_on(tokens: Sequence[_Token], i: int) -> int:
+    """Where a name goes on behind its particles ("Ruta del Sol"); `i` where there are none."""
+    if i >= len(tokens) or tokens[i].word not in PARTICLES:
+        return i
+    k = behind_particles([token.word for token in tokens[: i + 3]], i)
+    return k if all(token.free and token.joined for token in tokens[i:k]) else i
 
 
 def _office(
@@ -584,7 +600,7 @@ def _judge(
 ) -> None:
     """Cut a run of capitalised words down to what may be a name; sort it by how sure it is."""
     run = list(run)
-    reasons = [_reason(t.word, english) for t in run]
+    reasons = ["" if t.word in PARTICLES else _reason(t.word, english) for t in run]
     while run and not reasons[-1] and _outer(run[-1].word, english):
         del run[-1], reasons[-1]
     begin = 0

@@ -57,6 +57,11 @@ _SITES = word_set(
     "mine park pipeline plant plaza port refinery road site square stadium station street "
     "terminal tower trail tunnel wharf yard"
 )
+#: Of these what nobody is called: "Flatbush Gardens", but "Rebecca Hall".
+_NO_SURNAMES = _SITES & word_set(
+    "airport avenue building center centre gardens hub mall pipeline plant plaza refinery square "
+    "stadium station terminal trail tunnel"
+)
 _VERSION = re.compile(r"\d")
 _PERSON_INITIAL = re.compile(r"(?:^|\s)[^\W\d_]\.")
 _ROMAN = re.compile(r"\s(?:Jr|Sr|II|III|IV)\.?$")
@@ -277,7 +282,7 @@ def sort_of(name: str, category: str) -> str:
     -------
     str
         ``body`` for courts, ministries and the like among organisations; ``site`` for addresses and
-        buildings and ``continent`` for what is larger than a country among places; among products
+        buildings, ``country``, and ``continent`` for what is larger among places; among products
         and other names ``people`` for names of peoples (``peoples`` for those of their members),
         ``currency``, ``code`` for letters and figures, ``small`` for what is written without a
         capital; among other names ``number`` for keys of figures alone; else ''.
@@ -288,8 +293,8 @@ def sort_of(name: str, category: str) -> str:
     ['body', 'body', '']
     >>> sort_of("North American", "Name"), sort_of("Clover House", "Location")
     ('people', 'site')
-    >>> [sort_of(n, "Location") for n in ("Latin America", "Western Europe", "EMEA", "America")]
-    ['continent', 'continent', 'continent', '']
+    >>> [sort_of(n, "Location") for n in ("Latin America", "EMEA", "Peru", "Ohio", "Lyon")]
+    ['continent', 'continent', 'country', '', '']
     >>> [sort_of(n, "Product") for n in ("ADX-629", "King Air 260", "aspirin")]
     ['code', '', 'small']
     >>> [sort_of(n, "Name") for n in ("634984", "6335 8800 1902", "SO-72788", "GB 430683")]
@@ -305,7 +310,8 @@ def sort_of(name: str, category: str) -> str:
         wide = low and low != ["america"] and low[-1] in _CONTINENTS | {"pacific"}
         if (wide and shape_of(name, category).kind == "region") or low[:1] == ["asia"]:
             return "continent"
-        return "site" if shape_of(name, category).kind == "site" else ""
+        kind = "country" if low == ["america"] else shape_of(name, category).kind
+        return kind if kind in ("site", "country") else ""
     if category not in ("Product", "Name"):
         return ""
     words = [fold(word) for word in words_of(name)]
@@ -348,8 +354,10 @@ def may_stand_in(name: str, category: str) -> bool:
     if not words or _SAID_WITH.search(plain) or _SENTENCES.search(plain):
         return False
     if category == "Person":
-        # a recogniser's slip ("South Africa"); who is called Jordan is missed nowhere
-        return place_kind(plain) not in ("country", "state")
+        # a recogniser's slip ("South Africa", "Flatbush Gardens"); who is called Jordan or Hall is
+        # missed nowhere
+        building = len(words) > 1 and fold(words[-1]) in _NO_SURNAMES
+        return not building and place_kind(plain) not in ("country", "state")
     if category in ("Organization", "Product") and plain in listed_names():
         return fold(words[-1]) not in _LAWS
     sort = sort_of(name, category)

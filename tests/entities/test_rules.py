@@ -59,6 +59,24 @@ def test_places_that_begin_a_sentence_are_whole():
     assert places == ["North America", "New York City", "Ohio"]
 
 
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("We built Ruta del Sol and more.", ["Ruta del Sol"]),
+        ("Banco de la República was asked.", ["Banco de la República"]),
+        ("We met Charles de Gaulle there.", ["Charles de Gaulle"]),
+        ("The line of Tribeca House de facto ended.", ["Tribeca House"]),
+        ("In Colombia de la same thing happened.", ["Colombia"]),
+        ("The Ministry of Energy and Mines agreed.", ["Ministry of Energy and Mines"]),
+        ("The Ministry of Energy and Acme agreed.", ["Ministry of Energy and Acme"]),
+        ("The Ministry of Energy and FDA staff agreed.", ["Ministry of Energy", "FDA"]),
+    ],
+)
+def test_a_name_goes_on_behind_its_particles_and_a_ministry_behind_an_and(text, names):
+    (found_,) = load_recognizer("bundled")([text])
+    assert [m.surface for m in found_] == names
+
+
 def test_regulations_are_no_offices():
     recognizer = load_recognizer("bundled")
     (found_,) = recognizer(["It is a measure under SEC Regulation G and Rule 10b-5, as you know."])

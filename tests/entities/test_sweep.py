@@ -52,6 +52,8 @@ def found(*texts, mentions=None, always=()):
         ("King Air flew there.", "King Air", "phrase"),
         ("Our bond Long Point Re III is placed.", "Long Point", "phrase"),
         ("We built the Six Oaks mall.", "Six Oaks", "phrase"),
+        ("We built Zyxwvo del Qopqo there.", "Zyxwvo del Qopqo", "capital"),
+        ("We built Zyxwvo de la Qopqo there.", "Zyxwvo de la Qopqo", "capital"),
         ("A guest of Travelers asked.", "Travelers", "word"),
         ("The eBid platform grew.", "eBid", "mixed"),
         ("The PVRL trial goes on.", "PVRL", "capitals"),
@@ -167,6 +169,10 @@ def test_an_abbreviation_of_ordinary_words_is_none():
     assert found(text) == []
     assert found("The SGW rose.") == [("SGW", "capitals")]
     assert found("The SGW of the State Gas Works rose.")[0] == ("SGW", "capitals")
+
+
+def test_a_name_ends_before_particles_that_lead_to_no_other():
+    assert found("We built Zyxwvo de facto there.")[0] == ("Zyxwvo", "capital")
 
 
 def test_longer_names_hold_shorter_ones():

@@ -69,7 +69,8 @@ def test_like_comes_before_unlike(category, like, unlike):
             ("FDA", "the FDA", "Court of Appeals", "DOD"),
             ("Vega", "IBM", "Acme Ltd"),
         ),
-        ("Location", ("Clover House", "250 Livingstone Street"), ("Peru", "Gulf Coast", "Lyon")),
+        ("Location", ("Clover House", "250 Livingstone Street"), ("Ohio", "Gulf Coast", "Lyon")),
+        ("Location", ("Peru", "South Africa", "US", "America"), ("Ohio", "Gulf Coast", "Lyon")),
         ("Name", ("German", "North American", "Peruvian"), ("Conrad", "Aficionado Prime")),
         ("Name", ("Germans", "North Americans"), ("Conrad", "Aficionado Prime")),
         ("Name", ("PDL-1", "BCMA-CD16a", "MOBs"), ("Conrad", "Aficionado Prime")),
@@ -79,7 +80,7 @@ def test_like_comes_before_unlike(category, like, unlike):
         (
             "Location",
             ("Europe", "Asia Pacific", "Latin America", "EMEA"),
-            ("South Africa", "Ohio", "US"),
+            ("Gulf Coast", "Ohio", "Lyon"),
         ),
     ],
 )
@@ -250,3 +251,21 @@ def test_a_key_takes_the_place_of_keys_alone():
         assert not alike.takes(other, "634984")
     # models go by a number among products
     assert ShapeSimilarity("Product").fits("737", "A320")
+
+
+def test_countries_change_places_with_countries():
+    """ "Sales in Arizona fell, in the rest of the world they rose" is said of no country."""
+    alike = ShapeSimilarity("Location")
+    for country in ("China", "US", "America", "Peru"):
+        assert alike.fits("Mexico", country)
+    for other in ("Arizona", "Lyon", "Gulf Coast", "Europe"):
+        assert not alike.fits("Mexico", other)
+        # where no country is at hand another place still does
+        assert alike.takes("Mexico", other)
+    assert alike.fits("Arizona", "Lyon")
+
+
+def test_a_place_among_people_takes_nobodys_place():
+    alike = ShapeSimilarity("Person")
+    assert not alike.takes("Harry Welten", "Flatbush Gardens")
+    assert alike.takes("Harry Welten", "Rebecca Hall") and alike.takes("Ann Roe", "Gardens")
