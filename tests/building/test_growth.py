@@ -7,7 +7,8 @@ from tests.benchmarks.growth import exponents, grown, line_through, main, read, 
 
 LINE = (
     "{name:<13}{seconds:8.1f} s {used:8.1f} s of processor {all:6.2f} GiB "
-    "(JVM {jvm:.2f}, driver {driver:.2f}, workers 0.40, largest 0.10)  {n:,} rows"
+    "(JVM {jvm:.2f}, driver {driver:.2f}, workers 0.40, largest 0.10)  "
+    "{n:,} documents, 0 quarantine"
 )
 
 
@@ -22,22 +23,29 @@ def log(n, quadratic=0.0, driver=0.3):
     return "\n".join([*lines, end + " of 4", "  30% of all chunks in the largest component"])
 
 
+def refused(n):
+    """A run that a gate refused: the end of its log instead of the last lines."""
+    return log(n, 3.0).partition(f"\n{n:,} documents, 18")[0] + "\nerror: release not published"
+
+
 def test_lines_are_read_and_parts_are_told_from_stages():
     run = read(log(10_000, 7.0))
-    assert run.documents == 10_000 and run.seconds == 112
+    assert run.documents == 10_000 and read(refused(10_000)).stages == run.stages | {
+        "release: documents": 3.0
+    }
     assert run.stages == {"documents": 100.0, "release: documents": 7.0, "embedder": 0.1}
     assert run.peaks == {"all": 1.3, "JVM": 1.0, "driver": 0.3, "workers": 0.4}
 
 
-def test_a_run_that_did_not_end_is_refused(tmp_path):
+def test_what_is_no_log_is_refused(tmp_path):
     broken = tmp_path / "broken"
-    broken.write_text(log(1000).partition("1,000 documents")[0])
-    with pytest.raises(ValueError, match="did not end"):
+    broken.write_text("could not start Spark\n")
+    with pytest.raises(ValueError, match="how many documents"):
         read(broken.read_text())
     whole = tmp_path / "whole"
-    whole.write_text(log(1000))
+    whole.write_text(log(1000, 1.0))
     found = CliRunner().invoke(main, [str(whole), str(broken)])
-    assert found.exit_code == 1 and "did not end" in found.output
+    assert found.exit_code == 1 and "how many documents" in found.output
     assert CliRunner().invoke(main, [str(whole)]).exit_code == 2
 
 
@@ -55,6 +63,6 @@ def test_the_table_says_what_grows_faster_than_the_corpus():
     assert row["documents"] == ["10.0", "100.0", "1000.0", "1.00", "1.00", "10,000"]
     assert row["release: documents"] == ["0.2", "20.0", "2000.0", "2.00", "2.00", "200,000"]
     assert row["below a second"][:3] == ["0.1", "0.1", "0.1"]
-    assert row["in all, with the start"][-1] == "210,000"
+    assert row["in all"] == ["10", "120", "3000", "1.07", "1.40", "210,000"]
     assert row["driver"] == ["0.30", "0.31", "0.40", "1.30"]
     assert row["JVM"] == ["1.00", "1.00", "1.00", "1.00"]
