@@ -2,11 +2,11 @@
 
 ``python -m tests.benchmarks.growth --to 1000000 LOG LOG LOG`` reads what
 ``python -m tests.benchmarks.load`` printed for corpora of different sizes. For every stage it
-gives the seconds at each size, the exponent of each step from one size to the next
-(log of the ratio of seconds over log of the ratio of documents), and the seconds that the last
-exponent, or 1 where it is less, leads to; for memory, by process, the peak at each size and what a straight line through
-the last two leads to. An exponent above 1 is work that grows faster than the corpus. Of a run that
-was refused, what it did until then counts.
+gives the seconds at each size, the exponent of each step from one size to the next (log of the
+ratio of seconds over log of the ratio of documents), and the seconds that the last exponent, or 1
+where it is less, leads to; for memory, by process, the peak at each size and what a straight line
+through the last two leads to. An exponent above 1 is work that grows faster than the corpus. Of a
+run that was refused, what it did until then counts.
 """
 
 from __future__ import annotations
