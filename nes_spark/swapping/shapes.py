@@ -432,10 +432,12 @@ class ShapeSimilarity:
     def takes(self, old: str, new: str) -> bool:
         """Whether a name may come in the place of another where nothing that fits is at hand.
 
-        A placeholder reads better than a people where none was ("convening our North American").
+        A placeholder reads better than a people where none was ("convening our North American"),
+        and than a name where a rare word stood ("the tax Salic of the dividend").
         """
         sorts = sort_of(old, self._category), sort_of(new, self._category)
-        apart = sorts[0] != sorts[1] and (sorts[1] in _ALONE or sorts[0] == "currency")
+        word = self._category == "Name" and sorts[0] == "small"
+        apart = sorts[0] != sorts[1] and (sorts[1] in _ALONE or sorts[0] == "currency" or word)
         return self.gives(new) and not apart
 
 

@@ -269,3 +269,10 @@ def test_a_place_among_people_takes_nobodys_place():
     alike = ShapeSimilarity("Person")
     assert not alike.takes("Harry Welten", "Flatbush Gardens")
     assert alike.takes("Harry Welten", "Rebecca Hall") and alike.takes("Ann Roe", "Gardens")
+
+
+def test_no_name_takes_the_place_of_a_rare_word():
+    """What is written without a capital is mostly a word ("deductibility"), among brands a name."""
+    assert not ShapeSimilarity("Name").takes("deductibility", "Salic")
+    assert ShapeSimilarity("Name").takes("Conrad", "Salic")
+    assert ShapeSimilarity("Product").takes("mophie", "Galleri")
