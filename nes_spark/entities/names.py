@@ -353,7 +353,7 @@ def candidate_spans(words: Words, lexicon: Lexicon) -> list[tuple[int, int]]:
                 j += 2
                 continue
             if nxt in PARTICLES:
-                k = behind_particles(words.words[: j + 3], j)
+                k = behind_particles(words.words, j)
                 spaces = all(text[words.ends[m] : words.starts[m + 1]] == " " for m in range(j, k))
                 if k > j and spaces and words.words[k] not in TITLES | _MONTHS | FUNCTION_WORDS:
                     j = k + 1

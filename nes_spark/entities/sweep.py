@@ -560,7 +560,7 @@ def _goes_on(tokens: Sequence[_Token], i: int) -> int:
     """Where a name goes on behind its particles ("Ruta del Sol"); `i` where there are none."""
     if i >= len(tokens) or tokens[i].word not in PARTICLES:
         return i
-    k = behind_particles([token.word for token in tokens[: i + 3]], i)
+    k = i + behind_particles([token.word for token in tokens[i : i + 3]], 0)
     return k if all(token.free and token.joined for token in tokens[i:k]) else i
 
 

@@ -186,7 +186,8 @@ def find_own_leaks(
     columns = ("document_id", "chunk_id", "text", "edits", "identifiers")
 
     def own(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        of, matcher = "", Matcher.of([], identifiers)
+        of: str | None = None
+        matcher = Matcher.of([], identifiers)
         for batch in batches:
             found = []
             for document, chunk, text, edits, items in zip(
