@@ -14,6 +14,8 @@ import weakref
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pyspark import daemon
 
 from nes_spark import scratch, session, workers
@@ -404,3 +406,28 @@ def test_inputs_are_small_by_their_size_and_only_on_this_machine(tmp_path):
         stream.write(b"one more")
     assert not is_small([str(packed)])
     assert not is_small(["s3a://bucket/calls"])
+
+
+@given(st.dictionaries(st.text(max_size=3), st.integers(0, 1000), max_size=12), st.integers(1, 6))
+def test_work_is_laid_to_the_task_that_has_least(works, tasks):
+    laid = session.balanced(works, tasks)
+    assert laid.keys() == works.keys() and set(laid.values()) <= set(range(tasks))
+    loads = [sum(works[piece] for piece, at in laid.items() if at == task) for task in range(tasks)]
+    # Graham's bound, for the longest first, against what no division can be below
+    least = max(sum(works.values()) / tasks, max(works.values(), default=0))
+    ordered = sorted(works.values(), reverse=True)
+    if len(ordered) > tasks:  # two of the tasks + 1 largest meet somewhere
+        least = max(least, ordered[tasks - 1] + ordered[tasks])
+    assert max(loads) <= least * (4 / 3 - 1 / (3 * tasks)) + 1e-9
+    assert session.balanced(dict(reversed(works.items())), tasks).keys() == works.keys()
+
+
+@pytest.mark.parametrize(("numbers", "partitions"), [(1, 1), (7, 7), (64, 64), (12, 5)])
+def test_numbered_rows_go_where_they_belong(spark, numbers, partitions):
+    from pyspark.sql import functions as F
+
+    rows = spark.range(3 * numbers).select((F.col("id") % numbers).alias("number"))
+    key = session.placed(spark, F.col("number"), numbers, partitions)
+    there = rows.repartition(partitions, key).select("number", F.spark_partition_id().alias("at"))
+    at = {row["number"]: row["at"] for row in there.distinct().collect()}
+    assert at == {n: n * partitions // numbers for n in range(numbers)}

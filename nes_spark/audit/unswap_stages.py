@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -16,6 +15,7 @@ from nes_spark.audit.mapping_stages import STRINGS, ddl_of, hold, map_rows
 from nes_spark.audit.stages import add_features, map_known, unchanged, with_knowledge
 from nes_spark.config import AuditConfig
 from nes_spark.schemas import EDITS, PARTNER_GUESSES
+from nes_spark.session import balanced, placed
 from nes_spark.swapping.constraints import Constraint
 from nes_spark.swapping.throughout_stages import edits_throughout
 
@@ -247,19 +247,12 @@ def _shares(
         Draw, component, stratum, part, parts, task: every group cut into parts of at most
         :data:`_PAIRS_A_TASK` pairs, the parts laid to the task that has the least, largest first.
     """
-    shares = []
+    works = {}
     for group, n in sorted(counts.items()):
         parts = -(-n * n // _PAIRS_A_TASK)
-        shares += [(n * n / parts, *group, part, parts) for part in range(parts)]
-    tasks = [(0.0, task) for task in range(math.ceil(sum(s[0] for s in shares) / _PAIRS_A_TASK))]
-    found = []
-    for work, draw, component, stratum, part, parts in sorted(
-        shares, key=lambda s: (-s[0], *s[1:])
-    ):
-        load, task = heapq.heappop(tasks)
-        heapq.heappush(tasks, (load + work, task))
-        found.append((draw, component, stratum, part, parts, task))
-    return found
+        works.update({(*group, part, parts): n * n / parts for part in range(parts)})
+    laid = balanced(works, math.ceil(sum(works.values()) / _PAIRS_A_TASK))
+    return [(*share, task) for share, task in laid.items()]
 
 
 def _judge(
@@ -375,11 +368,12 @@ def _judge(
         )
 
     tasks = 1 + max((share[-1] for share in shares), default=0)
+    place = placed(suspects.sparkSession, F.col("task"), tasks, tasks)
     return (
         suspects.join(F.broadcast(plan), [*_GROUP])
-        # More partitions than tasks, so that few of them share one by chance of their hash.
-        .repartition(4 * tasks, "task")
-        .groupBy("task", *_GROUP, "part")
+        .withColumn("place", place)
+        .repartition(tasks, "place")
+        .groupBy("place", *_GROUP, "part")
         .applyInPandas(score, ddl_of(_SCORED))
         .groupBy(*_GROUP)
         .applyInPandas(match, ddl_of(_JUDGED))

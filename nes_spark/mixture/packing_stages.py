@@ -23,10 +23,10 @@ from pyspark.sql import functions as F
 
 from nes_spark.errors import InputError
 from nes_spark.mixture.vectors import UnitVectors, faulty_rows, norms
-from nes_spark.session import shuffle_partitions
+from nes_spark.session import placed, shuffle_partitions
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
 #: Bytes of float32 vectors in a block.
 BLOCK_BYTES = 8 << 20
@@ -101,25 +101,6 @@ def starts_of(chunk_ids: Sequence[str]) -> list[int]:
     """Return the first row of each document in ids that are sorted by document."""
     names = [document_of(i) for i in chunk_ids]
     return [i for i, name in enumerate(names) if i == 0 or name != names[i - 1]]
-
-
-def _placed(spark: SparkSession, group: Column, n_groups: int, partitions: int) -> Column:
-    """Return a key by which hash partitioning spreads groups evenly, in order.
-
-    The groups are few: left to chance, some partitions would get several times as many as others,
-    and every pass would wait for them. So look for integers whose hashes fall where they should.
-    Only the balance hangs on this, never the result.
-    """
-    number = F.col("id").cast("int")
-    found: dict[int, int] = {}
-    for row in (
-        spark.range(32 * partitions)
-        .select(number.alias("key"), F.pmod(F.hash(number), F.lit(partitions)).alias("place"))
-        .collect()
-    ):
-        found.setdefault(row["place"], row["key"])
-    keys = [found.get(g * partitions // n_groups, g) for g in range(n_groups)]
-    return F.element_at(F.array(*[F.lit(k) for k in keys]), group.cast("int") + F.lit(1))
 
 
 def pack(
@@ -229,7 +210,7 @@ def pack(
     group = F.floor(F.col("block") / F.lit(per_group))
     packed = (
         numbered.repartition(
-            partitions, _placed(embeddings.sparkSession, group, n_groups, partitions)
+            partitions, placed(embeddings.sparkSession, group, n_groups, partitions)
         )
         .sortWithinPartitions(*order)
         .mapInArrow(work, _PACKED)

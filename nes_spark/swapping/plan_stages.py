@@ -15,6 +15,7 @@ from nes_spark.config import ReleasesConfig, SwappingConfig
 from nes_spark.entities.quantities import LIKENESS
 from nes_spark.errors import parameter_error
 from nes_spark.schemas import FATES, PLAN, PLAN_LEFTOVERS
+from nes_spark.session import balanced, placed, shuffle_partitions
 from nes_spark.swapping.collected_stages import collected_plans
 from nes_spark.swapping.constraints import constraints_of
 from nes_spark.swapping.exchange import Policy
@@ -205,7 +206,7 @@ def sample_plans(
     rows = rows.withColumn("draw", draws).persist(StorageLevel.DISK_ONLY)
     kept = [rows]
 
-    drawn = _pass(_opened(rows, None, drawing), drawing, Meeting())
+    drawn = _pass(_opened(rows, None, drawing), drawing, Meeting(), rows)
     drawn = drawn.persist(StorageLevel.DISK_ONLY)
     kept.append(drawn)
     for k in range(1, options.neighbours + 1):
@@ -214,7 +215,10 @@ def sample_plans(
             s: nearest_components(dict(enumerate(means[s])), options.neighbours) for s in settings
         }
         more = _pass(
-            _meeting_rows(_opened(rows, drawn, drawing), near, k), drawing, _pairs(near, k)
+            _together(_still_open(_opened(rows, drawn, drawing)), near, k),
+            drawing,
+            _pairs(near, k),
+            _together(rows, near, k),
         )
         more = more.persist(StorageLevel.DISK_ONLY)
         kept.append(more)
@@ -530,10 +534,17 @@ def _opened(rows: DataFrame, drawn: DataFrame | None, drawing: Drawing) -> DataF
     ).select(*rows.columns, "open", F.coalesce("swaps_before", F.lit(0)).alias("swaps_before"))
 
 
-def _meeting_rows(
+def _still_open(rows: DataFrame) -> DataFrame:
+    """Keep the units that have an open category."""
+    from pyspark.sql import functions as F
+
+    return rows.where(F.exists("open", lambda is_open: is_open))
+
+
+def _together(
     rows: DataFrame, near: Mapping[str, Mapping[int, Sequence[int]]], neighbour: int
 ) -> DataFrame:
-    """Keep the units that are still open, and put components together that may meet."""
+    """Put components together that may meet: ``component`` is one of them, ``place`` its own."""
     from pyspark.sql import functions as F
 
     listed = [
@@ -545,8 +556,7 @@ def _meeting_rows(
         listed, "setting string, component int, _leader int"
     )
     return (
-        rows.where(F.exists("open", lambda is_open: is_open))
-        .join(F.broadcast(together), ["setting", "component"])
+        rows.join(F.broadcast(together), ["setting", "component"])
         .withColumn("place", F.col("component"))
         .withColumn("component", F.col("_leader"))
         .drop("_leader")
@@ -573,14 +583,52 @@ _PASS = (
 )  # fmt: skip
 
 
-def _grouped(rows: DataFrame, columns: Sequence[str]) -> DataFrame:
-    """Bring the rows of a group together and in order, for one task to read one after another."""
+def _grouped(rows: DataFrame, columns: Sequence[str], of: DataFrame) -> DataFrame:
+    """Bring the rows of a group together and in order, for one task to read one after another.
+
+    Parameters
+    ----------
+    rows : pyspark.sql.DataFrame
+        At least `columns`.
+    columns : sequence of str
+        With those of a group.
+    of : pyspark.sql.DataFrame
+        Rows by which groups are sized: those of `rows` or a little more, cheaper to count.
+
+    Notes
+    -----
+    A group is one task's, so no division ends before the largest group does. Smaller ones are put
+    together to as much: left to the hash of a group, two large ones meet by chance in one task.
+    """
+    from pyspark.sql import functions as F
+
+    most = shuffle_partitions(rows)
+    largest = (
+        of.groupBy(*PLAN_GROUP)
+        .agg(F.count(F.lit(1)).alias("n"))
+        .orderBy(F.desc("n"))
+        .limit(2 * most + 1)
+        .collect()
+    )
+    sizes = {tuple(row[name] for name in PLAN_GROUP): row["n"] for row in largest}
+    tasks = most
+    if len(sizes) <= 2 * most:  # these are all; else there are many small ones, which go by hash
+        tasks = max(1, min(most, -(-sum(sizes.values()) // max(sizes.values(), default=1))))
+    laid = [(*group, task) for group, task in balanced(sizes, tasks).items()]
+    kinds = ", ".join(f"{name} {kind}" for name, kind in rows.select(*PLAN_GROUP).dtypes)
+    plan = rows.sparkSession.createDataFrame(laid, f"{kinds}, _task int")
+    chance = F.pmod(F.xxhash64(*PLAN_GROUP), F.lit(tasks))
+    task = F.coalesce(F.col("_task"), chance)
     return (
-        rows.select(*columns).repartition(*PLAN_GROUP).sortWithinPartitions(*PLAN_GROUP, "chunk_id")
+        rows.select(*columns)
+        .join(F.broadcast(plan), [*PLAN_GROUP], "left")
+        .repartition(tasks, placed(rows.sparkSession, task, tasks, tasks))
+        .select(*columns)
+        .sortWithinPartitions(*PLAN_GROUP, "chunk_id")
     )
 
 
-def _pass(rows: DataFrame, drawing: Drawing, meeting: Meeting) -> DataFrame:
+def _pass(rows: DataFrame, drawing: Drawing, meeting: Meeting, of: DataFrame) -> DataFrame:
     from pyspark.sql import functions as F
 
     if "place" not in rows.columns:
@@ -589,7 +637,7 @@ def _pass(rows: DataFrame, drawing: Drawing, meeting: Meeting) -> DataFrame:
     def draw(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from layer_batches(batches, drawing, meeting)
 
-    return _grouped(rows, _PASS).mapInArrow(draw, DRAWN_DDL)
+    return _grouped(rows, _PASS, of).mapInArrow(draw, DRAWN_DDL)
 
 
 def _exchanged(
@@ -695,7 +743,7 @@ def _left_over(
         yield from treat_batches(batches, drawing, order, means)
 
     found = _with_partners(rows, gone, drawing)
-    wanted = _grouped(found, _DONORS).mapInArrow(look, WANTED_DDL)
+    wanted = _grouped(found, _DONORS, rows).mapInArrow(look, WANTED_DDL)
     # Names come in row by row: those of the unit, of its partner, and of its donors.
     names = _names_of(units, drawing)
     theirs = names.select(

@@ -7,12 +7,13 @@ from itertools import chain
 
 import numpy as np
 import pytest
+from pyspark.sql import functions as F
 
 from nes_spark.config import ConstraintsConfig, ReleasesConfig, SwappingConfig
 from nes_spark.entities.further_stages import terms_as_own_names
 from nes_spark.entities.terms import kin_of, term_word
 from nes_spark.schemas import FATES, OWN_NAMES, PLAN, PLAN_LEFTOVERS
-from nes_spark.swapping import sample_plan
+from nes_spark.swapping import plan_stages, sample_plan
 from nes_spark.swapping.plan_stages import PlanOptions, name_fates, sample_plans
 from nes_spark.swapping.shapes import sort_of
 
@@ -350,6 +351,40 @@ def test_what_is_missing_is_named(spark):
     dense = ReleasesConfig(constraints=ConstraintsConfig(min_concentration=1.0))
     with pytest.raises(ValueError, match="'constraints' parameter of sample_plans"):
         sample_plans(*tables, PlanOptions(SWAP, OTHERS, unit="document"), dense, *plain[1:])
+
+
+@pytest.mark.parametrize("most", [4, 16])
+def test_large_groups_do_not_meet_in_a_task(spark, monkeypatch, most):
+    sizes = [90, 80, 70, 30, 20, 10, 5, 3]
+    groups = [("k3", c, 0, 0, f"{c}#{i}") for c, n in enumerate(sizes) for i in range(n)]
+    rows = spark.createDataFrame(
+        groups, "setting string, component int, stratum bigint, draw int, chunk_id string"
+    )
+    monkeypatch.setattr(plan_stages, "shuffle_partitions", lambda _: most)
+    laid = plan_stages._grouped(rows, rows.columns, rows).withColumn("at", F.spark_partition_id())
+    found = [tuple(row) for row in laid.collect()]
+    assert sorted(row[:-1] for row in found) == sorted(groups)
+    tasks = {}
+    for _, component, _, _, chunk, at in found:
+        tasks.setdefault(at, []).append((component, chunk))
+    assert all(part == sorted(part) for part in tasks.values())
+    # as much as the largest in each, and no group in two tasks
+    assert sorted(map(len, tasks.values())) == [68, 70, 80, 90]
+    owners = [c for part in tasks.values() for c in {c for c, _ in part}]
+    assert sorted(owners) == list(range(len(sizes)))
+
+
+def test_many_small_groups_are_left_to_chance(spark, monkeypatch):
+    groups = [("k3", 0, s, 0, f"a#{s}-{i}") for s in range(40) for i in range(50 if s == 0 else 2)]
+    rows = spark.createDataFrame(
+        groups, "setting string, component int, stratum bigint, draw int, chunk_id string"
+    )
+    monkeypatch.setattr(plan_stages, "shuffle_partitions", lambda _: 3)
+    laid = plan_stages._grouped(rows, rows.columns, rows).withColumn("at", F.spark_partition_id())
+    found = [tuple(row) for row in laid.collect()]
+    assert sorted(row[:-1] for row in found) == sorted(groups)
+    assert len({row[-1] for row in found}) == 3
+    assert len({(row[2], row[-1]) for row in found}) == 40
 
 
 def test_no_names_travel_to_the_tasks_that_draw(spark):
