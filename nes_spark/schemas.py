@@ -430,7 +430,7 @@ PLAN_LEFTOVERS = Table(
         Column("chunk_id", "string", "chunk, or document where the unit is one"),
         Column("category", "string", "category"),
         Column("entity", "string", "canonical name"),
-        Column("treatment", "string", "donor, placeholder, recode, drop, keep, ..."),
+        Column("treatment", "string", "donor, general, placeholder, recode, drop, keep, ..."),
         Column("replacement", "string", "what comes in its place; null for none", True),
         Column("donor", "string", "chunk (document) whose name that was", True),
         Column(
@@ -490,7 +490,7 @@ COVERAGE = Table(
             "fate",
             "string",
             "exchanged, shifted, replaced (everywhere), kept, or a treatment of what is left over: "
-            "donor, placeholder, recode, summary, drop",
+            "donor, general, placeholder, recode, summary, drop",
         ),
         Column(
             "reason",

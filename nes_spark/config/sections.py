@@ -597,11 +597,11 @@ class ConstraintsConfig(Section):
     )
 
 
-Treatment = Literal["donor", "placeholder", "recode", "summary", "drop", "keep"]
+Treatment = Literal["donor", "general", "placeholder", "recode", "summary", "drop", "keep"]
 
 
 def _default_leftover() -> list[Treatment]:
-    return ["donor", "placeholder"]
+    return ["donor", "general", "placeholder"]
 
 
 class SummaryConfig(Section):
@@ -649,9 +649,10 @@ class ReleasesConfig(Section):
         default_factory=_default_leftover,
         min_length=1,
         description="plan whole: what becomes of a name without a partner, the first that applies: "
-        "donor (the name of another document), placeholder ([Person]), recode (its class in "
-        "entities.recoding), summary (a language model summarises the chunk without names: "
-        "releases.summary), drop (the chunk is not published), keep",
+        "donor (the name of another document), general (of a term: a general word for what it is), "
+        "placeholder ([Person]), recode (its class in entities.recoding), summary (a language "
+        "model summarises the chunk without names: releases.summary), drop (the chunk is not "
+        "published), keep",
     )
     donors: int = Field(
         16,

@@ -878,6 +878,10 @@ _WHO_ENDS = re.compile(
     r"(?:\w+(?:[eo]r|ist|yst|ian|ee|mate|[ae]nt(?<!ment)|woman|man|ional)|expert|colleague|chef"
     r"|dentist|individual|associate|volunteer|crew|tribe|folk|friend|nurse)s?|\w*(?:people|children|[^e]men)"
 )
+#: How near a word must be in whose place another comes (cosine); peoples are of one kind, units
+#: are not.
+_LEAST_COSINE = 0.3
+_LEAST_OF_FORM = {"people": -1.0, "unit": 1.0, "units": 1.0}
 #: How near a word must be to the first, and what it costs to meet one of the other kind.
 _WHO_LEAST, _WHO_COST = 0.1, 0.6
 #: What it costs to meet a word of the same root, and how many letters roots share.
@@ -997,6 +1001,16 @@ class TermSimilarity:
     def root(self, term: str) -> str:
         """Return the word of a term: singular and plural, noun and adjective have the same."""
         return _root(term)
+
+    def takes(self, old: str, new: str) -> bool:
+        """Whether a sentence bears ``new`` in the place of ``old``: else it is left to the next.
+
+        Terms of the same form, of no more words, and as near as :data:`_LEAST_COSINE` says.
+        """
+        longer = term_word(new).count(" ") > term_word(old).count(" ")
+        if longer or form_of(old) != form_of(new):
+            return False
+        return self(old, new) >= 2.0 + _LEAST_OF_FORM.get(form_of(old), _LEAST_COSINE)
 
     def is_person(self, term: str) -> bool:
         """Whether a term is a word for people."""

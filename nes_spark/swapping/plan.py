@@ -76,7 +76,7 @@ PART = "\x1f"
 #: What becomes of a name in an exchange, beside the names of the treatments.
 EXCHANGED = "exchange"
 #: The default order of treatments.
-LEFTOVER = ("donor", "placeholder")
+LEFTOVER = ("donor", "general", "placeholder")
 #: Reasons why a name was left over; constraints add the status that they give.
 NO_PARTNER, SHARED, SURPLUS = "no_partner", "shared", "surplus"
 #: Reasons why a name that could be treated still stands in a prefix, or was not to be treated.
@@ -908,7 +908,7 @@ def _left_over(
                         drawing.secret, drawing.unit, drawing.key(state.setting), state.draw,
                         units.ids[i], category,
                     ),
-                    order, means,
+                    order, means, has[i] | own[i],
                 )  # fmt: skip
     return sorted(out, key=lambda one: (one.chunk_id, one.category, one.entity))
 
@@ -965,6 +965,7 @@ def treated_names(
     digest: Callable[..., bytes],
     order: Sequence[str],
     means: Means,
+    barred: Collection[str] = frozenset(),
 ) -> list[LeftOver]:
     """Treat what is left of one category of one unit.
 
@@ -980,6 +981,8 @@ def treated_names(
     order : sequence of str
         Treatments.
     means : Means
+    barred : collection of str
+        Names of the unit and of its document.
     """
     left = Left(
         unit_id,
@@ -987,6 +990,7 @@ def treated_names(
         tuple(sorted(entities)),
         tuple(Donor(name, tuple(sorted(names))) for name, names in donors),
         digest,
+        barred,
     )
     found: list[Treated] = treat(left, order, means)
     return [

@@ -260,7 +260,7 @@ def treat_batches(
             told = {row["chunk_id"]: row["summary"]} if row["summary"] else {}
             done = treated_names(
                 row["chunk_id"], row["category"], why, donors, digest, order,
-                replace(means, summaries=told),
+                replace(means, summaries=told), mine | own,
             )  # fmt: skip
             out += [head | asdict(one) for one in done]
         yield pa.RecordBatch.from_pylist(out, schema=_LEFTOVERS)

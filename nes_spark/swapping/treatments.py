@@ -9,10 +9,12 @@ To add one, write a function and give it the decorator :func:`treatment`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from nes_spark.entities.cells import recode
+from nes_spark.entities.generalising import general_word
+from nes_spark.entities.terms import TERM
 from nes_spark.errors import parameter_error
 from nes_spark.swapping.exchange import Matching, Similarity, matched
 
@@ -41,6 +43,8 @@ class Left:
         In the order drawn; see ``nes_spark.swapping.layers.draw_donors``.
     digest : callable
         ``digest(*parts) -> bytes``: keyed digest bound to this unit and category.
+    barred : collection of str
+        What must not come in: the names of the unit and of its document.
     """
 
     unit_id: str
@@ -48,6 +52,7 @@ class Left:
     entities: tuple[str, ...]
     donors: tuple[Donor, ...] = ()
     digest: Callable[..., bytes] = field(default=lambda *parts: b"", compare=False)
+    barred: Collection[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -65,6 +70,9 @@ class Means:
         :mod:`nes_spark.swapping.summaries`.
     matching, similarity, similarities
         Which name of a donor comes in the place of which; see ``plan_exchange``.
+    choosy : bool
+        Whether a term of a donor comes in only where it fits: when something reads better in the
+        place of one that does not. :func:`treat` sets it.
     """
 
     placeholders: Mapping[str, str] = field(default_factory=dict)
@@ -73,6 +81,7 @@ class Means:
     matching: Matching = "random"
     similarity: Similarity | None = None
     similarities: Mapping[str, Similarity] = field(default_factory=dict)
+    choosy: bool = False
 
 
 @dataclass(frozen=True)
@@ -157,11 +166,12 @@ def treat(left: Left, order: Sequence[str], means: Means) -> list[Treated]:
         One for each entity, sorted by entity.
     """
     done: dict[str, Treated] = {}
+    means = replace(means, choosy="general" in order)
     for name in order:
         rest = tuple(e for e in left.entities if e not in done)
         if not rest:
             break
-        part = Left(left.unit_id, left.category, rest, left.donors, left.digest)
+        part = replace(left, entities=rest)
         for entity, (new, donor) in TREATMENTS[name].function(part, means).items():
             done[entity] = Treated(entity, name, new, donor)
     missing = len(set(left.entities) - set(done))
@@ -178,7 +188,8 @@ def donor(left: Left, means: Means) -> Outcome:
     entities get the names of it that are most like them together: who the donors are is drawn.
     Where a similarity has a method ``root(name)``, what comes in for names of two roots has two
     roots as well: no "patient patients" for "healthcare practitioners". Where it has a method
-    ``takes(old, new)``, what that refuses is left to the next treatment.
+    ``takes(old, new)``, what that refuses is left to the next treatment; terms only where treatment
+    ``general`` is among these, for a placeholder reads no better than the nearest word.
     """
     own = means.similarities.get(left.category)
     how = "similar" if own else means.matching
@@ -195,6 +206,8 @@ def donor(left: Left, means: Means) -> Outcome:
     else:
         found = _roots_apart(ours, list(pool), how, similarity, root)
     takes = getattr(similarity, "takes", lambda old, new: True)
+    if left.category == TERM and not means.choosy:
+        return {name: (new, pool[new]) for name, new in found.items()}
     return {name: (new, pool[new]) for name, new in found.items() if takes(name, new)}
 
 
@@ -220,6 +233,15 @@ def _roots_apart(
                 again.append(ours[i])
         ours, theirs = again, [name for name in theirs if root(name) not in taken]
     return found
+
+
+@treatment("general", "becomes a general word for what it is")
+def generalised(left: Left, means: Means) -> Outcome:
+    """Say of a term only what kind of thing it is; names are left to the next treatment."""
+    if left.category != TERM:
+        return {}
+    words = {entity: general_word(entity, left.barred) for entity in left.entities}
+    return {entity: (word, None) for entity, word in words.items() if word}
 
 
 @treatment("placeholder", "becomes a placeholder", always=True)

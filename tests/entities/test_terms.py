@@ -498,3 +498,26 @@ def test_no_donor_gives_a_compound_of_an_own_word():
 def test_everyday_words_and_their_phrases_are_no_terms():
     text = "The reality: two realities bear fruit in the supply chain, an NDA, and fruit is sold."
     assert [word for *_, word in term_places(text)] == ["fruit", "sold"]
+
+
+def test_a_sentence_takes_a_near_word_of_the_same_form():
+    def vector(cosine):
+        return np.array([cosine, np.sqrt(1 - cosine**2)])
+
+    vectors = {
+        "tanker": vector(1.0), "tankers": vector(1.0), "ship": vector(0.31), "ships": vector(0.31),
+        "kiln": vector(0.29), "cargo ship": vector(0.9), "oil tanker": vector(1.0),
+        "solar": vector(1.0), "wind": vector(0.29), "hydro": vector(0.31), "megawatt": vector(1.0),
+        "gigawatt": vector(0.99), "Chinese": vector(1.0), "German": vector(0.1),
+    }  # fmt: skip
+    # other words tell people from things
+    near = TermSimilarity(lambda terms: np.array([vectors.get(t, vector(0.0)) for t in terms]))
+    assert near.takes("tanker", "ship") and not near.takes("tanker", "kiln")
+    assert not near.takes("tanker", "ships") and near.takes("tankers", "ships")
+    # no compound in the place of a word; the other way round it may
+    assert not near.takes("tanker", "cargo ship") and near.takes("oil tanker", "ship")
+    for mark in ("/adjective", "/modifier"):
+        assert near.takes(f"solar{mark}", f"hydro{mark}")
+        assert not near.takes(f"solar{mark}", f"wind{mark}")
+    assert not near.takes("megawatt/unit", "gigawatt/unit")
+    assert near.takes("Chinese", "German")

@@ -200,6 +200,8 @@ def further_cells():
     for k, row in enumerate(CELLS):
         names = dict(row["entities"])
         terms = [f"{n} kilns"[: None if k % 3 else len(n)].lower() for n in names.pop("Location")]
+        # some documents have the general word of their tankers as well
+        terms += ["tanker"] * (k % 4 == 0) + ["vehicles"] * (k % 9 == 0)
         amounts = [numbers[n] for n in names.pop("Event")] + [f"{k % 9}% (%/e+0/-)"]
         rows.append(row | {"entities": names | {"Term": terms, "Quantity": sorted(amounts)}})
     return rows
@@ -207,7 +209,17 @@ def further_cells():
 
 FURTHER = [
     # terms in no layer: all from donors
-    (3, PlanOptions(("Person", "Term"), ("Quantity",), layers=(("Person",),), donors=3)),
+    (
+        3,
+        PlanOptions(
+            ("Person", "Term"),
+            ("Quantity",),
+            layers=(("Person",),),
+            donors=3,
+            leftover=("donor", "placeholder"),
+        ),
+    ),
+    (2, PlanOptions(("Person", "Term"), ("Quantity",), layers=(("Person",),), donors=3)),
     (1, PlanOptions(("Quantity",), ("Person", "Term"), unit="likeness")),
     pytest.param(
         1,
@@ -234,6 +246,7 @@ def alone(rows, options, releases, swapping, **more):
         unit=options.unit,
         layers=options.layers,
         donors=options.donors,
+        leftover=options.leftover,
         releases=releases,
         swapping=swapping,
         **more,
@@ -266,7 +279,15 @@ def test_terms_and_quantities_on_spark_as_in_memory(spark, partitions, options):
             if x.treatment == "donor":
                 assert own[document[x.chunk_id]].isdisjoint(term_word(x.replacement).split())
         assert given and {x.reason for x in given} == {"no_partner"}
-        assert any(x.treatment == "donor" for x in given)
+        # invented words fit nothing where something else would do
+        found = {x.treatment for x in given}
+        if "general" in options.leftover:
+            assert found == {"general", "placeholder"}
+        else:
+            assert "donor" in found
+        for x in given:
+            if x.treatment == "general" and x.entity == "tanker":
+                assert x.replacement == "vehicle" and "vehicles" not in own[document[x.chunk_id]]
     fields = ("order", "layer", "time", "component", "chunk_a", "chunk_b")
     assert [
         (*(r[f] for f in fields), r["exchanged"])

@@ -1,0 +1,72 @@
+"""What a word becomes where it is generalised: "tanker" a vehicle, "soybeans" crops.
+
+The list is made by :mod:`nes_spark.building.general_words` from WordNet's hypernyms and by hand:
+few general words, each of which says of what kind the thing is and stands for hundreds (Sanchez,
+Batet & Viejo, "Automatic general-purpose sanitization of textual documents", IEEE Transactions on
+Information Forensics and Security 8, 2013, replace terms by hypernyms too).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from nes_spark.entities.lists import read_lists
+from nes_spark.entities.terms import form_of, kin_of, stem, term_word
+
+#: What stands for an adjective before its noun.
+_DESCRIBING = "specific"
+_LIST = Path(__file__).parent / "data" / "generalised.txt"
+
+
+class General(NamedTuple):
+    """A general word: one thing, several, and as what needs no article ('' for none)."""
+
+    noun: str
+    plural: str
+    mass: str
+
+
+@cache
+def _general() -> dict[str, General]:
+    found = {}
+    for section, words in read_lists(_LIST).items():
+        noun, plural, mass = (part.strip() for part in section.split("|"))
+        found.update(dict.fromkeys(words, General(noun, plural, "" if mass == "-" else mass)))
+    return found
+
+
+def general_word(term: str, barred: Collection[str] = ()) -> str:
+    """Return the general word for a term, in its form; '' for none.
+
+    Parameters
+    ----------
+    term : str
+        An entity of category Term. Of a compound the last word tells what it is.
+    barred : collection of str
+        Entities that must not come in: those of the document, with their kin
+        (:func:`~nes_spark.entities.terms.kin_of`).
+
+    Examples
+    --------
+    >>> [general_word(t) for t in ("tanker", "soybeans", "shopping/mass", "wind turbine/modifier")]
+    ['vehicle', 'crops', 'activity', 'machine']
+    >>> general_word("molecular/adjective"), general_word("RFID"), general_word("blorbs")
+    ('specific', '', '')
+    >>> general_word("tankers", kin_of("vehicle")), general_word("gigawatts/unit")
+    ('', 'units')
+    """
+    form = form_of(term)
+    if form in ("letters", "people"):
+        return ""
+    if form in ("unit", "units"):
+        return form
+    if form == "adjective":
+        return _DESCRIBING
+    general = _general().get(stem(term_word(term).rpartition(" ")[2]))
+    if general is None:
+        return ""
+    word = {"plural": general.plural, "mass": general.mass}.get(form, general.noun)
+    return "" if any(kin in barred for kin in kin_of(word)) else word

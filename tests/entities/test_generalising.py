@@ -1,0 +1,42 @@
+"""What terms become where they are generalised."""
+
+from __future__ import annotations
+
+import pytest
+
+from nes_spark.entities.generalising import _LIST, _general, general_word
+from nes_spark.entities.lists import read_lists
+from nes_spark.entities.terms import form_of, kin_of, stem
+
+
+def test_every_general_word_is_of_its_form():
+    for noun, plural, mass in set(_general().values()):
+        assert form_of(noun) == "noun" and form_of(plural) == "plural", noun
+        assert not mass or form_of(mass) == "noun", mass
+    words = [word for words in read_lists(_LIST).values() for word in words]
+    assert len(words) > 14_000 and len(words) == len(set(words))
+    assert [word for word in words if word != word.lower()] == []
+    assert [word for word in words if stem(word) != word] == ["diabetes"]
+
+
+@pytest.mark.parametrize(
+    ("term", "general"),
+    [
+        ("tanker", "vehicle"), ("tankers", "vehicles"), ("lumber/mass", "material"),
+        ("clinicians", "professionals"), ("clinical trial/modifier", "activity"),
+        ("e-commerce/mass", "trade"), ("wind farms", "places"), ("barrels/unit", "units"),
+        ("gigawatt/unit", "unit"), ("RFID", ""), ("Chinese", ""), ("cap-backs", ""),
+        ("molecular/adjective", "specific"), ("cap-back/modifier", ""),
+        # a general word is a term as well: what it becomes says less
+        ("vehicles", ""), ("medicine", ""), ("mattress/mass", "furniture"),
+    ],
+)  # fmt: skip
+def test_terms_keep_their_form(term, general):
+    assert general_word(term) == general
+
+
+def test_no_word_of_the_document_comes_in():
+    assert general_word("tanker", {"vehicle"}) == ""
+    assert general_word("tankers", kin_of("vehicle/modifier")) == ""
+    assert general_word("tankers", kin_of("ship")) == "vehicles"
+    assert general_word("tanker/modifier", {"vehicles"}) == ""
