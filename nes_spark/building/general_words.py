@@ -7,9 +7,9 @@
 by hand, and words that are left out. A noun goes to the nearest of these synsets above its senses.
 Its senses vote, by how often a sense was counted in WordNet's tagged texts and by its rank; a word
 is left out where no general word has more than :data:`LEAST` of the votes ("bridge" is a
-structure, a game and a part of a nose). Then the synsets of the sections ``[~ ...]`` vote beside
-them, which say less; :data:`LEAST_VAGUE` of the votes are enough there. DICT is the folder ``dict``
-of WordNet 3.0 or 3.1 (``data.noun``, ``index.noun``, ``cntlist.rev``).
+structure, a game and a part of a nose). What is above nearly everything ("activity", "matter") is
+no general word: it fits few sentences. DICT is the folder ``dict`` of WordNet 3.0 or 3.1
+(``data.noun``, ``index.noun``, ``cntlist.rev``).
 """
 
 from __future__ import annotations
@@ -29,10 +29,8 @@ from nes_spark.entities.wordforms import is_word
 ANCHORS = DATA / "general_words.txt"
 #: Section of words that are left out.
 NOTHING = "NOTHING"
-#: What the sections of words begin with that say little.
-VAGUE = "~"
-#: Share of the votes that one general word must have, and one that says little.
-LEAST, LEAST_VAGUE = 0.6, 0.5
+#: Share of the votes that one general word must have.
+LEAST = 0.6
 
 
 @dataclass
@@ -80,10 +78,8 @@ def read_nouns(folder: Path) -> Nouns:
     return nouns
 
 
-def read_anchors(file: Path, nouns: Nouns) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
-    """Return synset -> general words, the same for those that say little, and words told by hand.
-
-    Of the last, the general words; '' for those that become nothing.
+def read_anchors(file: Path, nouns: Nouns) -> tuple[dict[str, str], dict[str, str]]:
+    """Return synset -> general words, and word told by hand -> general words ('' for none).
 
     Raises
     ------
@@ -91,10 +87,9 @@ def read_anchors(file: Path, nouns: Nouns) -> tuple[dict[str, str], dict[str, st
         When a synset is not in WordNet, or a word is told twice.
     """
     anchors: dict[str, str] = {}
-    vague: dict[str, str] = {}
     told: dict[str, str] = {}
     for section, forms in read_lists(file).items():
-        name = "" if section == NOTHING else section.removeprefix(VAGUE).strip()
+        name = "" if section == NOTHING else section
         for form in forms:
             word, mark, sense = form.partition("#")
             if not mark:
@@ -105,9 +100,8 @@ def read_anchors(file: Path, nouns: Nouns) -> tuple[dict[str, str], dict[str, st
             senses = nouns.senses.get(word, [])
             if not 1 <= int(sense) <= len(senses):
                 raise ValueError(f"{file.name}: WordNet has no {form!r}")
-            of = vague if section.startswith(VAGUE) else anchors
-            of.setdefault(senses[int(sense) - 1], name)
-    return anchors, vague, told
+            anchors.setdefault(senses[int(sense) - 1], name)
+    return anchors, told
 
 
 def nearest(synset: str, nouns: Nouns, anchors: Mapping[str, str]) -> str | None:
@@ -123,36 +117,26 @@ def nearest(synset: str, nouns: Nouns, anchors: Mapping[str, str]) -> str | None
     return None
 
 
-def general_of(
-    word: str, nouns: Nouns, anchors: Mapping[str, str], least: float = LEAST
-) -> str | None:
+def general_of(word: str, nouns: Nouns, anchors: Mapping[str, str]) -> str | None:
     """Return the general words that the senses of a word vote for, None where they disagree."""
     votes: dict[str | None, float] = defaultdict(float)
     for rank, synset in enumerate(nouns.senses.get(word, ()), start=1):
         votes[nearest(synset, nouns, anchors)] += nouns.counts[word].get(rank, 0) + 1 / rank
     total = sum(votes.values())
     for name, share in votes.items():
-        if name is not None and share > least * total:
+        if name is not None and share > LEAST * total:
             return name
     return None
 
 
 def general_words(
-    nouns: Nouns, anchors: Mapping[str, str], vague: Mapping[str, str], told: Mapping[str, str]
+    nouns: Nouns, anchors: Mapping[str, str], told: Mapping[str, str]
 ) -> dict[str, list[str]]:
     """Return general words -> the words that become them, in the singular and sorted."""
     found: dict[str, list[str]] = defaultdict(list)
-    # a general word that is a term itself goes to one that says less
-    own = {part.strip() for name in (*anchors.values(), *told.values()) for part in name.split("|")}
     plain = (w for w in nouns.senses.keys() - nouns.names if w.isalpha() and len(w) > 2)
     for word in sorted({*(w for w in plain if stem(w) == w and is_word(w)), *told}):
-        name = told.get(word)
-        if word in own:
-            name = general_of(word, nouns, vague, LEAST_VAGUE)
-        elif name is None:
-            name = general_of(word, nouns, anchors)
-        if name is None:
-            name = general_of(word, nouns, {**anchors, **vague}, LEAST_VAGUE)
+        name = told[word] if word in told else general_of(word, nouns, anchors)
         if name and word not in {part.strip() for part in name.split("|")}:
             found[name].append(word)
     return dict(found)

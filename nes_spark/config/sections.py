@@ -601,7 +601,7 @@ Treatment = Literal["donor", "general", "placeholder", "recode", "summary", "dro
 
 
 def _default_leftover() -> list[Treatment]:
-    return ["donor", "general", "placeholder"]
+    return ["donor", "placeholder"]
 
 
 class SummaryConfig(Section):

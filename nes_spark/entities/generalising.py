@@ -16,8 +16,6 @@ from typing import NamedTuple
 from nes_spark.entities.lists import read_lists
 from nes_spark.entities.terms import form_of, kin_of, stem, term_word
 
-#: What stands for an adjective before its noun.
-_DESCRIBING = "specific"
 _LIST = Path(__file__).parent / "data" / "generalised.txt"
 
 
@@ -51,20 +49,18 @@ def general_word(term: str, barred: Collection[str] = ()) -> str:
 
     Examples
     --------
-    >>> [general_word(t) for t in ("tanker", "soybeans", "shopping/mass", "wind turbine/modifier")]
-    ['vehicle', 'crops', 'activity', 'machine']
+    >>> [general_word(t) for t in ("tanker", "soybeans", "lumber/mass", "wind turbine/modifier")]
+    ['vehicle', 'crops', 'material', 'machine']
     >>> general_word("molecular/adjective"), general_word("RFID"), general_word("blorbs")
-    ('specific', '', '')
+    ('', '', '')
     >>> general_word("tankers", kin_of("vehicle")), general_word("gigawatts/unit")
     ('', 'units')
     """
     form = form_of(term)
-    if form in ("letters", "people"):
+    if form in ("adjective", "letters", "people", "unit"):
         return ""
-    if form in ("unit", "units"):
+    if form == "units":
         return form
-    if form == "adjective":
-        return _DESCRIBING
     general = _general().get(stem(term_word(term).rpartition(" ")[2]))
     if general is None:
         return ""

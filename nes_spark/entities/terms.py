@@ -880,7 +880,7 @@ _WHO_ENDS = re.compile(
 )
 #: How near a word must be in whose place another comes (cosine); peoples are of one kind, units
 #: are not.
-_LEAST_COSINE = 0.3
+_LEAST_COSINE = 0.45
 _LEAST_OF_FORM = {"people": -1.0, "unit": 1.0, "units": 1.0}
 #: How near a word must be to the first, and what it costs to meet one of the other kind.
 _WHO_LEAST, _WHO_COST = 0.1, 0.6

@@ -76,7 +76,7 @@ PART = "\x1f"
 #: What becomes of a name in an exchange, beside the names of the treatments.
 EXCHANGED = "exchange"
 #: The default order of treatments.
-LEFTOVER = ("donor", "general", "placeholder")
+LEFTOVER = ("donor", "placeholder")
 #: Reasons why a name was left over; constraints add the status that they give.
 NO_PARTNER, SHARED, SURPLUS = "no_partner", "shared", "surplus"
 #: Reasons why a name that could be treated still stands in a prefix, or was not to be treated.

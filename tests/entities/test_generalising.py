@@ -14,7 +14,7 @@ def test_every_general_word_is_of_its_form():
         assert form_of(noun) == "noun" and form_of(plural) == "plural", noun
         assert not mass or form_of(mass) == "noun", mass
     words = [word for words in read_lists(_LIST).values() for word in words]
-    assert len(words) > 14_000 and len(words) == len(set(words))
+    assert len(words) > 9_000 and len(words) == len(set(words))
     assert [word for word in words if word != word.lower()] == []
     assert [word for word in words if stem(word) != word] == ["diabetes"]
 
@@ -23,12 +23,11 @@ def test_every_general_word_is_of_its_form():
     ("term", "general"),
     [
         ("tanker", "vehicle"), ("tankers", "vehicles"), ("lumber/mass", "material"),
-        ("clinicians", "professionals"), ("clinical trial/modifier", "activity"),
-        ("e-commerce/mass", "trade"), ("wind farms", "places"), ("barrels/unit", "units"),
-        ("gigawatt/unit", "unit"), ("RFID", ""), ("Chinese", ""), ("cap-backs", ""),
-        ("molecular/adjective", "specific"), ("cap-back/modifier", ""),
-        # a general word is a term as well: what it becomes says less
-        ("vehicles", ""), ("medicine", ""), ("mattress/mass", "furniture"),
+        ("clinicians", "professionals"), ("rescue ship/modifier", "vehicle"),
+        ("e-commerce/mass", "trade"), ("barrels/unit", "units"), ("gigawatt/unit", ""),
+        ("molecular/adjective", ""), ("RFID", ""), ("Chinese", ""), ("cap-backs", ""),
+        ("cap-back/modifier", ""), ("vehicles", ""), ("medicine", ""),
+        ("mattress/mass", "furniture"), ("renewal", ""),
     ],
 )  # fmt: skip
 def test_terms_keep_their_form(term, general):

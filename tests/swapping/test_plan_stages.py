@@ -208,7 +208,7 @@ def further_cells():
 
 
 FURTHER = [
-    # terms in no layer: all from donors
+    # terms in no layer: from donors where they fit, and all from donors
     (
         3,
         PlanOptions(
@@ -216,7 +216,7 @@ FURTHER = [
             ("Quantity",),
             layers=(("Person",),),
             donors=3,
-            leftover=("donor", "placeholder"),
+            leftover=("donor", "general", "placeholder"),
         ),
     ),
     (2, PlanOptions(("Person", "Term"), ("Quantity",), layers=(("Person",),), donors=3)),
