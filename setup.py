@@ -28,7 +28,7 @@ setup(
     long_description=(HERE / "README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",
     # The models among the package data have their own; the files say which.
-    license="Apache-2.0 AND CC-BY-SA-4.0",
+    license="Apache-2.0 AND CC-BY-SA-4.0 AND WordNet",
     license_files=["LICENSE", "nes_spark/licences/*"],
     python_requires=">=3.10,<3.14",
     classifiers=[

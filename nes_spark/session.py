@@ -34,6 +34,9 @@ K = TypeVar("K", bound=Hashable)
 
 MIN_JAVA = 17
 
+#: Partitions up to which numbered rows are placed one by one: for each the driver tries some keys.
+_MOST_PLACED = 2000
+
 #: One core a task: a BLAS that starts a thread per core in every worker would fight with Spark.
 SINGLE_THREADED = {
     "OMP_NUM_THREADS": "1",
@@ -537,10 +540,13 @@ def placed(spark: SparkSession, number: Column, numbers: int, partitions: int) -
     number : pyspark.sql.Column
         From 0 to ``numbers - 1``.
     numbers, partitions : int
-        With as many partitions as numbers, each number has a partition of its own.
+        With as many partitions as numbers, each number has a partition of its own. More than
+        :data:`_MOST_PLACED` partitions are left to the hash, which then spreads well enough.
     """
     from pyspark.sql import functions as F
 
+    if partitions > _MOST_PLACED:
+        return number.cast("int")
     key = F.col("id").cast("int")
     found: dict[int, int] = {}
     for row in (

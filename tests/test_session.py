@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 import weakref
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -408,18 +409,33 @@ def test_inputs_are_small_by_their_size_and_only_on_this_machine(tmp_path):
     assert not is_small(["s3a://bucket/calls"])
 
 
-@given(st.dictionaries(st.text(max_size=3), st.integers(0, 1000), max_size=12), st.integers(1, 6))
+@given(st.lists(st.integers(0, 100), max_size=6), st.integers(1, 3))
 def test_work_is_laid_to_the_task_that_has_least(works, tasks):
-    laid = session.balanced(works, tasks)
-    assert laid.keys() == works.keys() and set(laid.values()) <= set(range(tasks))
-    loads = [sum(works[piece] for piece, at in laid.items() if at == task) for task in range(tasks)]
-    # Graham's bound, for the longest first, against what no division can be below
-    least = max(sum(works.values()) / tasks, max(works.values(), default=0))
-    ordered = sorted(works.values(), reverse=True)
-    if len(ordered) > tasks:  # two of the tasks + 1 largest meet somewhere
-        least = max(least, ordered[tasks - 1] + ordered[tasks])
-    assert max(loads) <= least * (4 / 3 - 1 / (3 * tasks)) + 1e-9
-    assert session.balanced(dict(reversed(works.items())), tasks).keys() == works.keys()
+    laid = session.balanced(dict(enumerate(works)), tasks)
+
+    def longest(division):
+        loads = [0] * tasks
+        for work, task in zip(works, division, strict=True):
+            loads[task] += work
+        return max(loads)
+
+    assert sorted(laid) == list(range(len(works)))
+    best = min(longest(division) for division in product(range(tasks), repeat=len(works)))
+    found = longest([laid[piece] for piece in range(len(works))])
+    # Graham's bound for the longest first
+    assert found <= best * (4 / 3 - 1 / (3 * tasks)) + 1e-9
+
+
+def test_of_equal_pieces_the_earlier_comes_first():
+    assert session.balanced({"b": 1, "a": 1, "c": 2}, 3) == {"c": 0, "b": 1, "a": 2}
+
+
+def test_so_many_numbers_are_left_to_their_hash(spark, monkeypatch):
+    from pyspark.sql import functions as F
+
+    monkeypatch.setattr(session, "_MOST_PLACED", 4)
+    rows = spark.range(5).select("id", session.placed(spark, F.col("id"), 5, 5).alias("key"))
+    assert all(row["key"] == row["id"] for row in rows.collect())
 
 
 @pytest.mark.parametrize(("numbers", "partitions"), [(1, 1), (7, 7), (64, 64), (12, 5)])

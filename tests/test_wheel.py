@@ -12,6 +12,7 @@ ROOT = Path(__file__).parents[1]
 NEEDED = (
     "nes_spark/py.typed",
     "nes_spark/licences/CC-BY-SA-4.0.txt",
+    "nes_spark/licences/WordNet.txt",
     "nes_spark/conf/earnings21.yaml",
     "nes_spark/conf/airflow/nes_spark_quarterly.py",
     "nes_spark/jobs/run_pipeline.py",
@@ -27,6 +28,7 @@ NEEDED = (
     "nes_spark/embedding/models/contextual-en/model.json",
     "nes_spark/embedding/models/contextual-en/tokenizer.json",
     "nes_spark/embedding/models/contextual-en/weights.safetensors",
+    "nes_spark/entities/data/generalised.txt",
     "nes_spark/entities/models/README.md",
     "nes_spark/entities/models/bundled/config.cfg",
     "nes_spark/entities/models/bundled/meta.json",
@@ -67,7 +69,7 @@ def test_the_wheel_has_all_package_data(tmp_path):
     inside = {n if n.startswith("nes_spark/") else f"nes_spark/{n}" for n in tracked}
     assert inside <= set(names)
     assert not [name for name in names if name.startswith("tests/")]
-    for licence in ("LICENSE", "CC-BY-SA-4.0.txt", "NOTICE.md"):
+    for licence in ("LICENSE", "CC-BY-SA-4.0.txt", "WordNet.txt", "NOTICE.md"):
         assert [n for n in names if ".dist-info/" in n and n.endswith(licence)], licence
-    assert "Apache-2.0 AND CC-BY-SA-4.0" in metadata
+    assert "Apache-2.0 AND CC-BY-SA-4.0 AND WordNet" in metadata
     assert size < 10_000_000

@@ -84,7 +84,7 @@ def read_anchors(file: Path, nouns: Nouns) -> tuple[dict[str, str], dict[str, st
     Raises
     ------
     ValueError
-        When a synset is not in WordNet, or a word is told twice.
+        When a synset is not in WordNet, or a synset or a word stands in two sections.
     """
     anchors: dict[str, str] = {}
     told: dict[str, str] = {}
@@ -93,19 +93,22 @@ def read_anchors(file: Path, nouns: Nouns) -> tuple[dict[str, str], dict[str, st
         for form in forms:
             word, mark, sense = form.partition("#")
             if not mark:
-                if told.setdefault(word, name) not in (name, "") and name:
+                if told.setdefault(word, name) != name:
                     raise ValueError(f"{file.name}: {word!r} stands twice")
-                told[word] = name and told[word]
                 continue
             senses = nouns.senses.get(word, [])
             if not 1 <= int(sense) <= len(senses):
                 raise ValueError(f"{file.name}: WordNet has no {form!r}")
-            anchors.setdefault(senses[int(sense) - 1], name)
+            if anchors.setdefault(senses[int(sense) - 1], name) != name:
+                raise ValueError(f"{file.name}: {form!r} is a synset of two general words")
     return anchors, told
 
 
 def nearest(synset: str, nouns: Nouns, anchors: Mapping[str, str]) -> str | None:
-    """Return the general words of the nearest anchor at or above a synset, None without one."""
+    """Return the general words of the nearest anchor at or above a synset, None without one.
+
+    Of several as near the first by the alphabet.
+    """
     seen, level = {synset}, [synset]
     while level:
         found = sorted(anchors[s] for s in level if s in anchors)

@@ -32,7 +32,8 @@ def _general() -> dict[str, General]:
     found = {}
     for section, words in read_lists(_LIST).items():
         noun, plural, mass = (part.strip() for part in section.split("|"))
-        found.update(dict.fromkeys(words, General(noun, plural, "" if mass == "-" else mass)))
+        general = General(noun, plural, "" if mass == "-" else mass)
+        found.update({stem(word): general for word in words})
     return found
 
 
@@ -59,10 +60,11 @@ def general_word(term: str, barred: Collection[str] = ()) -> str:
     form = form_of(term)
     if form in ("adjective", "letters", "people", "unit"):
         return ""
-    if form == "units":
-        return form
     general = _general().get(stem(term_word(term).rpartition(" ")[2]))
-    if general is None:
+    if form == "units":
+        word = form
+    elif general is None:
         return ""
-    word = {"plural": general.plural, "mass": general.mass}.get(form, general.noun)
+    else:
+        word = {"plural": general.plural, "mass": general.mass}.get(form, general.noun)
     return "" if any(kin in barred for kin in kin_of(word)) else word

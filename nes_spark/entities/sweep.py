@@ -7,7 +7,8 @@ word that the document writes in lower case at least as often is none although i
 Reasons, strongest first:
 
 ``listed``   a name by a person's word, or one of public life that is written in lower case too;
-``known``    the same form is a name elsewhere in the document;
+``known``    the same form is a name elsewhere in the document, or the initials of one (MVP, of the
+             Mountain Valley Pipeline);
 ``mixed``    capitals inside the word (iPhone);
 ``digits``   letters with digits (3VR), no quantity, no period, no amount of money;
 ``capital``  begins with a capital and is no word of general English (Flatbush);
@@ -37,8 +38,10 @@ from nes_spark.entities.linking import (
     SMALL_WORDS,
     Located,
     form_key,
+    initials,
     link_document,
     plain_form,
+    without_legal_form,
 )
 from nes_spark.entities.lists import GENERAL, bundled_lexicon, read_lists
 from nes_spark.entities.mentions import NAME, Mention, placeholder_spans
@@ -370,6 +373,7 @@ def candidates_of(
     english = general_english()
     listed = _pattern((*always, *_LISTS["PUBLIC LIFE"]))
     keys = _keys(texts)
+    letters = _letters(m for chunk in mentions for m in chunk)
     sure: list[list[Candidate]] = []
     doubts: list[list[_Doubt]] = []
     read: list[list[_Token]] = []
@@ -382,6 +386,7 @@ def candidates_of(
             for match in (listed.finditer(text) if listed else ())
         ]
         found += [_candidate(text, *m.span(), "digits") for m in keys.finditer(text)]
+        found += [_candidate(text, *m.span(), "known") for m in letters.finditer(text)]
         blocked = [(m.start, m.end) for m in known] + _blocked(text)
         found = [c for c in found if not _touches(c.start, c.end, blocked)]
         named = {m.start for m in known if m.category not in (*_NO_NAMES, "Person")}
@@ -429,6 +434,26 @@ def _keys(texts: Iterable[str]) -> re.Pattern[str]:
     # the longer first: one of them may begin like another
     any_key = "|".join(map(re.escape, sorted(keys, key=lambda key: (-len(key), key))))
     return re.compile(rf"(?<![\w.,])(?:{any_key})(?![\w%]|[.,]\d)" if keys else r"(?!)")
+
+
+def _letters(mentions: Iterable[Mention]) -> re.Pattern[str]:
+    """Return what finds the initials of a document's names, of three words and more.
+
+    An abbreviation that few use otherwise (MVP) is a name where the document has a name that it
+    spells; what every company says (LNG, IPO) is none whatever it spells.
+    """
+    found: set[str] = set()
+    for mention in mentions:
+        words = mention.surface.split()
+        if (
+            mention.category not in (*_NO_NAMES, "Person")
+            and sum(w[0].isupper() for w in words) > 2
+        ):
+            whole = without_legal_form(mention.surface)
+            found.update(a for a in initials(whole) if len(a) > 2 and a.isupper())
+    found -= ACRONYMS
+    any_letters = "|".join(sorted(found, key=lambda a: (-len(a), a)))
+    return re.compile(rf"(?<![\w'’$€£&-])(?:{any_letters})(?!\w|[-&]\w)" if found else r"(?!)")
 
 
 def _is_key(groups: str) -> bool:

@@ -60,6 +60,7 @@ from nes_spark.swapping.treatments import (
     Recoding,
     Treated,
     check_order,
+    is_choosy,
     treat,
 )
 
@@ -472,6 +473,7 @@ def sample_plan(
         chosen["matching"],
         similarity,
         similarities,
+        is_choosy(order_of_treatments),
     )
     left = _left_over(state, swaps, order_of_treatments, tools)
     if unit == "likeness":

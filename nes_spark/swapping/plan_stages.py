@@ -7,6 +7,7 @@ the swaps and to what is left over, each row by itself.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -51,7 +52,7 @@ from nes_spark.swapping.stages import (
     with_own_names,
     with_vectors,
 )
-from nes_spark.swapping.treatments import Means, check_order
+from nes_spark.swapping.treatments import Means, check_order, is_choosy
 from nes_spark.swapping.whole import PlanOptions
 
 if TYPE_CHECKING:
@@ -189,13 +190,13 @@ def sample_plans(
     units = units_of(cells, own_names, options)
     if options.unit != "chunk":
         places = assignments.select("setting").distinct()
-        placed = units.select("chunk_id").crossJoin(F.broadcast(places))
-        placed = placed.withColumn("component", F.lit(-1))
+        homes = units.select("chunk_id").crossJoin(F.broadcast(places))
+        homes = homes.withColumn("component", F.lit(-1))
         if embeddings is not None and drawing.needs_vectors:
             embeddings = _directions(embeddings, cells)
     else:
-        placed = assignments.select("setting", "chunk_id", "component")
-    rows = hashed_units(units, drawing, options).join(placed, "chunk_id")
+        homes = assignments.select("setting", "chunk_id", "component")
+    rows = hashed_units(units, drawing, options).join(homes, "chunk_id")
     rows = constrained(rows, constraints, concentrations, covariates, facts)
     rows = with_vectors(rows, constraints, swapping, embeddings).drop("document_id")
     if alike:
@@ -214,12 +215,8 @@ def sample_plans(
         near = {
             s: nearest_components(dict(enumerate(means[s])), options.neighbours) for s in settings
         }
-        more = _pass(
-            _together(_still_open(_opened(rows, drawn, drawing)), near, k),
-            drawing,
-            _pairs(near, k),
-            _together(rows, near, k),
-        )
+        left = _together(_still_open(_opened(rows, drawn, drawing)), near, k)
+        more = _pass(left, drawing, _pairs(near, k), left)
         more = more.persist(StorageLevel.DISK_ONLY)
         kept.append(more)
         drawn = drawn.unionByName(more)
@@ -229,7 +226,12 @@ def sample_plans(
     kept.append(made)
     plan = _numbered(made).persist(StorageLevel.DISK_ONLY)
     kept.append(plan)
-    means_ = Means(options.placeholders, options.recoding, matching=swapping.matching)
+    means_ = Means(
+        options.placeholders,
+        options.recoding,
+        matching=swapping.matching,
+        choosy=is_choosy(order),
+    )
     summaries = None
     if "summary" in order:
         if summarise is None or documents:
@@ -593,12 +595,13 @@ def _grouped(rows: DataFrame, columns: Sequence[str], of: DataFrame) -> DataFram
     columns : sequence of str
         With those of a group.
     of : pyspark.sql.DataFrame
-        Rows by which groups are sized: those of `rows` or a little more, cheaper to count.
+        By which groups are sized: `rows`, or what they were made of and is cheaper to count.
 
     Notes
     -----
     A group is one task's, so no division ends before the largest group does. Smaller ones are put
     together to as much: left to the hash of a group, two large ones meet by chance in one task.
+    So there are as few tasks as end with the largest group.
     """
     from pyspark.sql import functions as F
 
@@ -611,12 +614,18 @@ def _grouped(rows: DataFrame, columns: Sequence[str], of: DataFrame) -> DataFram
         .collect()
     )
     sizes = {tuple(row[name] for name in PLAN_GROUP): row["n"] for row in largest}
-    tasks = most
-    if len(sizes) <= 2 * most:  # these are all; else there are many small ones, which go by hash
-        tasks = max(1, min(most, -(-sum(sizes.values()) // max(sizes.values(), default=1))))
-    laid = [(*group, task) for group, task in balanced(sizes, tasks).items()]
+    tasks, laid = most, {}
+    if len(sizes) > 2 * most:  # these are not all: there are many small ones, which go by hash
+        laid = balanced(sizes, tasks)
+    elif sizes:
+        longest = max(sizes.values())
+        for tasks in range(min(most, -(-sum(sizes.values()) // longest)), most + 1):
+            laid = balanced(sizes, tasks)
+            if max(_loads(sizes, laid)) == longest:
+                break
+    rows_of_plan = [(*group, task) for group, task in laid.items()]
     kinds = ", ".join(f"{name} {kind}" for name, kind in rows.select(*PLAN_GROUP).dtypes)
-    plan = rows.sparkSession.createDataFrame(laid, f"{kinds}, _task int")
+    plan = rows.sparkSession.createDataFrame(rows_of_plan, f"{kinds}, _task int")
     chance = F.pmod(F.xxhash64(*PLAN_GROUP), F.lit(tasks))
     task = F.coalesce(F.col("_task"), chance)
     return (
@@ -626,6 +635,14 @@ def _grouped(rows: DataFrame, columns: Sequence[str], of: DataFrame) -> DataFram
         .select(*columns)
         .sortWithinPartitions(*PLAN_GROUP, "chunk_id")
     )
+
+
+def _loads(sizes: Mapping[Any, int], laid: Mapping[Any, int]) -> list[int]:
+    """Rows of each task that has any."""
+    loads: dict[int, int] = defaultdict(int)
+    for group, task in laid.items():
+        loads[task] += sizes[group]
+    return [*loads.values()]
 
 
 def _pass(rows: DataFrame, drawing: Drawing, meeting: Meeting, of: DataFrame) -> DataFrame:
@@ -652,12 +669,12 @@ def _exchanged(
     from pyspark.sql import functions as F
 
     names = F.array(*(F.lit(j.name) for j in drawing.layers))
-    placed = rows.select(*_UNIT, "component").withColumnRenamed("chunk_id", "chunk_a")
+    homes = rows.select(*_UNIT, "component").withColumnRenamed("chunk_id", "chunk_a")
     found = (
         drawn.withColumn("order", F.lit(None).cast("int"))
         .withColumn("combination", names[F.col("layer")])
         .withColumn("unit", F.lit(drawing.unit))
-        .join(placed, ["setting", "draw", "chunk_a"])
+        .join(homes, ["setting", "draw", "chunk_a"])
         .withColumn("component", F.when(F.col("component") >= 0, F.col("component")))
     )
     for side in ("a", "b"):

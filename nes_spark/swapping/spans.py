@@ -55,8 +55,8 @@ _GIVEN_INITIALS = re.compile(
     r"(?<![\w.-])(?!U\.[SK]\. |E\.U\. |D\.C\. )(?:[^\W\d_a-z]\.[- ]?)+(?<= )$"
 )
 _SUFFIX = re.compile(r",? (?:Jr|Sr|II|III|IV)\b")
-#: "Quiet Waters IV" is the fourth of its name.
-_NUMERAL = re.compile(r" (?:I{2,3}|I?V|VI{1,3}|IX|XI{0,3}|XI?V|XVI{1,3})\b(?![.'’-])")
+#: "Quiet Waters IV" is the fourth of its name, "Long Point Re III" the third bond of a reinsurer.
+_NUMERAL = re.compile(r"(?: Re)? (?:I{2,3}|I?V|VI{1,3}|IX|XI{0,3}|XI?V|XVI{1,3})\b(?![.'’-])")
 #: Words that make a place another one: "North America" is not America.
 _COMPASS = re.compile(
     r"(?<![\w'’.&-])(?:North|South|East|West|Northern|Southern|Eastern|Western|Northeast|Northwest|"

@@ -71,8 +71,7 @@ class Means:
     matching, similarity, similarities
         Which name of a donor comes in the place of which; see ``plan_exchange``.
     choosy : bool
-        Whether a term of a donor comes in only where it fits: when something reads better in the
-        place of one that does not. :func:`treat` sets it.
+        Whether a term of a donor comes in only where it fits (:func:`is_choosy`).
     """
 
     placeholders: Mapping[str, str] = field(default_factory=dict)
@@ -157,6 +156,15 @@ def check_order(order: Sequence[str], owner: str = "sample_plan") -> tuple[str, 
     return tuple(order)
 
 
+def is_choosy(order: Sequence[str]) -> bool:
+    """Whether donors leave terms that do not fit to treatment ``general`` behind them.
+
+    A placeholder reads no better than the nearest word, and hides less.
+    """
+    names = list(order)
+    return "general" in names[names.index("donor") :] if "donor" in names else False
+
+
 def treat(left: Left, order: Sequence[str], means: Means) -> list[Treated]:
     """Treat every entity that is left by the first treatment that applies.
 
@@ -166,7 +174,6 @@ def treat(left: Left, order: Sequence[str], means: Means) -> list[Treated]:
         One for each entity, sorted by entity.
     """
     done: dict[str, Treated] = {}
-    means = replace(means, choosy="general" in order)
     for name in order:
         rest = tuple(e for e in left.entities if e not in done)
         if not rest:
@@ -188,8 +195,8 @@ def donor(left: Left, means: Means) -> Outcome:
     entities get the names of it that are most like them together: who the donors are is drawn.
     Where a similarity has a method ``root(name)``, what comes in for names of two roots has two
     roots as well: no "patient patients" for "healthcare practitioners". Where it has a method
-    ``takes(old, new)``, what that refuses is left to the next treatment; terms only where treatment
-    ``general`` is among these, for a placeholder reads no better than the nearest word.
+    ``takes(old, new)``, what that refuses is left to the next treatment; terms only with
+    ``means.choosy``.
     """
     own = means.similarities.get(left.category)
     how = "similar" if own else means.matching

@@ -91,7 +91,12 @@ def test_senses_vote(wordnet):
 
 @pytest.mark.parametrize(
     ("more", "fault"),
-    [("[x | xs | -]\nvehicle#2", "WordNet has no 'vehicle#2'"), ("[x | xs | -]\nraft", "'raft'")],
+    [
+        ("[x | xs | -]\nvehicle#2", "WordNet has no 'vehicle#2'"),
+        ("[x | xs | -]\nraft", "'raft' stands twice"),
+        ("[x | xs | -]\nboat", "'boat' stands twice"),
+        ("[x | xs | -]\nship#1\n[y | ys | -]\nboat#1", "'boat#1' is a synset of two"),
+    ],
 )
 def test_lists_that_are_wrong_are_refused(wordnet, more, fault):
     (wordnet / "lists.txt").write_text(LISTS + more + "\n")

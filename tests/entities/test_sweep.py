@@ -125,6 +125,21 @@ def test_a_name_somewhere_is_a_name_everywhere_in_the_document():
     assert found(second) == [("mophie", "rare")]
 
 
+def test_the_initials_of_a_name_are_one_whatever_else_they_stand_for():
+    whole = "We own a third of Mountain Valley Pipeline, LLC and Acme Energy."
+    text = "MVP's permits came, the MVP's and MVPs', but an MVP-like, AE or CEO is another thing."
+    mentions = [
+        [mention(whole, "Mountain Valley Pipeline, LLC"), mention(whole, "Acme Energy")],
+        [],
+    ]
+    assert found(whole, text, mentions=mentions) == [("MVP", "known")] * 2
+    # elsewhere it is the smallest product that works
+    assert found(text) == []
+    for name, letters in (("Central European Operations", "CEO"), ("Louisiana Natural Gas", "LNG")):
+        first, second = f"The {name} grew.", f"Our {letters} said so."
+        assert found(first, second, mentions=[[mention(first, name)], []]) == []
+
+
 def test_a_general_word_before_a_mention_is_part_of_it():
     text = "King Air 360 flew."
     assert found(text, mentions=[[mention(text, "Air 360", "Product")]]) == [("King", "word")]

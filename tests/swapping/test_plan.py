@@ -37,7 +37,15 @@ from nes_spark.swapping.sampler import Limits
 from nes_spark.swapping.seeds import Secret
 from nes_spark.swapping.shapes import sort_of
 from nes_spark.swapping.sticky import donor_keys
-from nes_spark.swapping.treatments import Donor, Left, Means, check_order, treat, treatment
+from nes_spark.swapping.treatments import (
+    Donor,
+    Left,
+    Means,
+    check_order,
+    is_choosy,
+    treat,
+    treatment,
+)
 
 from .test_sampler import WAYS, assert_same_distribution
 
@@ -792,7 +800,8 @@ def test_terms_that_fit_no_donor_become_general_words():
         def takes(self, old, new):
             return old == "tires" and new == "tyres"
 
-    order, means = ("donor", "general", "placeholder"), Means(similarities={"Term": Near()})
+    order = ("donor", "general", "placeholder")
+    means = Means(similarities={"Term": Near()}, choosy=is_choosy(order))
     found = {t.entity: (t.treatment, t.replacement) for t in treat(left, order, means)}
     assert found["tires"] == ("donor", "tyres")
     assert found["tanker"] == ("general", "vehicle")
@@ -801,6 +810,11 @@ def test_terms_that_fit_no_donor_become_general_words():
     # "parts" is a word of the document
     found = {t.entity: t.treatment for t in treat(left, ("general", "placeholder"), means)}
     assert found["tires"] == "placeholder"
+    # where nothing but a placeholder comes behind them, donors give all that they have
+    assert not any(map(is_choosy, (("general", "donor", "keep"), ("donor", "drop"), ("general",))))
+    free = replace(means, choosy=False)
+    taken = [t for t in treat(left, order, free) if t.treatment == "donor"]
+    assert {t.replacement for t in taken} == {"kiln", "tyres"}
     # names are none of its business
     names = replace(left, category="Product", entities=("Tanker", "tanker"))
     assert {t.treatment for t in treat(names, ("general", "keep"), means)} == {"keep"}

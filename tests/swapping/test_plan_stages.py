@@ -395,6 +395,25 @@ def test_large_groups_do_not_meet_in_a_task(spark, monkeypatch, most):
     assert sorted(owners) == list(range(len(sizes)))
 
 
+def test_no_task_has_more_than_the_largest_group(spark, monkeypatch):
+    # as many tasks as the rows divided by the largest group would leave two together
+    groups = [("k3", c, 0, 0, f"{c}#{i}") for c in range(5) for i in range(67 + 33 * (c == 0))]
+    kinds = "setting string, component int, stratum bigint, draw int, chunk_id string"
+    rows = spark.createDataFrame(groups, kinds)
+    monkeypatch.setattr(plan_stages, "shuffle_partitions", lambda _: 16)
+    # sized by other rows than those that travel
+    laid = plan_stages._grouped(rows.where("chunk_id LIKE '%#1%'"), rows.columns, rows)
+    found = laid.groupBy(F.spark_partition_id()).agg(F.collect_set("component")).collect()
+    assert sorted(row[1] for row in found) == [[c] for c in range(5)]
+    # more large groups than tasks
+    monkeypatch.setattr(plan_stages, "shuffle_partitions", lambda _: 3)
+    few = plan_stages._grouped(rows, rows.columns, rows)
+    sizes = few.groupBy(F.spark_partition_id()).count().collect()
+    assert sorted(row["count"] for row in sizes) == [100, 134, 134]
+    nothing = plan_stages._grouped(rows.where("false"), rows.columns, rows.where("false"))
+    assert nothing.collect() == []
+
+
 def test_many_small_groups_are_left_to_chance(spark, monkeypatch):
     groups = [("k3", 0, s, 0, f"a#{s}-{i}") for s in range(40) for i in range(50 if s == 0 else 2)]
     rows = spark.createDataFrame(

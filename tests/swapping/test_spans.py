@@ -49,6 +49,7 @@ from nes_spark.swapping.spans import (
         ("sold by Vega, Zirkon said", "Vega", "Organization", "Vega"),
         # the fourth of its name
         ("Quiet Waters IV sailed", "Quiet Waters", "Name", "Quiet Waters IV"),
+        ("bond Long Point Re III is", "Long Point", "Name", "Long Point Re III"),
         ("the Apollo Fund VII, a", "Apollo Fund", "Organization", "Apollo Fund VII"),
         ("in Quiet Waters I saw", "Quiet Waters", "Location", "Quiet Waters"),
         ("of Quiet Waters V. It", "Quiet Waters", "Location", "Quiet Waters"),
