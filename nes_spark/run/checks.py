@@ -171,6 +171,8 @@ def _leftover(config: Config) -> Iterator[str]:
             yield f"releases.leftover: {error}"
         if "recode" in releases.leftover and not config.entities.recoding:
             yield "releases.leftover: recode needs classes; give entities.recoding"
+        if "general" in releases.leftover and "Term" not in releases.further:
+            yield "releases.leftover: general is for terms; add Term to releases.further"
 
 
 def _choice(config: Config) -> Iterator[str]:

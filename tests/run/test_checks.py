@@ -137,6 +137,7 @@ def test_an_order_of_treatments_that_lets_something_fall_through_is_refused():
     for order, fault in [
         (["donor"], "a list that ends with one of"),
         (["recode", "drop"], "recode needs classes; give entities.recoding"),
+        (["donor", "general", "drop"], "general is for terms; add Term to releases.further"),
     ]:
         config = build_config(merged(GOOD, {"releases": {"leftover": order}}))
         with pytest.raises(ConfigError, match=f"releases.leftover: .*{fault}"):
