@@ -665,7 +665,10 @@ def _exchanged(
     swapping: SwappingConfig,
     policy: Policy,
 ) -> DataFrame:
-    """Decide what each swap exchanges, if anything; columns of PLAN, ``order`` not yet known."""
+    """Decide what each swap exchanges, if anything.
+
+    Columns of PLAN, ``order`` not yet known, and ``_octave``.
+    """
     from pyspark.sql import functions as F
 
     names = F.array(*(F.lit(j.name) for j in drawing.layers))
@@ -689,7 +692,19 @@ def _exchanged(
     def exchange(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from exchange_batches(batches, drawing, matching, policy)
 
-    return found.mapInArrow(exchange, PLAN.ddl)
+    # Persisted with the rest, so that nobody computes a logarithm twice and comes to two octaves.
+    return found.mapInArrow(exchange, PLAN.ddl).select("*", _octave())
+
+
+#: Stands for the octave of a clock of 0, which has no logarithm: before all others.
+_NEVER = -(1 << 40)
+
+
+def _octave() -> Column:
+    """Quarter of an octave of the clock: the same order as the clock, some thirty of a layer."""
+    from pyspark.sql import functions as F
+
+    return F.coalesce(F.floor(4 * F.log2("time")), F.lit(_NEVER)).alias("_octave")
 
 
 def _numbered(made: DataFrame) -> DataFrame:
@@ -697,10 +712,11 @@ def _numbered(made: DataFrame) -> DataFrame:
     from pyspark.sql import functions as F
     from pyspark.sql.window import Window
 
-    part = ("setting", "draw", "neighbour", "layer")
-    # Numbered within layers, so that no task holds the whole sequence; layers are few.
-    within = Window.partitionBy(*part).orderBy("priority", "time", "chunk_a", "chunk_b")
-    before = Window.partitionBy("setting", "draw").orderBy("neighbour", "layer")
+    # Numbered within layers and octaves of the clock: few layers have most swaps, and
+    # a task that numbers a whole one holds it all, and leaves it in one place to whoever reads on.
+    part = ("setting", "draw", "neighbour", "layer", "priority", "_octave")
+    within = Window.partitionBy(*part).orderBy("time", "chunk_a", "chunk_b")
+    before = Window.partitionBy("setting", "draw").orderBy(*part[2:])
     sizes = (
         made.groupBy(*part)
         .agg(F.count(F.lit(1)).alias("_n"))

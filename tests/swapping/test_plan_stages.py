@@ -487,3 +487,41 @@ def test_names_of_two_sorts_are_left_to_donors_on_spark_as_in_memory(spark):
     # every name is exchanged or treated
     fates = expected.fates()
     assert {f.treatment for f in fates if f.category == "Organization"} == {"exchange", "donor"}
+
+
+def test_no_task_numbers_a_whole_layer(spark):
+    rng = np.random.default_rng(4)
+    clocks = [0.0, 0.0, *rng.exponential(3.0, 1998).tolist()]  # a layer that has nearly all swaps
+    rows = [
+        ("k3", "chunk", draw, None, 0, layer, "A", priority, clock, 1, f"a{i}", f"b{i:04d}", [])
+        for draw in (0, 1)
+        for layer, times in enumerate((clocks, clocks[:20]))
+        for priority in (0, 1)
+        for i, clock in enumerate(times)
+    ]
+    made = spark.createDataFrame(rows, PLAN.ddl).repartition(3)
+    made = made.withColumn("_octave", plan_stages._octave())
+    numbered = plan_stages._numbered(made)
+    assert numbered.columns == PLAN.names
+    before = {
+        name: spark.conf.get(name)
+        for name in ("spark.sql.adaptive.enabled", "spark.sql.shuffle.partitions")
+    }
+    try:  # else little data is put together in one task
+        spark.conf.set("spark.sql.adaptive.enabled", "false")
+        spark.conf.set("spark.sql.shuffle.partitions", 16)
+        found = numbered.withColumn("at", F.spark_partition_id()).toPandas()
+    finally:
+        for name, value in before.items():
+            spark.conf.set(name, value)
+    key = ["neighbour", "layer", "priority", "time", "chunk_a", "chunk_b"]
+    for draw in (0, 1):
+        mine = found[found["draw"] == draw].sort_values("order")
+        assert mine["order"].tolist() == list(range(1, 4041))
+        wanted = sorted(
+            (0, row[5], row[7], row[8], row[10], row[11]) for row in rows if row[2] == draw
+        )
+        assert [tuple(row) for row in mine[key].to_numpy().tolist()] == wanted
+    whole = found.groupby(["draw", "layer", "priority"]).size().max()
+    together = found.groupby(["draw", "layer", "priority", "at"]).size().max()
+    assert whole == 2000 and together < 500  # by layer, all of it was in one place
