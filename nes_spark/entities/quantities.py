@@ -117,6 +117,10 @@ _SPELLED = re.compile(rf"(?<![\w-]){_WORDS}", re.IGNORECASE)
 _RANGE = re.compile(
     rf"(?<![\w.,/$€£¥-])(\d[\d,]*(?:\.\d+)?|{_WORDS})(?: (?:to|or) | ?[-–] ?)$", re.IGNORECASE
 )
+#: Who says 100% means all of it: another share would read broken, and this one tells nobody.
+_ALL = 100.0
+#: So many times the second end of a range the first one is not: it is of another scale.
+_OTHER_SCALE = 100
 #: What stands between the ends of a range.
 _TO = (" to ", "-", " - ", "–", " – ")
 _CODES = r"USD|EUR|GBP|CHF|CAD|AUD|JPY|RMB|CNY|MXN|INR|SEK|NOK|DKK|BRL|HKD"
@@ -277,7 +281,7 @@ def find_quantities(text: str) -> list[Quantity]:
                 falls=first.value > quantity.value,
             )
         found.append(quantity)
-    return found
+    return [q for q in found if q.ranged or not (q.unit == "%" and q.value == _ALL)]
 
 
 def _said_on(text: str, first: Quantity, second: Quantity) -> Quantity | None:
@@ -340,7 +344,16 @@ def _with_first_of_range(text: str, quantity: Quantity, scale: str | None) -> Qu
         first = match.group(1).replace(",", "")
         if not first[0].isdigit() or not float(first) < quantity.value <= 10 * float(first):
             return None
-    return replace(quantity, start=match.start(1), ranged=True)
+    # "from 34 to 16%" falls; "900 to 1.2 million" are of two scales
+    last, first_value = abs(quantity.value), _value(match.group(1))
+    last /= SCALES.get((scale or "").casefold(), 1.0)
+    falls = last < first_value < (_OTHER_SCALE * last or math.inf)
+    return replace(quantity, start=match.start(1), ranged=True, falls=falls)
+
+
+def _value(number: str) -> float:
+    """Value of a number in digits or words."""
+    return float(number.replace(",", "")) if number[0].isdigit() else spelled(number)
 
 
 def _read(text: str, match: re.Match[str]) -> Quantity | None:

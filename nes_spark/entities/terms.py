@@ -63,10 +63,14 @@ TERM = "Term"
 PEOPLES = DEMONYMS - {"caribbean"}
 #: What goes on behind a word: it is part of a longer one, or was broken off ("incre- increase").
 _GOES_ON = r"\w|[-’'][^\W\d_]|-(?=[\s,.;:?!]|$)"
+#: "aviation's"; "it's" is a word of grammar.
+_POSSESSIVE = r"['’]s(?!\w)"
 #: A word that may be a term: letters, and hyphens inside (e-vapor too).
 _WORD = re.compile(
-    rf"(?<![\w'’<-])(?:[^\W\d_]{{3,}}(?:-[^\W\d_]{{2,}})*|[^\W\d_]-[^\W\d_]{{3,}})(?!{_GOES_ON})"
+    rf"(?<![\w'’<-])(?:[^\W\d_]{{3,}}(?:-[^\W\d_]{{2,}})*|[^\W\d_]-[^\W\d_]{{3,}})"
+    rf"(?:(?={_POSSESSIVE})|(?!{_GOES_ON}))"
 )
+_OWNS = re.compile(_POSSESSIVE)
 _CURRENCIES = frozenset(read_lists(GENERAL)["CURRENCIES"])
 #: Letters and digits in capitals, the plural's s aside: RFID, MOBs, 5G, CD30; no amounts (26M).
 _CAPITALS = re.compile(
@@ -209,9 +213,11 @@ _MARKS = (_BEFORE_NOUN, _UNCOUNTABLE, _UNIT, _MODIFIER)
 #: Behind a number so often, and in so many places, a word is a unit.
 _COUNTED, _LEAST_COUNTED = 0.6, 2
 #: Participles name nothing that is made or sold; what ends in -ing must be said so often to be a
-#: thing (drilling, packaging), and a word that is said once must be said nowhere else.
+#: thing (drilling, packaging), and a word that is said once must be said hardly anywhere else.
 _PARTICIPLE = re.compile(r"(?:\w+-)?\w{2,}[^e]ed")
 _LEAST_GERUND, _LEAST = 3, 2
+#: Once less often a word that the documents of so few secrets have, and of so small a share.
+_RARE, _RARE_SHARE = 3, 0.1
 #: So often a plural must be one when its singular is a verb ("captures").
 _LEAST_PLURAL = 3
 #: "Back-to-back" and the like are no things; what compares or measures is no term at all.
@@ -256,6 +262,7 @@ def term_places(text: str, mentions: Iterable[Mention] = ()) -> list[tuple[int, 
             or word[1:] != low[1:]
             or (not low.endswith("s") and _NUMBERED.match(text, match.end()))
             or (word != low and _TITLED.match(text, match.end()))
+            or (word != low and _OWNS.match(text, match.end()))  # "Orion's" is a name
         ):
             continue
         out.append((match.start(), match.end(), word if is_people(word) else low))
@@ -329,6 +336,9 @@ def term_uses(text: str, mentions: Iterable[Mention] = ()) -> list[Place]:
         if in_capitals(word) or is_people(word):
             counted = words.is_counted(start)
             out.append(Place(start, end, word, "noun", counted=counted, follows=follows))
+            continue
+        if _OWNS.match(text, end):
+            out.append(Place(start, end, word, "noun", follows=follows))
             continue
         slot = words.slot(start)
         use = use_of(word, slot)
@@ -728,6 +738,7 @@ def terms_of(
     ['cement', 'kiln']
     """
     common = max(1.0, _COMMON * total)
+    rare = max(1.0, min(_RARE, _RARE_SHARE * total))
 
     def names_something(word: str, n: int) -> bool:
         if documents[word] > common:
@@ -742,8 +753,8 @@ def terms_of(
             and residual_idf(places[word], documents[word], total) < _BY_CHANCE
         ):
             return False
-        # what nobody else says needs to be said less often
-        least = (_LEAST_GERUND if word.endswith("ing") else _LEAST) - (documents[word] == 1)
+        # what hardly anybody else says needs to be said less often
+        least = (_LEAST_GERUND if word.endswith("ing") else _LEAST) - (documents[word] <= rare)
         return n >= least
 
     weighed = sorted(

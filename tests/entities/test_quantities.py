@@ -81,6 +81,20 @@ from nes_spark.entities.quantities import (
             [("seven and a quarter percent", "%/e+0/0")],
         ),
         ("15%, one-five percent", [("15%", "%/e+1/0"), ("one-five percent", "%/e+1/0")]),
+        (
+            "from 34 to 16%, or 16 to 34%",
+            [("34 to 16%", "fall of %/e+1/0"), ("16 to 34%", "range of %/e+1/0")],
+        ),
+        ("from seven to five percent", [("seven to five percent", "fall of %/e+0/0")]),
+        ("of 34 to 16 million", [("34 to 16 million", "fall of count/e+7/0")]),
+        ("of 900 to 1.2 million", [("900 to 1.2 million", "range of count/e+6/0")]),
+        ("from 5 to 0%", [("5 to 0%", "fall of %/e+0/0")]),
+        # all of it
+        ("100% sure, one hundred percent, 100 per cent", []),
+        (
+            "from 80% to 100%, or 100.5%",
+            [("80% to 100%", "range of %/e+2/0"), ("100.5%", "%/e+2/0")],
+        ),
         ("a drop of five to seven percent", [("five to seven percent", "range of %/e+0/-")]),
         ("About seven million customers", [("seven million", "count/e+6/0")]),
         (

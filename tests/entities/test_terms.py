@@ -206,6 +206,19 @@ def test_participles_rare_gerunds_and_words_said_once_are_no_terms():
     documents = dict.fromkeys(counts, 2) | {"autopilot": 1, "vaping": 1, "knitting": 1}
     found = terms_of(counts, documents, 9, 20)
     assert sorted(found) == ["CD30", "autopilot", "drilling", "feed", "shed", "vaping"]
+    # of many, three are hardly any
+    once = {"radio": 1, "podcast": 1, "wedding": 1, "packaging": 1}
+    spread = {"radio": 2, "podcast": 3, "wedding": 4, "packaging": 2}
+    assert terms_of(once, spread, 43, 20) == ["radio", "podcast"]
+    assert terms_of(once, spread, 29, 20) == ["radio"]
+
+
+def test_a_possessive_is_a_noun():
+    text = "It's aviation's margin, and healthcare’s digital arm beside Orion's; that's all."
+    found = [(p.word, p.use, p.modifies) for p in term_uses(text)]
+    assert found[0] == ("aviation", "noun", False)
+    assert ("healthcare", "noun", False) in found
+    assert not {"that", "it", "orion"} & {word for word, *_ in found}
 
 
 def test_words_with_one_letter_before_a_hyphen_are_terms():
