@@ -117,6 +117,8 @@ _SPELLED = re.compile(rf"(?<![\w-]){_WORDS}", re.IGNORECASE)
 _RANGE = re.compile(
     rf"(?<![\w.,/$€£¥-])(\d[\d,]*(?:\.\d+)?|{_WORDS})(?: (?:to|or) | ?[-–] ?)$", re.IGNORECASE
 )
+#: Annual and current reports: "our 10K".
+_FORM = re.compile(r"(?:6|8|10|11)\s?K")
 #: Who says 100% means all of it: another share would read broken, and this one tells nobody.
 _ALL = 100.0
 #: So many times the second end of a range the first one is not: it is of another scale.
@@ -377,8 +379,8 @@ def _read(text: str, match: re.Match[str]) -> Quantity | None:
         letter = scale is not None and len(scale) == 1
         if _NAMED.search(text, max(0, start - 30), start) and (letter or not scale):
             return None
-        # "10-K" and "8-K" are forms, "5-b" is a paragraph
-        if letter and match.group("gap") == "-":
+        # "10-K" and "8K" are forms, "5-b" is a paragraph
+        if letter and (match.group("gap") == "-" or _FORM.fullmatch(text, start, end)):
             return None
         noun = _counted(text, end)
         if not noun and not (scale and len(scale) > 1):

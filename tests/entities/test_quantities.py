@@ -148,6 +148,8 @@ from nes_spark.entities.quantities import (
         ("[Executive 1] paid", []),
         ("COVID-19 cases and 5G", []),
         ("on Form 10-K and form 8-K, in our 10-K/A and paragraph 5-b items", []),
+        ("our 10Q and 10K, the 8 K of May", []),
+        ("about 10k users, $10K in fees", [("10k", "count/e+4/0"), ("$10K", "money/e+4/0")]),
         ("Case 40k items", []),
         ("for 10 years, at 5 pm, the 3rd time", []),
         ("Section 5 applies to rule 39 cases", []),
