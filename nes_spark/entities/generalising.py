@@ -16,6 +16,8 @@ from typing import NamedTuple
 from nes_spark.entities.lists import read_lists
 from nes_spark.entities.terms import form_of, kin_of, stem, term_word
 
+#: Before another noun these say nothing ("person improvements", of a tenant's).
+_NO_MODIFIERS = frozenset({"person"})
 _LIST = Path(__file__).parent / "data" / "generalised.txt"
 
 
@@ -63,7 +65,7 @@ def general_word(term: str, barred: Collection[str] = ()) -> str:
     general = _general().get(stem(term_word(term).rpartition(" ")[2]))
     if form == "units":
         word = form
-    elif general is None:
+    elif general is None or (form == "modifier" and general.noun in _NO_MODIFIERS):
         return ""
     else:
         word = {"plural": general.plural, "mass": general.mass}.get(form, general.noun)

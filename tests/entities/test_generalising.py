@@ -15,7 +15,7 @@ def test_every_general_word_is_of_its_form():
         assert form_of(noun) == "noun" and form_of(plural) == "plural", noun
         assert not mass or form_of(mass) == "noun", mass
     words = [word for words in read_lists(_LIST).values() for word in words]
-    assert len(words) > 9_000 and len(words) == len(set(words))
+    assert len(words) > 7_500 and len(words) == len(set(words))
     assert [word for word in words if word != word.lower()] == []
     assert len({stem(word) for word in words}) == len(words)
     told = read_lists(ANCHORS)
@@ -35,7 +35,12 @@ def test_every_general_word_is_of_its_form():
         ("molecular/adjective", ""), ("RFID", ""), ("Chinese", ""), ("cap-backs", ""),
         ("cap-back/modifier", ""), ("vehicles", ""), ("medicine", ""),
         ("mattress/mass", "furniture"), ("renewal", ""), ("diabetes/mass", "illness"),
-        ("loaders", "machines"), ("adapter", ""),
+        ("loaders", "machines"), ("adapter", ""), ("tenants", "people"), ("migraine", "disease"),
+        # where a person stands before a noun the word says nothing
+        ("tenant/modifier", ""), ("client/modifier", "customer"),
+        # what a dictionary calls by a sense that business has not: "high dose", "offshore wind"
+        ("dose", ""), ("wind/modifier", ""), ("holiday", ""), ("protectors", ""), ("subsidiary", ""),
+        ("pipeline/modifier", ""), ("lever", ""), ("greenhouse/modifier", ""),
     ],
 )  # fmt: skip
 def test_terms_keep_their_form(term, general):
