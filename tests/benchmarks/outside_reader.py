@@ -3,29 +3,43 @@
 ``python -m tests.benchmarks.outside_reader write RUN_DIR FOLDER --unit documents`` writes
 ``texts.txt``, which the reader gets and nothing else, and ``key.json``, which it does not get: of
 each released document its beginning and three passages; with ``--unit chunks`` single chunks of 40
-words and more, with ``--originals`` as many more, mixed in, that were suppressed but not swapped.
-The reader writes a JSON list of objects ``{"text": number, "guess": name, "confidence": 0-100}``.
+words and more (``--least``), with ``--originals`` as many more, mixed in, that were suppressed but
+not swapped. Several RUN_DIRs are mixed, with other chunks of each. The reader writes a JSON list of
+objects ``{"text": number, "guess": name, "confidence": 0-100, "identifies": true or false}``:
+whether something in the text could be looked up and shown to be that one's (may be left out).
 ``... score FOLDER guesses.json`` counts the right ones and prints the others for a person to look
-through: a guess is right where it shares a telling word with the name, or is its initials.
+through: a guess is right where it shares a telling word with the name, but for a letter, or is its
+initials.
+
+A reader can take the place of a language model's audit: ``... divide RUN_DIR FOLDER --parts 8``
+writes all released chunks into FOLDER/0 and so on, each with a ``texts.txt`` for a reader, who
+writes ``guesses.json`` beside it; ``... withhold FOLDER named.csv`` lists the chunks that were
+named rightly, for ``output.withhold``.
 """
 
 from __future__ import annotations
 
+import difflib
 import json
 import random
 import re
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 import pandas as pd
 
 from nes_spark.run.published import PublishedRun
 from nes_spark.swapping.ledger import read_ledger, release_id
+from nes_spark.text.forms import squeeze
 from nes_spark.text.sentences import word_set
 
 #: Letters of a document that are shown: its beginning, and each of three passages.
 BEGINNING, PASSAGE = 3500, 1500
 WORDS = 40
+#: Of two words that are one, misspelt.
+ALIKE = 0.9
 #: Words that many names have.
 _COMMON = word_set(
     "inc corp corporation company companies group the and of holdings holding international "
@@ -48,8 +62,15 @@ def is_right(guess: str, name: str) -> bool:
     (True, True)
     >>> is_right("Armstrong Flooring", "Yeti Holdings"), is_right("unknown", "Rev Group Inc")
     (False, False)
+    >>> is_right("Identiv", "Indentiv Inc"), is_right("Enagás", "Enagas"), is_right("", "Enagas")
+    (True, True, False)
     """
-    return bool(telling(guess) & telling(name) or guess.casefold().strip() in telling(name))
+    said, known = ({squeeze(word) for word in telling(text)} for text in (guess, name))
+    if said & known or squeeze(guess) in known:
+        return True
+    # a corpus may misspell its names
+    pairs = [(a, b) for a in said for b in known if min(len(a), len(b)) > 4]
+    return any(difflib.SequenceMatcher(None, a, b).ratio() > ALIKE for a, b in pairs)
 
 
 @click.group()
@@ -58,36 +79,127 @@ def main() -> None:
 
 
 @main.command()
-@click.argument("run_dir")
+@click.argument("runs", nargs=-1, required=True)
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--unit", type=click.Choice(["documents", "chunks"]), default="documents")
-@click.option("--count", default=110, help="Chunks that are shown (each of both kinds).")
-@click.option("--originals", is_flag=True, help="As many chunks that were not swapped, mixed in.")
+@click.option("--count", default=110, help="Chunks that are shown of each run.")
+@click.option("--originals", default=0, help="So many chunks that were not swapped, mixed in.")
+@click.option("--least", default=WORDS, help="Words of a chunk at least.")
 @click.option("--seed", default=0)
-def write(run_dir: str, folder: Path, unit: str, count: int, originals: bool, seed: int) -> None:
+def write(
+    runs: Sequence[str],
+    folder: Path,
+    unit: str,
+    count: int,
+    originals: int,
+    least: int,
+    seed: int,
+) -> None:
     """Write texts.txt and key.json into FOLDER."""
-    run, draw = PublishedRun(run_dir), random.Random(seed)
+    draw = random.Random(seed)
+    shown: list[dict[str, Any]] = []
+    seen: set[str] = set()
+    for run_dir in runs:
+        chunks = released_chunks(run_dir)
+        if unit == "documents":
+            shown += documents_of(chunks, draw)
+            continue
+        long = chunks[chunks["text"].str.split().str.len() >= least]
+        ids = [i for i in long["chunk_id"] if i not in seen]
+        more = originals if run_dir == runs[-1] else 0
+        drawn = draw.sample(ids, min(len(ids), count + more))
+        seen.update(drawn)
+        rows = long.set_index("chunk_id").loc[drawn]
+        for place, (chunk, row) in enumerate(rows.iterrows()):
+            name = "released" if len(runs) == 1 else Path(run_dir).resolve().parent.name
+            kind, text = (name, row["after"]) if place < count else ("original", row["text"])
+            shown.append({"name": row["metadata"], "kind": kind, "text": text, "chunk_id": chunk})
+    draw.shuffle(shown)
+    write_sheet(shown, folder)
+    click.echo(f"{len(shown)} texts of {len({row['name'] for row in shown})} names: {folder}")
+
+
+def released_chunks(run_dir: str) -> pd.DataFrame:
+    """Return the chunks that a run published, in order: as suppressed and as released."""
+    run = PublishedRun(run_dir)
     columns = ["chunk_id", "document_id", "metadata", "position", "text"]
     chunks = run.store.read_pandas("chunks", columns)
     released = dict(run.released_texts())
     rows = read_ledger(run.store, run.config.ledger)
     after = {row["chunk_id"]: released.get(release_id(row), "") for row in rows}
     chunks["after"] = chunks["chunk_id"].map(after)
-    chunks = chunks.sort_values(["document_id", "position"])
-    shown = documents_of(chunks, draw) if unit == "documents" else []
-    if unit == "chunks":
-        long = chunks[chunks["text"].str.split().str.len() >= WORDS]
-        long = long.iloc[draw.sample(range(len(long)), min(len(long), count * (1 + originals)))]
-        for place, row in enumerate(long.itertuples()):
-            kind, text = ("released", row.after) if place < count else ("original", row.text)
-            shown.append({"name": row.metadata, "kind": kind, "text": text})
-    draw.shuffle(shown)
+    chunks = chunks[chunks["after"].fillna("") != ""]
+    return chunks.sort_values(["document_id", "position"])
+
+
+def write_sheet(shown: Sequence[dict[str, Any]], folder: Path) -> None:
+    """Write the texts for a reader, and the key."""
     folder.mkdir(parents=True, exist_ok=True)
     texts = "\n".join(f"=== TEXT {n:03d} ===\n{row['text']}\n" for n, row in enumerate(shown))
     (folder / "texts.txt").write_text(texts, encoding="utf-8")
-    key = [{"name": row["name"], "kind": row["kind"]} for row in shown]
+    key = [{k: v for k, v in row.items() if k != "text"} for row in shown]
     (folder / "key.json").write_text(json.dumps(key), encoding="utf-8")
-    click.echo(f"{len(shown)} texts of {len({row['name'] for row in shown})} names: {folder}")
+
+
+@main.command()
+@click.argument("run_dir")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--parts", default=8, help="Readers.")
+@click.option("--seed", default=0)
+def divide(run_dir: str, folder: Path, parts: int, seed: int) -> None:
+    """Write all released chunks, shuffled, into PARTS folders; keys stay in FOLDER/keys."""
+    chunks = released_chunks(run_dir)
+    rows = [
+        {"name": name, "kind": "released", "text": text, "chunk_id": chunk}
+        for chunk, name, text in zip(
+            chunks["chunk_id"], chunks["metadata"], chunks["after"], strict=True
+        )
+    ]
+    random.Random(seed).shuffle(rows)
+    (folder / "keys").mkdir(parents=True, exist_ok=True)
+    for part in range(parts):
+        write_sheet(rows[part::parts], folder / str(part))
+        (folder / str(part) / "key.json").rename(folder / "keys" / f"{part}.json")
+    click.echo(f"{len(rows)} texts in {parts} folders: {folder}")
+
+
+@main.command()
+@click.argument("folder", type=click.Path(path_type=Path, exists=True))
+@click.argument("output", type=click.Path(path_type=Path))
+def withhold(folder: Path, output: Path) -> None:
+    """List the chunks that the readers of FOLDER/0 and so on named rightly."""
+    found = pd.concat(
+        [
+            judged(json.loads(key.read_text(encoding="utf-8")), folder / key.stem / "guesses.json")
+            for key in sorted((folder / "keys").glob("*.json"))
+        ]
+    )
+    right = found[found["right"]]
+    right[["chunk_id"]].to_csv(output, index=False)
+    rather = (right["confidence"] >= 50).sum()
+    click.echo(
+        f"{len(right)} of {len(found)} chunks named, {rather} with 50 % or more, "
+        f"{right['identifies'].sum()} identified: {output}"
+    )
+
+
+def judged(key: Sequence[dict[str, Any]], guesses: Path) -> pd.DataFrame:
+    """Return one row a text: the key's, and ``guess, right, confidence, identifies``."""
+    said = {int(row["text"]): row for row in json.loads(guesses.read_text(encoding="utf-8"))}
+    rows = []
+    for number, truth in enumerate(key):
+        row = {"guess": "", "confidence": 0, "identifies": False} | said.get(number, {})
+        right = is_right(str(row["guess"]), truth["name"])
+        rows.append(
+            {
+                **truth,
+                "guess": str(row["guess"]),
+                "right": right,
+                "confidence": float(row["confidence"]),
+                "identifies": right and bool(row["identifies"]),
+            }
+        )
+    return pd.DataFrame(rows)
 
 
 def documents_of(chunks: pd.DataFrame, draw: random.Random) -> list[dict[str, str]]:
@@ -110,20 +222,16 @@ def documents_of(chunks: pd.DataFrame, draw: random.Random) -> list[dict[str, st
 def score(folder: Path, guesses: Path) -> None:
     """Count what was named rightly."""
     key = json.loads((folder / "key.json").read_text(encoding="utf-8"))
-    said = {int(row["text"]): row for row in json.loads(guesses.read_text(encoding="utf-8"))}
-    rows = []
-    for number, truth in enumerate(key):
-        row = said.get(number, {"guess": "", "confidence": 0})
-        right = is_right(str(row["guess"]), truth["name"])
-        rows.append((truth["kind"], right, float(row["confidence"])))
-        if not right:
-            click.echo(f"{number:03d} {truth['kind']}: {truth['name']} | {row['guess']}")
-    found = pd.DataFrame(rows, columns=["kind", "right", "confidence"])
+    found = judged(key, guesses)
+    for number, row in found[~found["right"]].iterrows():
+        click.echo(f"{number:03d} {row['kind']}: {row['name']} | {row['guess']}")
     for kind, part in found.groupby("kind"):
         sure = part["confidence"] >= 70
+        rather = (part["right"] & (part["confidence"] >= 50)).sum()
         click.echo(
-            f"{kind}: {part['right'].sum()} of {len(part)} named; of {sure.sum()} said with 70 % "
-            f"or more {part.loc[sure, 'right'].sum()} are right"
+            f"{kind}: {part['right'].sum()} of {len(part)} named, {rather} with 50 % or more; "
+            f"of {sure.sum()} said with 70 % or more {part.loc[sure, 'right'].sum()} are right; "
+            f"{part['identifies'].sum()} identified rightly"
         )
 
 
