@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -207,3 +208,29 @@ def _write_files(
         digest = hashlib.sha256(content).hexdigest()
         written.append({"file": name, "rows": len(frame), "sha256": digest})
     return written
+
+
+def what_is_left(figures: Mapping[str, Any]) -> str:
+    """Say in plain words how much of a corpus is not released; '' where all of it is.
+
+    Parameters
+    ----------
+    figures : mapping
+        ``chunks`` and ``words`` of the corpus, and ``left_out`` (the same of what is not released)
+        where anything is.
+
+    Examples
+    --------
+    >>> gone = {"chunks": 30, "words": 900}
+    >>> what_is_left({"chunks": 40, "words": 1200, "left_out": gone})
+    '30 chunks; what is released are 10 of 40, with 25% of the words'
+    >>> what_is_left({"chunks": 40, "words": 1200})
+    ''
+    """
+    gone = figures.get("left_out")
+    if not gone:
+        return ""
+    chunks, words = figures["chunks"], figures["words"]
+    share = 1 - gone["words"] / words if words else 0.0
+    left = f"{chunks - gone['chunks']:,} of {chunks:,}, with {share:.0%} of the words"
+    return f"{gone['chunks']:,} chunks; what is released are {left}"

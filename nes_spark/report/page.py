@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from nes_spark.audit.adversaries import SWAP_AWARE, words_of_adversaries
 from nes_spark.entities.combination import UNIT_WORDS
 from nes_spark.releases.choice import RISKLESS_RULES
+from nes_spark.releases.publishing import what_is_left
 from nes_spark.report.data import MAX_EXAMPLES, ReportData
 
 if TYPE_CHECKING:
@@ -536,6 +537,7 @@ def _render(data: ReportData, drawings: Mapping[str, Drawing]) -> str:
     }
     return environment().get_template("report.html.j2").render(
         data=data,
+        what_is_left=what_is_left(data.figures),
         documents_named=data.documents_named,
         chunks_named=data.chunks_named,
         public_words=data.public_words_named,

@@ -134,6 +134,30 @@ def component_figures(
     return pd.DataFrame([row.asDict(recursive=True) for row in rows])
 
 
+def left_out_figures(assembled: DataFrame, chunks: DataFrame) -> dict[str, int]:
+    """Return how many chunks are not published, and how many words they had.
+
+    Parameters
+    ----------
+    assembled : pyspark.sql.DataFrame
+        ``chunk_id`` and ``text``, '' where nothing is published
+        (:func:`nes_spark.releases.publish_stages.assemble`).
+    chunks : pyspark.sql.DataFrame
+        Table CHUNKS.
+    """
+    from pyspark.sql import functions as F
+
+    gone = assembled.where("text = ''").select("chunk_id")
+    row = (
+        chunks.select("chunk_id", "n_words")
+        .join(gone, "chunk_id", "left_semi")
+        .agg(F.count(F.lit(1)).alias("chunks"), F.sum("n_words").alias("words"))
+        .first()
+    )
+    assert row is not None
+    return {"chunks": int(row["chunks"]), "words": int(row["words"] or 0)}
+
+
 def status_figures(status: DataFrame) -> dict[str, int]:
     """Return how many chunks have each status."""
     rows = status.groupBy("status").count().orderBy("status").collect()

@@ -382,7 +382,7 @@ def assemble_texts(
 def assemble_release(publication: Publication) -> None:
     """Choose, put every chunk's released text together, and account for every chunk."""
     from nes_spark.releases.publish_stages import chosen_rewrites
-    from nes_spark.run.figures_stages import corpus_figures, given_figures
+    from nes_spark.run.figures_stages import corpus_figures, given_figures, left_out_figures
 
     context, progress = publication.context, publication.progress
     config, store = context.config, context.store
@@ -416,13 +416,17 @@ def assemble_release(publication: Publication) -> None:
             publication.statuses = store.counts("status", ["status"])
         else:
             publication.statuses = {"unpaired": finished(store, "chunks").rows}
-            if config.output.withhold:
-                gone = publication.assembled.where("text = ''").count()
-                publication.statuses["unpaired"] -= gone
-                publication.statuses["dropped"] = gone
+        left_out = {"chunks": 0, "words": 0}
+        if "drop" in config.releases.leftover or config.output.withhold:
+            left_out = left_out_figures(publication.assembled, chunks)
+            if not choice.swapped:
+                publication.statuses["unpaired"] -= left_out["chunks"]
+                publication.statuses["dropped"] = left_out["chunks"]
         figures = corpus_figures(
             documents, store.counts("quarantine", ["reason"]), chunks, context.table("mentions")
         )
+        if left_out["chunks"]:
+            figures["left_out"] = left_out
     if config.entities.recognizer == GIVEN:
         figures["given_spans"] = given_figures(context.table("given_spans"))
     found = figures["categories"]

@@ -448,3 +448,12 @@ def test_measures_survive_being_stored():
     assert again.documents_named == data.documents_named
     pd.testing.assert_frame_equal(again.coverage, COVERAGE)
     pd.testing.assert_frame_equal(again.utility, UTILITY)
+
+
+def test_what_is_left_out_is_said_before_what_is_named(render):
+    figures = report_data().figures
+    gone = figures | {"left_out": {"chunks": 600, "words": 30_000}}
+    told = re.sub(r"\s+", " ", render(figures=gone))
+    assert "released are 40 of 640, with 9% of the words" in told
+    assert told.index("Left out") < told.index("How many documents can be named")
+    assert "Left out" not in render(figures=figures)

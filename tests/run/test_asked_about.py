@@ -183,6 +183,13 @@ def test_chunks_that_keep_an_identifier_can_be_left_out(finished, spark, monkeyp
     assert again.status == "published"
     assert len(released(run)) == len(released(Path(result.directory))) - 2
     assert json.loads((run / "release" / "release.json").read_text())["withheld"] == 2
+    # how much is left is said first
+    words = result.table("chunks").set_index("chunk_id")["n_words"]
+    gone = int(words[leaking].sum())
+    assert again.figures["left_out"] == {"chunks": 2, "words": gone}
+    said = f"{len(words) - 2} of {len(words)}, with {1 - gone / words.sum():.0%} of the words"
+    assert "left out" in again.summary() and said in again.summary()
+    assert "left_out" not in result.figures
 
 
 @pytest.mark.parametrize(
