@@ -293,6 +293,13 @@ def _beginnings() -> frozenset[str]:
     return frozenset(word[:n] for word in _known() for n in range(3, len(word)))
 
 
+#: Ways to work that anybody may follow, and who has learnt them.
+METHODS = re.compile(
+    r"\b(?:(?:Master )?(?:Black|Green|Yellow) Belts?|(?:Lean )?Six Sigma(?: Lean)?(?: Sensei)?"
+    r"|Lean Sigma|Kaizen|Kanban)\b"
+)
+
+
 def is_beginning(word: str) -> bool:
     """Return whether a word of three to six letters is only the beginning of ordinary ones.
 

@@ -187,7 +187,8 @@ class Quantity:
         Whether the one before is the larger one.
     written : str
         What else must agree where it stands: ``single`` for a unit in the singular ("a 200 basis
-        point improvement"), ``twice`` for a currency that is said twice ("$2.61 cents").
+        point improvement"), ``twice`` for a currency that is said twice ("$2.61 cents"), ``mixed``
+        for a range of which the first end leaves its scale unsaid ("900 to 1.2 billion").
     """
 
     start: int
@@ -349,8 +350,10 @@ def _with_first_of_range(text: str, quantity: Quantity, scale: str | None) -> Qu
     # "from 34 to 16%" falls; "900 to 1.2 million" are of two scales
     last, first_value = abs(quantity.value), _value(match.group(1))
     last /= SCALES.get((scale or "").casefold(), 1.0)
-    falls = last < first_value < (_OTHER_SCALE * last or math.inf)
-    return replace(quantity, start=match.start(1), ranged=True, falls=falls)
+    mixed = first_value >= (_OTHER_SCALE * last or math.inf)
+    written = "mixed" if mixed else quantity.written
+    falls = first_value > last and not mixed
+    return replace(quantity, start=match.start(1), ranged=True, falls=falls, written=written)
 
 
 def _value(number: str) -> float:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nes_spark.entities.dates import find_dates
-from nes_spark.entities.distinctive import GEOGRAPHY, INSTITUTIONS
+from nes_spark.entities.distinctive import GEOGRAPHY, INSTITUTIONS, METHODS
 from nes_spark.entities.lists import GENERAL, read_lists
 from nes_spark.entities.mentions import outside, placeholder_spans, trim
 from nes_spark.entities.names import (
@@ -846,6 +846,7 @@ class Rules:
         """
         blocked = placeholder_spans(text)
         blocked += [m.span() for m in _MARKS.finditer(text)]
+        blocked += [m.span() for m in METHODS.finditer(text)]
         events = [m.span() for m in self._events.finditer(text)] if self._events else []
         kinds: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
             (_COVID, _COVID_WORDS),

@@ -33,7 +33,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from nes_spark.entities.distinctive import INSTITUTIONS, is_fragment
+from nes_spark.entities.distinctive import INSTITUTIONS, METHODS, is_fragment
 from nes_spark.entities.linking import (
     SMALL_WORDS,
     Located,
@@ -805,7 +805,7 @@ def _tokens(text: str, blocked: Sequence[tuple[int, int]], named: Collection[int
 
 def _blocked(text: str) -> list[tuple[int, int]]:
     spans = placeholder_spans(text)
-    for pattern in (_MARKS, _ADDRESS, US_UNIT, HOURS):
+    for pattern in (_MARKS, _ADDRESS, US_UNIT, HOURS, METHODS):
         spans += [match.span() for match in pattern.finditer(text)]
     return spans
 

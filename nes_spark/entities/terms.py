@@ -890,9 +890,9 @@ _WHO_ENDS = re.compile(
     r"|dentist|individual|associate|volunteer|crew|tribe|folk|friend|nurse)s?|\w*(?:people|children|[^e]men)"
 )
 #: How near a word must be in whose place another comes (cosine); peoples are of one kind, and no
-#: unit fits in the place of another.
+#: unit fits in the place of another, nor do letters: no vector knows what they stand for.
 _LEAST_COSINE = 0.45
-_LEAST_OF_FORM = {"people": -1.0, "unit": math.inf, "units": math.inf}
+_LEAST_OF_FORM = {"people": -1.0, "unit": math.inf, "units": math.inf, "letters": math.inf}
 #: How near a word must be to the first, and what it costs to meet one of the other kind.
 _WHO_LEAST, _WHO_COST = 0.1, 0.6
 #: What it costs to meet a word of the same root, and how many letters roots share.

@@ -87,7 +87,7 @@ from nes_spark.entities.quantities import (
         ),
         ("from seven to five percent", [("seven to five percent", "fall of %/e+0/0")]),
         ("of 34 to 16 million", [("34 to 16 million", "fall of count/e+7/0")]),
-        ("of 900 to 1.2 million", [("900 to 1.2 million", "range of count/e+6/0")]),
+        ("of 900 to 1.2 million", [("900 to 1.2 million", "range of mixed count/e+6/0")]),
         ("from 5 to 0%", [("5 to 0%", "fall of %/e+0/0")]),
         # all of it
         ("100% sure, one hundred percent, 100 per cent", []),

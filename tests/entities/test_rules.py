@@ -12,6 +12,7 @@ from nes_spark.entities import rules as rule_module
 from nes_spark.entities.names import BUCKETS, CLASSES, Lexicon, NameClassifier
 from nes_spark.entities.recognizers import load_recognizer
 from nes_spark.entities.rules import EVIDENCE, RULES, Rules
+from nes_spark.entities.sweep import candidates_of
 
 LEXICON = Lexicon(organizations=frozenset({"Acme"}), products=frozenset({"A320"}))
 
@@ -49,6 +50,17 @@ def test_bodies_of_any_company_are_no_names(body):
     recognizer = load_recognizer("bundled")
     (found_,) = recognizer([f"In September, the {body} declared a special dividend. Next slide."])
     assert [m.surface for m in found_ if m.category != "Date"] == []
+
+
+def test_ways_to_work_are_no_names():
+    recognizer = load_recognizer("bundled")
+    texts = [
+        "He is a Master Black Belt in Six Sigma Lean Sensei and runs our Kaizen events.",
+        "We bought Sigma Designs and the Black Sea plant in Ohio.",
+    ]
+    first, second = recognizer(texts)
+    assert first == [] and candidates_of(texts[:1], [first]) == [[]]
+    assert [m.surface for m in second] == ["Sigma Designs", "Black Sea", "Ohio"]
 
 
 def test_places_that_begin_a_sentence_are_whole():

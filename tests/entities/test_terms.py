@@ -522,10 +522,12 @@ def test_a_sentence_takes_a_near_word_of_the_same_form():
         "kiln": vector(0.44), "cargo ship": vector(0.9), "oil tanker": vector(1.0),
         "solar": vector(1.0), "wind": vector(0.44), "hydro": vector(0.46), "megawatt": vector(1.0),
         "gigawatt": vector(0.99), "Chinese": vector(1.0), "German": vector(0.1),
+        "RFID": vector(1.0), "NFC": vector(0.99),
     }  # fmt: skip
     # other words tell people from things
     near = TermSimilarity(lambda terms: np.array([vectors.get(t, vector(0.0)) for t in terms]))
     assert near.takes("tanker", "ship") and not near.takes("tanker", "kiln")
+    assert not near.takes("RFID", "NFC")  # what letters stand for no vector knows
     assert not near.takes("tanker", "ships") and near.takes("tankers", "ships")
     # no compound in the place of a word; the other way round it may
     assert not near.takes("tanker", "cargo ship") and near.takes("oil tanker", "ship")
