@@ -1572,4 +1572,7 @@ def _check_pattern(where: str, pattern: str) -> None:
 
 def _known_category(where: str, category: str, known: list[str]) -> None:
     if category not in known:
-        raise ValueError(f"{where}: unknown category {category!r}; the categories are {known}")
+        raise ValueError(
+            f"{where}: unknown category {category!r}; the categories are {known} "
+            "(entities.categories; Quantity and Term are found where they are among them)"
+        )

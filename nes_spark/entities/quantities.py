@@ -115,14 +115,19 @@ _WORDS = (
 _SPELLED = re.compile(rf"(?<![\w-]){_WORDS}", re.IGNORECASE)
 #: A number that shares the unit of the one behind it: "10 to 15%", "five to seven percent".
 _RANGE = re.compile(
-    rf"(?<![\w.,/$€£¥-])(\d[\d,]*(?:\.\d+)?|{_WORDS})(?: (?:to|or) | ?[-–] ?)$", re.IGNORECASE
+    rf"(?<![\w.,/$€£¥-])(?:(?<=between )(?P<low>\d[\d,]*(?:\.\d+)?) and "
+    rf"|(?P<first>\d[\d,]*(?:\.\d+)?|{_WORDS})(?: (?:to|or) | ?[-–] ?))$",
+    re.IGNORECASE,
 )
+_FROM = re.compile(r"\bfrom $", re.IGNORECASE)
 #: Annual and current reports: "our 10K".
 _FORM = re.compile(r"(?:6|8|10|11)\s?K")
 #: Who says 100% means all of it: another share would read broken, and this one tells nobody.
 _ALL = 100.0
 #: So many times the second end of a range the first one is not: it is of another scale.
 _OTHER_SCALE = 100
+#: Numbers below 10 to this power tell whether they count whole things.
+_WHOLE = 4
 #: What stands between the ends of a range.
 _TO = (" to ", "-", " - ", "–", " – ")
 _CODES = r"USD|EUR|GBP|CHF|CAD|AUD|JPY|RMB|CNY|MXN|INR|SEK|NOK|DKK|BRL|HKD"
@@ -215,6 +220,8 @@ class Quantity:
         kind = "money" if self.unit in _MONEY else self.unit
         if kind != "money" and kind not in _RATES and kind not in _MEASURES:
             kind = "count"
+        if kind == "count" and self.magnitude < _WHOLE and self.value != round(self.value):
+            kind = "part count"  # "5 staff" are not 6.1
         kind = f"{self.written} {kind}".lstrip()
         if self.ranged:
             kind = f"{'fall' if self.falls else 'range'} of {kind}"
@@ -342,18 +349,24 @@ def _with_first_of_range(text: str, quantity: Quantity, scale: str | None) -> Qu
     match = _RANGE.search(text, low, quantity.start)
     if match is None:
         return None
+    end = "low" if match.group("low") else "first"
     if not (quantity.unit in _RANGED or scale):
         # of counts only what goes up a little is a range: "45 to 50 turbines"
-        first = match.group(1).replace(",", "")
-        if not first[0].isdigit() or not float(first) < quantity.value <= 10 * float(first):
+        first = match.group(end).replace(",", "")
+        if not first[0].isdigit():
+            return None
+        rises = float(first) < quantity.value <= 10 * float(first)
+        # and what is said to go from here to there: "declined from 1,150 to 870 head"
+        told = _FROM.search(text, max(0, match.start(end) - 8), match.start(end)) is not None
+        if not rises and not (told and quantity.value < float(first) <= 10 * quantity.value):
             return None
     # "from 34 to 16%" falls; "900 to 1.2 million" are of two scales
-    last, first_value = abs(quantity.value), _value(match.group(1))
+    last, first_value = abs(quantity.value), _value(match.group(end))
     last /= SCALES.get((scale or "").casefold(), 1.0)
     mixed = first_value >= (_OTHER_SCALE * last or math.inf)
     written = "mixed" if mixed else quantity.written
     falls = first_value > last and not mixed
-    return replace(quantity, start=match.start(1), ranged=True, falls=falls, written=written)
+    return replace(quantity, start=match.start(end), ranged=True, falls=falls, written=written)
 
 
 def _value(number: str) -> float:

@@ -237,9 +237,20 @@ def company_names(value: str) -> tuple[tuple[str, str], ...]:
         start.pop(0)
         if is_distinctive(start):
             add(" ".join(start), "part")
+    for word in own[1:] if len(own) < _MANY_WORDS else ():
+        key = squeeze(word)
+        general = key in DESCRIPTORS or key in LEADING_DESCRIPTORS or key in legal_words()
+        general = general or key in _GENERIC_HEADS or key in SENTENCE_WORDS or key in DEMONYMS
+        if len(key) < 3 or general or key in place_names() or not word[:1].isupper():
+            continue
+        # Noodle Parliament is Parliament's; Dentsply Sirona is Sirona.
+        known = {key, key[:-1]} & COMMON_WORDS or key in NICKNAMES
+        add(re.sub(r"['’]s?$", "", word), POSSESSIVE if known else HEAD)
     return tuple(names.items())
 
 
+#: From so many words on no single one but the first stands for a name.
+_MANY_WORDS = 5
 #: Abbreviations in companies' names that are spoken in full.
 _SPELLED_OUT = {
     "chr": "Christian", "wm": "William", "geo": "George", "chas": "Charles", "thos": "Thomas",
@@ -317,8 +328,18 @@ def _initials(name: str) -> Iterable[tuple[str, str]]:
     words = [w for w in re.split(r"[\s\-‐‑/]+", name) if w == "&" or squeeze(w)]
     joined = [w for w in words if w == "&" or squeeze(w) not in SMALL_WORDS or squeeze(w) == "and"]
     own = [w for w in joined if w != "&" and squeeze(w) != "and"]
-    if own and fold(own[-1].strip(".,")) in legal_words():
-        return
+    every = own
+    if words and fold(words[0]) == "the":
+        every = [words[0], *own]
+    if (own and fold(own[-1].strip(".,")) in legal_words()) or every is not own:
+        # Saltmarsh Oyster Company is SOC, The Copper Ladle TCL
+        letters = "".join(w[0] for w in every)
+        if 3 <= len(every) <= 6 and letters.isupper() and letters.isalpha():
+            spoken = letters not in _codes() and fold(letters) not in COMMON_WORDS | legal_words()
+            if spoken and not opens_sentence(letters):
+                yield letters, "capitals"
+        if every is own:
+            return
     if not 2 <= len(own) <= 6 or not all(w[:1].isalpha() and w[:1].isupper() for w in own):
         return
     # A word in capitals gives all its letters: KB Financial Group is KBFG.

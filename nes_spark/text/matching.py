@@ -132,6 +132,7 @@ _LAST_FIRST = re.compile(r"[^,.;:!?\n]+,\s?[^,;:!?\n]+")
 #: A full stop that ends no sentence: "Acme Inc.'s engineers", "the Acme Inc. board".
 _OWN_STOP = re.compile(r"\.(?:['’]s\b|[,;:)]| [a-z(])")
 _DOTTED = re.compile(r"\b[A-Z]\.[A-Z]$")
+_DOTTED_ON = re.compile(r"\.[A-Z](?![^\W_])")
 #: Initials between a title and a name: "Mr. MP [Executive 1]" would tell them.
 _INITIALS_BEFORE = re.compile(
     r"(?<=\b(?:Mr|Ms|Dr)\. )(?:[A-Z]{1,2}\.? ){1,2}$|(?<=\bMrs\. )[A-Z]{1,2} $"
@@ -515,6 +516,8 @@ class Matcher:
                     # B.W.W. for BWW, J.J. for JJ; "B W W" could be anything.
                     dots = text[words[i][1] : words[j][1]].count(".")
                     inside = text[max(0, words[i][1] - 1) : words[i][1]] == "."
+                    # "S.O." is no name of somebody who is called S.O.C.
+                    inside = inside or _DOTTED_ON.match(text, words[j][2]) is not None
                     if dots == len(parts) - 1 and all(p.isupper() for p in parts) and not inside:
                         return form
                     continue
@@ -614,7 +617,8 @@ class Matcher:
             previous = words.spelled[i - 1] if i and before[-1:] == " " else ""
             closed = SENTENCE_END.search(before[-8:])
             return bool(closed) or not previous[:1].isupper() or opens_sentence(previous)
-        if SENTENCE_END.search(before[-8:]):
+        # A sentence may begin with an ordinary word, but hardly goes on with another capital.
+        if SENTENCE_END.search(before[-8:]) and not (i < j and is_capital(parts[-1])):
             return False
         # Capital letters around it: a title, or another name that the word is a part of.
         following = words.spelled[j + 1] if j + 1 < len(words) and after[:1] == " " else ""

@@ -89,6 +89,14 @@ from nes_spark.entities.quantities import (
         ("of 34 to 16 million", [("34 to 16 million", "fall of count/e+7/0")]),
         ("of 900 to 1.2 million", [("900 to 1.2 million", "range of mixed count/e+6/0")]),
         ("from 5 to 0%", [("5 to 0%", "fall of %/e+0/0")]),
+        ("fell between 60 and 45%", [("60 and 45%", "fall of %/e+1/0")]),
+        ("between 7 and 8 million units", [("7 and 8 million", "range of count/e+6/0")]),
+        (
+            "declined from 1,150 to 870 head, from 9,000 to 3 stores",
+            [("1,150 to 870", "fall of count/e+2/-"), ("3", "count/e+0/0")],
+        ),
+        # people are whole
+        ("5 staff, 6.1 staff", [("5", "count/e+0/0"), ("6.1", "part count/e+0/0")]),
         # all of it
         ("100% sure, one hundred percent, 100 per cent", []),
         (

@@ -10,6 +10,7 @@ from nes_spark.text import Identifier, Turn, find_identifiers, known_identifiers
 from nes_spark.text.addresses import URL, addresses_near
 from nes_spark.text.aliases import mine_aliases
 from nes_spark.text.forms import company_names, squeeze
+from nes_spark.text.matching import Matcher
 from nes_spark.text.numbering import replace_matches
 from tests.text.hashing import CORPORA
 
@@ -321,6 +322,33 @@ def test_heads_of_names():
     for name in ("Upper Elmhurst Gas", "Lower Dalton Bank", "Inner Harbor Foods"):
         assert name.split()[0] not in dict(company_names(name))
     assert "Loma" in dict(company_names("Loma Negra Cement"))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "found"),
+    [
+        # any word of a short name that is its own
+        (
+            "Noodle Parliament",
+            "You have Parliament's right of appeal, in Parliament or in parliament.",
+            ["Parliament", "Parliament"],
+        ),
+        ("The Copper Ladle Ltd", "The Ladle's kitchen and a ladle, as TCL says", ["Ladle", "TCL"]),
+        ("Dentsply Sirona Inc", "At Sirona, Mr. Sirona Bell said", ["Sirona"]),
+        # of a word that is general or stands in many names nothing is known
+        ("General Electric", "The Electric's share; the Department of Electric", []),
+        ("Earthstone Energy", "the Department of Energy's loans", []),
+        ("Grupo Aval", "in Colombia, Aval Di- Digital Labs", ["Aval"]),
+        # initials with what the name begins and ends with, dotted too, and not half of them
+        ("Saltmarsh Oyster Company", "S.O.C. ships, SOC too", ["S.O.C.", "SOC"]),
+        ("Saltmarsh Oyster", "S.O.C. ships, S.O. too", ["S.O."]),
+        # a sentence hardly begins with two capitals
+        ("Golden Lotus Teahouse", "No. Golden Lotus will. Golden days.", ["Golden Lotus"]),
+    ],
+)
+def test_words_of_a_companys_name(name, text, found):
+    matcher = Matcher([{"kind": "company", "value": name, "placeholder": "[Company Name]"}])
+    assert [text[m.start : m.end] for m in matcher.find(text)] == found
 
 
 def test_squeeze():
