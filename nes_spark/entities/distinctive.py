@@ -296,7 +296,7 @@ def _beginnings() -> frozenset[str]:
 #: Ways to work that anybody may follow, and who has learnt them.
 METHODS = re.compile(
     r"\b(?:(?:Master )?(?:Black|Green|Yellow) Belts?|(?:Lean )?Six Sigma(?: Lean)?(?: Sensei)?"
-    r"|Lean Sigma|Kaizen|Kanban)\b"
+    r"|Lean Sigma|Kaizen|Kanban)\b(?! (?!Sensei)[A-Z])"
 )
 
 

@@ -115,13 +115,14 @@ _WORDS = (
 _SPELLED = re.compile(rf"(?<![\w-]){_WORDS}", re.IGNORECASE)
 #: A number that shares the unit of the one behind it: "10 to 15%", "five to seven percent".
 _RANGE = re.compile(
-    rf"(?<![\w.,/$€£¥-])(?:(?<=between )(?P<low>\d[\d,]*(?:\.\d+)?) and "
-    rf"|(?P<first>\d[\d,]*(?:\.\d+)?|{_WORDS})(?: (?:to|or) | ?[-–] ?))$",
+    rf"(?<![\w.,/$€£¥-])(?:(?<=between )(?P<low>\d+(?:,\d{{3}})*(?:\.\d+)?) and "
+    rf"|(?P<first>\d+(?:,\d{{3}})*(?:\.\d+)?|{_WORDS})(?: (?:to|or) | ?[-–] ?))$",
     re.IGNORECASE,
 )
 _FROM = re.compile(r"\bfrom $", re.IGNORECASE)
 #: Annual and current reports: "our 10K".
 _FORM = re.compile(r"(?:6|8|10|11)\s?K")
+_NO_COUNTS = word_set("filing filings report reports form forms with for is and") | {""}
 #: Who says 100% means all of it: another share would read broken, and this one tells nobody.
 _ALL = 100.0
 #: So many times the second end of a range the first one is not: it is of another scale.
@@ -211,6 +212,10 @@ class Quantity:
         return math.floor(math.log10(abs(self.value)) + 1e-12) if self.value else 0
 
     @property
+    def _is_whole(self) -> bool:
+        return math.isclose(self.value, round(self.value), rel_tol=1e-9)
+
+    @property
     def likeness(self) -> str:
         """Unit, order of magnitude and direction: quantities of one likeness may be exchanged.
 
@@ -220,7 +225,7 @@ class Quantity:
         kind = "money" if self.unit in _MONEY else self.unit
         if kind != "money" and kind not in _RATES and kind not in _MEASURES:
             kind = "count"
-        if kind == "count" and self.magnitude < _WHOLE and self.value != round(self.value):
+        if kind == "count" and self.magnitude < _WHOLE and not self._is_whole:
             kind = "part count"  # "5 staff" are not 6.1
         kind = f"{self.written} {kind}".lstrip()
         if self.ranged:
@@ -276,9 +281,8 @@ def find_quantities(text: str) -> list[Quantity]:
     found: list[Quantity] = []
     for quantity, scale in single:
         whole = _with_first_of_range(text, quantity, scale)
-        if whole is not None and not _touches(
-            whole, [*blocked, *((q.start, q.end) for q in found)]
-        ):
+        before = [(q.start, q.end) for q in found[-1:]]  # they come in order
+        if whole is not None and not _touches(whole, [*blocked, *before]):
             quantity = whole
         elif found and _leads_to(text, found[-1], quantity):
             first = found.pop()
@@ -291,7 +295,7 @@ def find_quantities(text: str) -> list[Quantity]:
                 falls=first.value > quantity.value,
             )
         found.append(quantity)
-    return [q for q in found if q.ranged or not (q.unit == "%" and q.value == _ALL)]
+    return [q for q in found if q.ranged or q.direction or (q.unit, q.value) != ("%", _ALL)]
 
 
 def _said_on(text: str, first: Quantity, second: Quantity) -> Quantity | None:
@@ -363,7 +367,7 @@ def _with_first_of_range(text: str, quantity: Quantity, scale: str | None) -> Qu
     # "from 34 to 16%" falls; "900 to 1.2 million" are of two scales
     last, first_value = abs(quantity.value), _value(match.group(end))
     last /= SCALES.get((scale or "").casefold(), 1.0)
-    mixed = first_value >= (_OTHER_SCALE * last or math.inf)
+    mixed = bool(scale) and first_value >= (_OTHER_SCALE * last or math.inf)
     written = "mixed" if mixed else quantity.written
     falls = first_value > last and not mixed
     return replace(quantity, start=match.start(end), ranged=True, falls=falls, written=written)
@@ -396,7 +400,8 @@ def _read(text: str, match: re.Match[str]) -> Quantity | None:
         if _NAMED.search(text, max(0, start - 30), start) and (letter or not scale):
             return None
         # "10-K" and "8K" are forms, "5-b" is a paragraph
-        if letter and (match.group("gap") == "-" or _FORM.fullmatch(text, start, end)):
+        form = _FORM.fullmatch(text, start, end) and _counted(text, end) in _NO_COUNTS
+        if letter and (match.group("gap") == "-" or form):
             return None
         noun = _counted(text, end)
         if not noun and not (scale and len(scale) > 1):

@@ -232,5 +232,8 @@ def what_is_left(figures: Mapping[str, Any]) -> str:
         return ""
     chunks, words = figures["chunks"], figures["words"]
     share = 1 - gone["words"] / words if words else 0.0
-    left = f"{chunks - gone['chunks']:,} of {chunks:,}, with {share:.0%} of the words"
-    return f"{gone['chunks']:,} chunks; what is released are {left}"
+    much = f"{share:.0%}" if not 0.995 <= share < 1 else "over 99%"
+    left = f"{chunks - gone['chunks']:,} of {chunks:,}, with {much} of the words"
+    return (
+        f"{gone['chunks']:,} chunk{'s' if gone['chunks'] != 1 else ''}; what is released are {left}"
+    )

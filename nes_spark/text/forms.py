@@ -143,7 +143,8 @@ def company_names(value: str) -> tuple[tuple[str, str], ...]:
     """Return the names that a company goes by, with the rule that each belongs to.
 
     The value itself, without legal form (cleanco) and article, and its head: what is left without
-    descriptors ("Group", "Technologies", "Banco") where that is not an ordinary word.
+    descriptors ("Group", "Technologies", "Banco") where that is not an ordinary word; its initials,
+    and each further word of a short name where something is said to be its own.
 
     Parameters
     ----------
@@ -243,9 +244,9 @@ def company_names(value: str) -> tuple[tuple[str, str], ...]:
         general = general or key in _GENERIC_HEADS or key in SENTENCE_WORDS or key in DEMONYMS
         if len(key) < 3 or general or key in place_names() or not word[:1].isupper():
             continue
-        # Noodle Parliament is Parliament's; Dentsply Sirona is Sirona.
-        known = {key, key[:-1]} & COMMON_WORDS or key in NICKNAMES
-        add(re.sub(r"['’]s?$", "", word), POSSESSIVE if known else HEAD)
+        if not word.isupper() and key not in GENERATIONS:
+            # Noodle Parliament is Parliament's; without the 's it may be anybody's word.
+            add(re.sub(r"['’]s?$", "", word), POSSESSIVE)
     return tuple(names.items())
 
 
@@ -319,6 +320,12 @@ _GENERAL_INITIALS = frozenset(
 )  # fmt: skip
 
 
+#: Legal forms that are said, and so are among the initials.
+_SPOKEN_LEGAL = frozenset({"company", "corporation"})
+#: Abbreviations that anybody uses, beside :data:`ACRONYMS`.
+_ORDINARY = frozenset({"AMI", "BDI", "CPI", "CRO", "CSI", "NDA", "PCI", "PPI"})
+
+
 def _initials(name: str) -> Iterable[tuple[str, str]]:
     """Yield the initials of a name of two to six words, and how they must stand in a text."""
     # MakeMyTrip has three words.
@@ -328,18 +335,18 @@ def _initials(name: str) -> Iterable[tuple[str, str]]:
     words = [w for w in re.split(r"[\s\-‐‑/]+", name) if w == "&" or squeeze(w)]
     joined = [w for w in words if w == "&" or squeeze(w) not in SMALL_WORDS or squeeze(w) == "and"]
     own = [w for w in joined if w != "&" and squeeze(w) != "and"]
-    every = own
-    if words and fold(words[0]) == "the":
-        every = [words[0], *own]
-    if (own and fold(own[-1].strip(".,")) in legal_words()) or every is not own:
+    if not own:
+        return
+    last = fold(own[-1].strip(".,"))
+    spoken = last in _SPOKEN_LEGAL or (last not in legal_words() and fold(words[0]) == "the")
+    every = [words[0], *own] if fold(words[0]) == "the" else own
+    letters = "".join(w[0] for w in every)
+    if spoken and 3 <= len(every) <= 6 and letters.isupper() and letters.isalpha():
         # Saltmarsh Oyster Company is SOC, The Copper Ladle TCL
-        letters = "".join(w[0] for w in every)
-        if 3 <= len(every) <= 6 and letters.isupper() and letters.isalpha():
-            spoken = letters not in _codes() and fold(letters) not in COMMON_WORDS | legal_words()
-            if spoken and not opens_sentence(letters):
-                yield letters, "capitals"
-        if every is own:
-            return
+        plain = letters in _codes() | _ORDINARY or fold(letters) in COMMON_WORDS | legal_words()
+        yield letters, INITIALS if plain or opens_sentence(letters) else "capitals"
+    if last in legal_words():
+        return
     if not 2 <= len(own) <= 6 or not all(w[:1].isalpha() and w[:1].isupper() for w in own):
         return
     # A word in capitals gives all its letters: KB Financial Group is KBFG.

@@ -617,9 +617,12 @@ class Matcher:
             previous = words.spelled[i - 1] if i and before[-1:] == " " else ""
             closed = SENTENCE_END.search(before[-8:])
             return bool(closed) or not previous[:1].isupper() or opens_sentence(previous)
-        # A sentence may begin with an ordinary word, but hardly goes on with another capital.
-        if SENTENCE_END.search(before[-8:]) and not (i < j and is_capital(parts[-1])):
-            return False
+        # A sentence may begin with an ordinary word, but hardly goes on with another capital,
+        # unless all of it is written so.
+        if SENTENCE_END.search(before[-8:]):
+            beyond = words.spelled[j + 1] if j + 1 < len(words) else ""
+            if not (i < j and is_capital(parts[-1]) and beyond[:1].islower()):
+                return False
         # Capital letters around it: a title, or another name that the word is a part of.
         following = words.spelled[j + 1] if j + 1 < len(words) and after[:1] == " " else ""
         if following[:1].isupper() and text[end : words[j + 1][1]] == " ":

@@ -97,6 +97,10 @@ from nes_spark.entities.quantities import (
         ),
         # people are whole
         ("5 staff, 6.1 staff", [("5", "count/e+0/0"), ("6.1", "part count/e+0/0")]),
+        ("150 to 1%, 5, to 6%", [("150 to 1%", "fall of %/e+0/0"), ("6%", "%/e+0/0")]),
+        ("in 1.1 hundred stores", [("1.1 hundred", "count/e+2/0")]),
+        ("it grew 100% in the year", [("100%", "%/e+2/+")]),
+        ("10K customers, our 10K with the SEC", [("10K", "count/e+4/0")]),
         # all of it
         ("100% sure, one hundred percent, 100 per cent", []),
         (

@@ -56,11 +56,11 @@ def test_ways_to_work_are_no_names():
     recognizer = load_recognizer("bundled")
     texts = [
         "He is a Master Black Belt in Six Sigma Lean Sensei and runs our Kaizen events.",
-        "We bought Sigma Designs and the Black Sea plant in Ohio.",
+        "We bought Sigma Designs, Kanban Software and the Black Sea plant in Ohio.",
     ]
     first, second = recognizer(texts)
     assert first == [] and candidates_of(texts[:1], [first]) == [[]]
-    assert [m.surface for m in second] == ["Sigma Designs", "Black Sea", "Ohio"]
+    assert [m.surface for m in second] == ["Sigma Designs", "Kanban Software", "Black Sea", "Ohio"]
 
 
 def test_places_that_begin_a_sentence_are_whole():
