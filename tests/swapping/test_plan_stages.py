@@ -16,6 +16,7 @@ from nes_spark.schemas import FATES, OWN_NAMES, PLAN, PLAN_LEFTOVERS
 from nes_spark.swapping import plan_stages, sample_plan
 from nes_spark.swapping.plan_stages import PlanOptions, name_fates, sample_plans
 from nes_spark.swapping.shapes import sort_of
+from tests.conftest import setting_of
 
 from .corpus import NAMES, frames, make_corpus
 
@@ -503,17 +504,11 @@ def test_no_task_numbers_a_whole_layer(spark):
     made = made.withColumn("_octave", plan_stages._octave())
     numbered = plan_stages._numbered(made)
     assert numbered.columns == PLAN.names
-    before = {
-        name: spark.conf.get(name)
-        for name in ("spark.sql.adaptive.enabled", "spark.sql.shuffle.partitions")
-    }
-    try:  # else little data is put together in one task
-        spark.conf.set("spark.sql.adaptive.enabled", "false")
-        spark.conf.set("spark.sql.shuffle.partitions", 16)
+    with (  # else little data is put together in one task
+        setting_of(spark, "spark.sql.adaptive.enabled", "false"),
+        setting_of(spark, "spark.sql.shuffle.partitions", 16),
+    ):
         found = numbered.withColumn("at", F.spark_partition_id()).toPandas()
-    finally:
-        for name, value in before.items():
-            spark.conf.set(name, value)
     key = ["neighbour", "layer", "priority", "time", "chunk_a", "chunk_b"]
     for draw in (0, 1):
         mine = found[found["draw"] == draw].sort_values("order")
