@@ -345,7 +345,7 @@ _BY_DRAW = (("draw", pa.int32()), ("chunk_id", pa.string()), ("document_id", pa.
 
 
 def _before(cells: DataFrame, uses: DataFrame, pairs: bool) -> DataFrame:
-    """Return the sightings of chunks before swapping; ``uses`` has columns chunk_id, uses."""
+    """Return the sightings of chunks before swapping; ``uses`` has ``chunk_id, uses`` of each."""
     from pyspark.sql import functions as F
 
     seen = add_features(unchanged(cells), _SEEN, (), pairs)
@@ -397,7 +397,9 @@ def linkage_attack(
         cells.select("chunk_id", "document_id", "metadata", "entities"), "chunk_id"
     )
     after = add_features(shown, [("draw", pa.int32()), *_SEEN], hidden, pairs)
-    targets = _before(cells, uses, pairs).unionByName(_once(after, F.col("draw")))
+    # Few of a large corpus are asked about: the others need no features.
+    asked = cells.join(uses.select("chunk_id"), "chunk_id", "left_semi")
+    targets = _before(asked, uses, pairs).unionByName(_once(after, F.col("draw")))
     source = cells if knowledge is None else knowledge
     guesses = _attack(targets, source, knowledge is None, config, _by_draw, _BY_DRAW)
     return guesses.withColumn("outcome", F.lit("answered")).select(*PREDICTIONS.names)

@@ -390,6 +390,11 @@ def is_fragment(name: str) -> bool:
     return len(words) == 1 and (words[0] in GEOGRAPHY or words[0].removesuffix("s") in GEOGRAPHY)
 
 
+@lru_cache(maxsize=32_768)
+def _tells_nothing(word: str, category: str) -> bool:
+    return is_generic(word, category) or is_ordinary(word, category)
+
+
 def distinctive_words(
     name: str, category: str, ordinary: Collection[str] | None = None
 ) -> list[str]:
@@ -421,11 +426,7 @@ def distinctive_words(
     found: dict[str, None] = {}
     words = words_of(name)
     for word in words:
-        if (
-            is_generic(word, category)
-            or is_ordinary(word, category)
-            or fold(word) in (ordinary or ())
-        ):
+        if _tells_nothing(word, category) or (ordinary and fold(word) in ordinary):
             continue
         if len(word) < 3 and len(words) > 1:
             continue

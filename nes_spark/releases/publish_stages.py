@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd  # at run time: Spark reads the type hints of a pandas_udf
+import pyarrow as pa
 
 from nes_spark.releases.publishing import part_of, pseudonym, write_part
 from nes_spark.schemas import EDITS
+from nes_spark.swapping.ledger import Block, block_of
 from nes_spark.swapping.rewriting import DROP, WHOLE_TEXT
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-#: Rows of the ledger that the driver holds at a time.
-_AT_A_TIME = 20_000
+#: Rows of the ledger that a task sorts, and that are one value of its result.
+_IN_A_PART, _AT_A_TIME = 20_000, 5_000
 
 
 def _udf(function: Callable[..., pd.Series], kind: str) -> Any:
@@ -232,28 +235,45 @@ def write_release(
     return sorted((row.asDict() for row in written), key=lambda row: row["file"])
 
 
-def ledger_rows(
+def ledger_blocks(
     assembled: DataFrame, chunks: DataFrame, keep_originals: bool = False
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Block]:
     """Stream what the ledger must remember: names of all chunks, edits of the changed ones.
 
-    The digest of the text before lets an inversion prove that it restored the right one. A chunk
-    that was dropped or summarised has ``whole`` (which of the two); unless `keep_originals` its
-    text is not in the ledger, and does not come back.
+    The executors write the rows out and sort them by ``chunk_id``; the driver, which alone has the
+    key, gets them block by block. The digest of the text before lets an inversion prove that it
+    restored the right one. A chunk that was dropped or summarised has ``whole`` (which of the two);
+    unless `keep_originals` its text is not in the ledger, and does not come back.
     """
+    from pyspark import StorageLevel
     from pyspark.sql import functions as F
 
+    def write(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        rows = (row for batch in batches for row in batch.to_pylist())
+        while some := list(islice(rows, _AT_A_TIME)):
+            for row in some:
+                whole = [e["category"] for e in row["edits"] if e["category"] in WHOLE_TEXT]
+                if whole:
+                    row["whole"] = whole[0]
+                    row["edits"] = row["edits"] if keep_originals else None
+            n, lines = block_of(some)
+            yield pa.RecordBatch.from_pydict({"n": [n], "lines": [lines]}, schema=schema)
+
+    schema = pa.schema([("n", pa.int64()), ("lines", pa.binary())])
     digests = chunks.select("chunk_id", F.sha2("text", 256).alias("digest"))
     rows = assembled.select(
         "chunk_id", "document_id", "release_document_id", "position", "partner_id", "edits"
     ).join(digests, "chunk_id")
     # A partition at a time is in memory, and Spark would merge those of a sort into few large ones.
-    parts = -(-chunks.count() // _AT_A_TIME) or 1
+    parts = -(-chunks.count() // _IN_A_PART) or 1
     ordered = rows.repartitionByRange(parts, "chunk_id").sortWithinPartitions("chunk_id")
-    for found in ordered.toLocalIterator():
-        row = found.asDict(recursive=True)
-        whole = [e["category"] for e in row["edits"] if e["category"] in WHOLE_TEXT]
-        if whole:
-            row["whole"] = whole[0]
-            row["edits"] = row["edits"] if keep_originals else None
-        yield row
+    blocks = ordered.mapInArrow(write, "n bigint, lines binary")
+    if parts > 1:
+        blocks = blocks.persist(StorageLevel.DISK_ONLY)
+    try:
+        if parts > 1:
+            blocks.count()  # all executors at once; the loop below asks one after the other
+        for row in blocks.toLocalIterator(prefetchPartitions=True):
+            yield Block(row["n"], bytes(row["lines"]))
+    finally:
+        blocks.unpersist()

@@ -670,7 +670,10 @@ def record_release(publication: Publication) -> None:
         },
         publication.models,
         component_figures(
-            context.table("assignments"), publication.assembled, publication.choice.setting
+            context.table("assignments"),
+            context.table("chunks"),
+            publication.assembled,
+            publication.choice.setting,
         ),
         publication.language_models,
         publication.measured,
@@ -782,17 +785,17 @@ def _record(publication: Publication, language_models: list[dict[str, Any]]) -> 
 
 def seal_ledger(publication: Publication) -> None:
     """Write the key that undoes the release."""
-    from nes_spark.releases.publish_stages import ledger_rows
+    from nes_spark.releases.publish_stages import ledger_blocks
     from nes_spark.swapping.ledger import write_ledger
 
     context = publication.context
     with publication.progress.part("release", "ledger", "seal the key"):
-        rows = ledger_rows(
+        blocks = ledger_blocks(
             publication.assembled, context.table("chunks"), context.config.ledger.keep_originals
         )
         write_ledger(
             context.store,
-            rows,
+            blocks,
             context.config.ledger,
             choice=publication.choice.to_dict(),
             seed=context.secret,

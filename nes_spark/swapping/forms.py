@@ -38,12 +38,17 @@ def forms_of(mentions: Iterable[Mention]) -> dict[Key, tuple[str, ...]]:
     dict
         (category, entity) -> distinct forms; of equal length the first in the text comes first.
     """
-    out: dict[Key, tuple[str, ...]] = {}
-    for key, found in surfaces_of(mentions).items():
-        known = {key[1], *found}
-        bases = dict.fromkeys(base_form_of(surface, known).base for surface in found)
-        out[key] = tuple(sorted(bases, key=lambda base: -len(base)))
-    return out
+    return {
+        key: _forms(key[1], tuple(dict.fromkeys(found)))
+        for key, found in surfaces_of(mentions).items()
+    }
+
+
+@lru_cache(maxsize=16_384)  # a corpus has most of its names in many chunks
+def _forms(entity: str, surfaces: tuple[str, ...]) -> tuple[str, ...]:
+    known = {entity, *surfaces}
+    bases = dict.fromkeys(base_form_of(surface, known).base for surface in surfaces)
+    return tuple(sorted(bases, key=lambda base: -len(base)))
 
 
 def base_form_of(surface: str, known: Iterable[str]) -> Form:

@@ -30,7 +30,7 @@ import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from nes_spark.errors import LedgerError
 from nes_spark.plain import plain
@@ -193,9 +193,28 @@ def key_id(key: bytes) -> str:
 # -- writing -----------------------------------------------------------------------------------
 
 
+class Block(NamedTuple):
+    """Rows of a ledger as its parts have them: a line of JSON each.
+
+    Attributes
+    ----------
+    rows : int
+    lines : bytes
+    """
+
+    rows: int
+    lines: bytes
+
+
+def block_of(rows: Iterable[Mapping[str, Any]]) -> Block:
+    """Turn rows, JSON-like, into a block."""
+    lines = [_line(row) for row in rows]
+    return Block(len(lines), b"".join(lines))
+
+
 def write_ledger(
     where: Store | str | Path,
-    rows: Iterable[Mapping[str, Any]],
+    rows: Iterable[Mapping[str, Any] | Block],
     config: LedgerConfig,
     *,
     choice: Mapping[str, Any] | None = None,
@@ -210,8 +229,9 @@ def write_ledger(
     where : Store or path
         A run (then its ``sealed/ledger``), or a folder of its own for the ledger. It is closed to
         others; parts of older ledgers in it are removed.
-    rows : iterable of mapping
-        One a chunk, JSON-like; streamed, 50,000 at a time are in memory.
+    rows : iterable of mapping or Block
+        One mapping a chunk, JSON-like, or many chunks in a block; streamed, some 50,000 rows at a
+        time are in memory.
     config : LedgerConfig
         Whether to encrypt, and where the key is.
     choice : mapping, optional
@@ -240,7 +260,8 @@ def write_ledger(
         facts["seed_fingerprint"] = seed_fingerprint(seed)
     if release is not None:
         facts["release"] = release
-    return _write(place, (_line(row) for row in rows), facts, secret)
+    blocks = (row if isinstance(row, Block) else Block(1, _line(row)) for row in rows)
+    return _write(place, blocks, facts, secret)
 
 
 def _line(row: Mapping[str, Any]) -> bytes:
@@ -248,36 +269,37 @@ def _line(row: Mapping[str, Any]) -> bytes:
     return text.encode("utf-8", "surrogatepass") + b"\n"
 
 
+def _joined(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Join blocks until they are a part."""
+    lines: list[bytes] = []
+    rows = 0
+    for block in blocks:
+        lines.append(block.lines)
+        rows += block.rows
+        if rows >= ROWS_PER_PART:
+            yield Block(rows, b"".join(lines))
+            lines, rows = [], 0
+    if rows:
+        yield Block(rows, b"".join(lines))
+
+
 def _write(
-    place: _Place, lines: Iterable[bytes], facts: Mapping[str, Any], key: bytes | None
+    place: _Place, blocks: Iterable[Block], facts: Mapping[str, Any], key: bytes | None
 ) -> dict[str, Any]:
     old = _parts_of(place)
     name = secrets.token_hex(8)
     suffix = "jsonl" if key is None else "enc"
     parts: list[dict[str, Any]] = []
-    total = 0
-    block: list[bytes] = []
-
-    def close() -> None:
-        content = b"".join(block)
+    for rows, content in _joined(blocks):
         if key is not None:
             content = _seal(key, content, name, len(parts))
         file = f"{name}-{len(parts):05d}.{suffix}"
         place.write(file, content)
-        parts.append({"file": file, "rows": len(block), "sha256": _sha(content)})
-        block.clear()
-
-    for line in lines:
-        block.append(line)
-        total += 1
-        if len(block) == ROWS_PER_PART:
-            close()
-    if block:
-        close()
+        parts.append({"file": file, "rows": rows, "sha256": _sha(content)})
     header: dict[str, Any] = {
         "format": FORMAT,
         "id": name,
-        "rows": total,
+        "rows": sum(part["rows"] for part in parts),
         "encrypted": key is not None,
         "parts": parts,
         **facts,
@@ -504,7 +526,7 @@ def rotate_key(where: Store | str | Path, old: bytes | None, new: bytes | None) 
     derived = ("format", "id", "rows", "encrypted", "parts", "key_id", "seal")
     facts = {k: v for k, v in ledger.header.items() if k not in derived}
     return _write(
-        _place(where, create=True), (line + b"\n" for line in ledger._lines()), facts, new
+        _place(where, create=True), (Block(1, line + b"\n") for line in ledger._lines()), facts, new
     )
 
 

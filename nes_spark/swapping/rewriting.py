@@ -17,7 +17,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from nes_spark.entities.mentions import Mention, placeholder_spans
@@ -100,8 +101,11 @@ class Rewritten:
 
 def resolve_overlaps(mentions: Iterable[Mention]) -> list[Mention]:
     """Return disjoint mentions in order: of overlapping ones the longest wins, then the first."""
+    given = sorted(mentions, key=lambda m: m.start)
+    if all(a.end <= b.start for a, b in pairwise(given)):
+        return given
     kept: list[Mention] = []
-    for mention in sorted(mentions, key=lambda m: (m.start - m.end, m.start, m.category)):
+    for mention in sorted(given, key=lambda m: (m.start - m.end, m.start, m.category)):
         if not any(k.start < mention.end and mention.start < k.end for k in kept):
             kept.append(mention)
     return sorted(kept, key=lambda m: m.start)
@@ -243,8 +247,8 @@ def rewrite_text(
         if not target.glued and category not in NO_NAMES:
             start, end = whole_name(text, start, end, category, low, ceiling)
             if form.plural and end != target.end:
-                form = replace(form, plural=False)
-        core = put_together(name, replace(form, possessive=""), category == "Person")
+                form = Form(form.base, possessive=form.possessive)
+        core = put_together(name, Form(form.base, form.plural), category == "Person")
         core = core if target.entity else name
         shown = core
         possessive = form.possessive
@@ -322,7 +326,7 @@ def _targets(
         form = base_form_of(mention.surface, {key[1], whole[1], *surfaces[key], *surfaces[whole]})
         shift = after_title(form.base) if whole[0] == "Person" else 0
         start = mention.start + shift
-        form = replace(form, base=form.base[shift:])
+        form = Form(form.base[shift:], form.plural, form.possessive) if shift else form
         target = _replaced(text, start, mention.end, whole, form, gone, replacements, must_change)
         targets.append(target._replace(key=key) if key[0] == whole[0] else target)
     if not gone:

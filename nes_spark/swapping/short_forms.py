@@ -84,6 +84,7 @@ class Left:
     glued: bool = False
 
 
+@lru_cache(maxsize=16_384)
 def _bare(name: str) -> str:
     """Return a name without its titles and a possessive ending."""
     name = re.sub(r"['’][sS]?$", "", name)
@@ -287,6 +288,16 @@ class Names:
             return True
         low = rest.lower()
         return any(_straight(stem).lower() in low for stem in self._stems)
+
+    def may_find(self, text: str, taken: Sequence[tuple[int, int]]) -> bool:
+        """Whether the text has the letters of a name at all; where not, :meth:`find` is empty.
+
+        With more that is ordinary it has no others.
+        """
+        rest = _straight(_without(text, taken))
+        return any(_straight(form) in rest for form in self._written) or (
+            bool(self._stems) and self._may_begin(text, rest)
+        )
 
     @staticmethod
     def _capitals(name: str) -> str:
@@ -593,6 +604,11 @@ def given_away(
         text_before[slice(*span)] for span in reaches(text_before, kept, [*gone, *others], forms)
     }
     held = incoming | words_held(whole | {m.entity for m in kept})
+    stands = placeholder_spans(text_after)
+    # What is ordinary only shortens the search, and few chunks show letters of a name at all: the
+    # text before is read for those.
+    if not Names(forms, held, ordinary).may_find(text_after, stands):
+        return []
     lower = {
         fold(word.group())
         for word in WORD.finditer(text_before)
@@ -602,7 +618,7 @@ def given_away(
     }
     names = Names(forms, held, lower | set(ordinary or ()))
     found = set()
-    for left in names.find(text_after, placeholder_spans(text_after)):
+    for left in names.find(text_after, stands):
         # "Series 0" is not in "Series 0.3 billion", which another figure may have made
         if left.form[-1].isdigit() and _FRACTION.match(text_after, left.end):
             continue

@@ -523,14 +523,15 @@ def _misspelt(text: str, companies: Sequence[str], human: set[str]) -> list[str]
     seen = set(_LONG_WORD.findall(text))
     # Two words may be heard for one: Ecopetrol, "Eco Patrol".
     seen |= {first + second for first, second in _TWO_WORDS.findall(text)}
+    keys = [(other, key) for other in seen if (key := squeeze(other)) not in human]
     found: dict[str, None] = {}
     for words, n, own in names:
-        for other in seen:
-            key = squeeze(other)
-            if key == own or key[0] != own[0] or abs(len(key) - len(own)) > 2 or key in human:
+        for other, key in keys:
+            if key == own or key[0] != own[0] or abs(len(key) - len(own)) > 2:
                 continue
             # A name that was misheard is written with nearly the same letters.
-            alike = difflib.SequenceMatcher(None, own, key).ratio() >= 0.84
+            compared = difflib.SequenceMatcher(None, own, key)
+            alike = compared.quick_ratio() >= 0.84 and compared.ratio() >= 0.84
             if alike and not re.search(rf"\b{other.lower()}\b", text):
                 found.setdefault(" ".join([*words[:n], other, *words[n + 1 :]]))
     return sorted(found)

@@ -7,6 +7,7 @@ sentences are compared, and its direct identifiers looked for, in pieces.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -149,10 +150,10 @@ def _mappings(batches: Iterator[pd.DataFrame]) -> Iterator[dict[str, Any]]:
 
 
 def _frames(rows: Iterable[dict[str, Any]]) -> Iterator[pd.DataFrame]:
-    """Yield the chunks of one document in frames of some size."""
-    rows = list(rows)
-    for begin in range(0, len(rows), 2000):
-        yield pd.DataFrame(rows[begin : begin + 2000], columns=CHUNKS.names)
+    """Yield chunks in frames of some size: Spark takes as long for one row as for hundreds."""
+    rows = iter(rows)
+    while some := list(islice(rows, 1000)):
+        yield pd.DataFrame(some, columns=CHUNKS.names)
 
 
 def _whole(
@@ -162,8 +163,11 @@ def _whole(
         from nes_spark.embedding import load_embedder
 
         model = load_embedder(embedder)
-        for row in _mappings(batches):
-            yield from _frames(chunk_rows(row, model, chunking, identifiers))
+        yield from _frames(
+            chunk
+            for row in _mappings(batches)
+            for chunk in chunk_rows(row, model, chunking, identifiers)
+        )
 
     return run
 

@@ -514,6 +514,9 @@ _SPELLED = re.compile(r"[^\W\d_a-z](?<![\w'’-].)[^\W\d_]{2,}")
 def _misheard(names: Iterable[str], texts: Sequence[str], own: Matcher) -> Iterable[str]:
     """Yield words that spell one of the names' words with a letter more, less or another."""
     known = {form for name in names for form in _single_forms(name) if len(form) > 2}
+    begun: dict[str, list[str]] = {}
+    for form in known:
+        begun.setdefault(form[0], []).append(form)
     spelled = Counter(word for text in texts for word in _SPELLED.findall(text))
     near = []
     for word, uses in spelled.items():
@@ -524,7 +527,8 @@ def _misheard(names: Iterable[str], texts: Sequence[str], own: Matcher) -> Itera
             continue
         if key in DEMONYMS or key in DESCRIPTORS or opens_sentence(word):
             continue
-        if any(_one_letter(key, other) for other in known) and not own.find(f"x {word} x"):
+        alike = any(_one_letter(key, other) for other in begun.get(key[0], ()))
+        if alike and not own.find(f"x {word} x"):
             near.append((word, key))
     if not near:
         return

@@ -1,6 +1,8 @@
 """Chunks that are left out of a release, whatever was exchanged in them."""
 
-from nes_spark.releases.publish_stages import ledger_rows, withhold
+import json
+
+from nes_spark.releases.publish_stages import ledger_blocks, withhold
 from nes_spark.schemas import EDITS
 from nes_spark.swapping.rewriting import Edit, in_place_of
 
@@ -45,7 +47,12 @@ def test_listed_chunks_have_no_text_and_come_back_from_the_ledger(spark, partiti
     for c in "abc":  # as treatment drop leaves them
         assert rows[c]["edits"] == [vars(e) for e in in_place_of(ROWS[c][0], "").edits]
     assert rows["a"]["partner_id"] == "z" and rows["d"]["edits"] == []
-    kept = {row["chunk_id"]: row for row in ledger_rows(found, chunks, keep_originals=True)}
+
+    def rows(keep_originals):
+        blocks = ledger_blocks(found, chunks, keep_originals)
+        return [json.loads(line) for block in blocks for line in block.lines.splitlines()]
+
+    kept = {row["chunk_id"]: row for row in rows(True)}
     assert [kept[c].get("whole") for c in "abcd"] == ["drop", "drop", "drop", None]
     assert kept["a"]["edits"][0]["old"] == "Ada wrote."
-    assert [row["edits"] for row in ledger_rows(found, chunks)][:3] == [None, None, None]
+    assert [row["edits"] for row in rows(False)][:3] == [None, None, None]

@@ -119,6 +119,17 @@ def test_many_rows_make_several_parts(tmp_path, key, monkeypatch):
     assert list(L.read_ledger(tmp_path / "l", SEALED)) == list(rows(10))
 
 
+@pytest.mark.parametrize("config", [PLAIN, SEALED], ids=["plain", "encrypted"])
+def test_blocks_are_joined_to_parts_and_read_as_rows(tmp_path, key, monkeypatch, config):
+    monkeypatch.setattr(L, "ROWS_PER_PART", 4)
+    given = list(rows(11))
+    blocks = [L.block_of(part) for part in (given[:3], given[3:6], [], given[6:])]
+    assert [block.rows for block in blocks] == [3, 3, 0, 5]
+    header = L.write_ledger(tmp_path / "l", blocks, config)
+    assert [part["rows"] for part in header["parts"]] == [6, 5] and header["rows"] == 11
+    assert list(L.read_ledger(tmp_path / "l", config)) == given
+
+
 def test_a_new_ledger_replaces_the_old_one_and_leaves_other_files(tmp_path, key):
     folder = tmp_path / "l"
     L.write_ledger(folder, rows(5), PLAIN)

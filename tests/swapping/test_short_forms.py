@@ -396,3 +396,31 @@ def test_what_is_looked_at_first_hides_no_name(text, forms, category, data):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(short_forms, "_without", lambda whole, _: whole + "".join(forms))
         assert Searched(names, ()).find(text, taken) == found
+
+
+_SHOWN = st.sampled_from(
+    re.findall(r"\S+", "Orion ORION orion Orions Stone STONE stone Ann IT it Co of [X]")
+    + re.findall(r"\S+", "Ford's ford Straßner STRASSNER")
+)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["Organization", "Person", "Location", "Product"]),
+                       st.lists(_SHOWN, min_size=1, max_size=3)), min_size=1, max_size=4),
+    st.lists(_SHOWN, max_size=8),
+    st.sets(st.sampled_from(["orion", "stone", "ford", "ann", "strassner"])),
+)  # fmt: skip
+@settings(max_examples=300, deadline=None)
+def test_what_may_not_be_found_is_not_found_whatever_is_ordinary(names, words, ordinary):
+    forms = {(category, " ".join(parts)): [" ".join(parts)] for category, parts in names}
+    text = " ".join(words)
+    taken = [match.span() for match in re.finditer(r"\[X\]", text)]
+    if not Names(forms, ()).may_find(text, taken):
+        assert Names(forms, ()).find(text, taken) == []
+        assert Names(forms, (), ordinary).find(text, taken) == []
+
+
+def test_a_name_that_stands_may_be_found():
+    names = Names({("Organization", "Orion Widgets"): ["Orion Widgets"]}, ())
+    assert names.may_find("Then Orions came.", []) and names.may_find("press@orion.org", [])
+    assert not names.may_find("Nobody came.", []) and not names.may_find("Orion", [(0, 5)])
