@@ -31,7 +31,7 @@ def code_version() -> str:
 GROUND = frozenset(
     {
         "config", "errors", "failures", "lazy", "logs", "plain", "schemas", "scratch", "session",
-        "showing", "store", "tracking", "versions",
+        "showing", "spreading", "store", "tracking", "versions",
     }
 )  # fmt: skip
 PACKAGE = ROOT.name

@@ -23,7 +23,7 @@ from nes_spark.audit.mapping_stages import ddl_of, hold, map_arrow, map_batches,
 from nes_spark.config import AuditConfig
 from nes_spark.errors import InputError
 from nes_spark.schemas import PREDICTIONS
-from nes_spark.session import spread
+from nes_spark.spreading import spread
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,7 +15,7 @@ from nes_spark.audit.mapping_stages import STRINGS, ddl_of, hold, map_rows
 from nes_spark.audit.stages import add_features, map_known, unchanged, with_knowledge
 from nes_spark.config import AuditConfig
 from nes_spark.schemas import EDITS, PARTNER_GUESSES
-from nes_spark.session import balanced, placed
+from nes_spark.spreading import balanced, placed
 from nes_spark.swapping.constraints import Constraint
 from nes_spark.swapping.throughout_stages import edits_throughout
 

@@ -8,17 +8,20 @@ are counts), the order of magnitude and the direction
 of millions.
 
 What counts as a quantity: numbers in digits with a currency, a percent sign, a scale word
-("million") or a counted noun behind them, and numbers in words with one of the first three or a
-unit of measure ("seven and a quarter percent", "three miles"). What does not: dates, years,
-ordinals, numbers in names ("Boeing 757"), section, page and phone numbers, and bare numbers.
+("million"), a counted noun or "of our", "of these" behind them, and numbers in words with one of
+the first three or a unit of measure ("seven and a quarter percent", "three miles"). What does not:
+dates, years, ordinals, numbers in names ("Boeing 757"), section, page and phone numbers, and bare
+numbers.
 """
 
 from __future__ import annotations
 
 import math
 import re
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import takewhile
 
 from nes_spark.entities.dates import find_dates
@@ -113,20 +116,28 @@ _WORDS = (
     rf"(?: point(?: (?:{'|'.join(_DIGITS)}|oh)(?!\w))+)?"
 )
 _SPELLED = re.compile(rf"(?<![\w-]){_WORDS}", re.IGNORECASE)
-#: A number that shares the unit of the one behind it: "10 to 15%", "five to seven percent".
+#: A number that shares the unit of the one behind it: "10 to 15%", "five to seven percent",
+#: "between five and seven percent".
 _RANGE = re.compile(
-    rf"(?<![\w.,/$€£¥-])(?:(?<=between )(?P<low>\d+(?:,\d{{3}})*(?:\.\d+)?) and "
+    rf"(?<![\w.,/$€£¥-])(?:(?<=between )(?P<low>\d+(?:,\d{{3}})*(?:\.\d+)?|{_WORDS}) and "
     rf"|(?P<first>\d+(?:,\d{{3}})*(?:\.\d+)?|{_WORDS})(?: (?:to|or) | ?[-–] ?))$",
     re.IGNORECASE,
 )
 _FROM = re.compile(r"\bfrom $", re.IGNORECASE)
+#: What makes two digits behind it a year: "the second quarter of 19 to 82%" is no range.
+_PERIOD = re.compile(
+    r"\b(?:first|second|third|fourth|last|same|[1-4](?:st|nd|rd|th)) (?:quarter|half)( of)? ['’]?$",
+    re.IGNORECASE,
+)
+_YEAR = re.compile(r"(?:1[5-9]|2\d)(?![\d.,%])( (?:results?|earnings|report|call)\b)?")
 #: Annual and current reports: "our 10K".
 _FORM = re.compile(r"(?:6|8|10|11)\s?K")
 _NO_COUNTS = word_set("filing filings report reports form forms with for is and") | {""}
 #: Who says 100% means all of it: another share would read broken, and this one tells nobody.
 _ALL = 100.0
-#: So many times the second end of a range the first one is not: it is of another scale.
-_OTHER_SCALE = 100
+#: So many times the second end of a range the first one is not: it is of the next smaller scale, to
+#: which it is nearer ("150 to 1.6 billion" rises tenfold from 150 million, or falls a hundredfold).
+_OTHER_SCALE = 1000**0.5
 #: Numbers below 10 to this power tell whether they count whole things.
 _WHOLE = 4
 #: What stands between the ends of a range.
@@ -147,6 +158,8 @@ _QUANTITY = re.compile(
     re.IGNORECASE,
 )
 _SCALED = re.compile(r"\b(?:thousand|millions?|billions?|trillion)\b", re.IGNORECASE)
+#: So many of what was named before.
+_OF_THEM = re.compile(r" of (?:our|these|those|them|its|their|which|whom)\b")
 _NOUN = re.compile(r"[ -](?=[a-z]{2})([a-z][a-z'’-]*(?: [a-z][a-z'’-]*){0,2})")
 _UP = re.compile(
     r"\b(?:up|increas\w*|gr[eo]w\w*|ris(?:e|es|ing)|rose|higher|gain\w*|improv\w*|rais\w*|expan\w*|"
@@ -354,28 +367,36 @@ def _with_first_of_range(text: str, quantity: Quantity, scale: str | None) -> Qu
     if match is None:
         return None
     end = "low" if match.group("low") else "first"
+    if _is_year(text, match.start(end)):
+        return None
+    first = _value(match.group(end))
     if not (quantity.unit in _RANGED or scale):
         # of counts only what goes up a little is a range: "45 to 50 turbines"
-        first = match.group(end).replace(",", "")
-        if not first[0].isdigit():
+        if not match.group(end)[0].isdigit():
             return None
-        rises = float(first) < quantity.value <= 10 * float(first)
+        rises = first < quantity.value <= 10 * first
         # and what is said to go from here to there: "declined from 1,150 to 870 head"
         told = _FROM.search(text, max(0, match.start(end) - 8), match.start(end)) is not None
-        if not rises and not (told and quantity.value < float(first) <= 10 * quantity.value):
+        if not rises and not (told and quantity.value < first <= 10 * quantity.value):
             return None
     # "from 34 to 16%" falls; "900 to 1.2 million" are of two scales
-    last, first_value = abs(quantity.value), _value(match.group(end))
-    last /= SCALES.get((scale or "").casefold(), 1.0)
-    mixed = bool(scale) and first_value >= (_OTHER_SCALE * last or math.inf)
+    last = abs(quantity.value) / SCALES.get((scale or "").casefold(), 1.0)
+    mixed = bool(scale) and first >= (_OTHER_SCALE * last or math.inf)
     written = "mixed" if mixed else quantity.written
-    falls = first_value > last and not mixed
+    falls = first > last and not mixed
     return replace(quantity, start=match.start(end), ranged=True, falls=falls, written=written)
+
+
+def _is_year(text: str, start: int) -> bool:
+    """Whether two digits are a year: "the third quarter of 19", "fourth quarter 19 results"."""
+    year = _YEAR.match(text, start)
+    period = _PERIOD.search(text, max(0, start - 24), start) if year else None
+    return bool(year and period and (period.group(1) or year.group(1)))
 
 
 def _value(number: str) -> float:
     """Value of a number in digits or words."""
-    return float(number.replace(",", "")) if number[0].isdigit() else spelled(number)
+    return spelled(number) if number[0].isalpha() else float(number.replace(",", ""))
 
 
 def _read(text: str, match: re.Match[str]) -> Quantity | None:
@@ -386,7 +407,7 @@ def _read(text: str, match: re.Match[str]) -> Quantity | None:
     words = match.group("words")
     if words and not (_is_amount(words, scale, unit) or _counted(text, end) in _MEASURES):
         return None
-    value = spelled(words) if words else float(match.group("number").replace(",", ""))
+    value = _value(words or match.group("number"))
     value *= SCALES.get((scale or "").casefold(), 1.0)
     negative = bool(match.group("neg"))
     if match.group("open"):
@@ -397,6 +418,8 @@ def _read(text: str, match: re.Match[str]) -> Quantity | None:
     name = _unit(unit, sign)
     if not name:
         letter = scale is not None and len(scale) == 1
+        if not scale and _is_year(text, start):
+            return None
         if _NAMED.search(text, max(0, start - 30), start) and (letter or not scale):
             return None
         # "10-K" and "8K" are forms, "5-b" is a paragraph
@@ -404,7 +427,7 @@ def _read(text: str, match: re.Match[str]) -> Quantity | None:
         if letter and (match.group("gap") == "-" or form):
             return None
         noun = _counted(text, end)
-        if not noun and not (scale and len(scale) > 1):
+        if not noun and not (scale and len(scale) > 1) and not _OF_THEM.match(text, end):
             return None
         # "400 points": what is counted stays in the text, and "200 basis points" is no count
         name = noun if noun and noun not in _UNITS_INSIDE else "things"
@@ -532,6 +555,7 @@ def likeness_of(entity: str) -> str:
     return match.group(1)
 
 
+@lru_cache(maxsize=16_384)
 def size_of(entity: str) -> float:
     """Return the absolute value of a quantity, from the entity of its mention.
 
@@ -559,20 +583,55 @@ def size_of(entity: str) -> float:
 class InOrder:
     """Who is larger takes the larger: quantities of one likeness keep their order.
 
-    Those that are exchanged are the first of both lists, which are in random order; no value
-    decides who comes in, only in which place it stands. A range stays one, and what grew from one
-    figure to another grows still.
+    Those that are exchanged are the first of both lists, which are in random order; values decide
+    only in which place each stands. A range stays one, and what grew from one figure to another
+    grows still. Where a figure would meet itself, in whatever writing, others of the longer list
+    are tried in its place; two that share a figure are never exchanged (:meth:`same`).
 
     Examples
     --------
     >>> ours = ["$5 (money/e+0/0)", "$7 (money/e+0/0)"]
     >>> InOrder().pairs(ours, ["$9 (money/e+0/0)", "$8 (money/e+0/0)"])
     [(0, 1), (1, 0)]
+    >>> InOrder().pairs(ours[:1], ["five dollars (money/e+0/0)", "$8 (money/e+0/0)"])
+    [(0, 1)]
     """
 
     def pairs(self, ours: Sequence[str], theirs: Sequence[str]) -> list[tuple[int, int]]:
         """Return which position of one list meets which of the other."""
         n = min(len(ours), len(theirs))
-        first = sorted(range(n), key=lambda i: size_of(ours[i]))
-        second = sorted(range(n), key=lambda i: size_of(theirs[i]))
-        return sorted(zip(first, second, strict=True))
+        longer = int(len(theirs) > n)
+        lists = (ours, theirs)
+        chosen = [list(range(n)), list(range(n))]
+        spare = deque(range(n, len(lists[longer])))
+        for tries in range(2 * len(spare), -1, -1):  # who went out comes in once more at most
+            for names, mine in zip(lists, chosen, strict=True):
+                sizes = {place: size_of(names[place]) for place in mine}
+                mine.sort(key=lambda place: (sizes[place], place))
+            alike = [
+                pair
+                for pair in zip(*chosen, strict=True)
+                if self.same(ours[pair[0]], theirs[pair[1]])
+            ]
+            if not (alike and tries):
+                break
+            gone = alike[0][longer]
+            chosen[longer][chosen[longer].index(gone)] = spare.popleft()
+            spare.append(gone)
+        return sorted(zip(*chosen, strict=True))
+
+    def same(self, first: str, second: str) -> bool:
+        """Whether two quantities of one likeness share a figure, which would stay in the text."""
+        return not _figures_of(first).isdisjoint(_figures_of(second))
+
+    def takes(self, old: str, new: str) -> bool:
+        """Whether a donor's quantity may come in."""
+        return not self.same(old, new)
+
+
+@lru_cache(maxsize=16_384)
+def _figures_of(entity: str) -> frozenset[str]:
+    """Digits of the numbers of a quantity, in figures or words, without noughts at the ends."""
+    text = quantity_text(entity)
+    found = _FIGURES.findall(text) or [f"{spelled(words):g}" for words in _SPELLED.findall(text)]
+    return frozenset(re.sub(r"\D", "", number).strip("0") for number in found)

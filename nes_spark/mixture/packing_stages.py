@@ -23,7 +23,7 @@ from pyspark.sql import functions as F
 
 from nes_spark.errors import InputError
 from nes_spark.mixture.vectors import UnitVectors, faulty_rows, norms
-from nes_spark.session import placed, shuffle_partitions
+from nes_spark.spreading import placed, shuffle_partitions
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

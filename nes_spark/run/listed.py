@@ -23,8 +23,14 @@ NAMED = ("sealed", "named.csv")
 LEAKING = ("sealed", "leaking.csv")
 
 
-def withheld_chunks(context: Context) -> DataFrame | None:
+def withheld_chunks(context: Context, warn: bool = False) -> DataFrame | None:
     """Return the chunks that ``output.withhold`` lists, None without one.
+
+    Parameters
+    ----------
+    context : Context
+    warn : bool, optional
+        Whether to tell of chunks listed that are not in this run.
 
     Returns
     -------
@@ -69,7 +75,7 @@ def withheld_chunks(context: Context) -> DataFrame | None:
         raise InputError(f"output.withhold: {path} lists no chunk of this run")
     if here == finished(context.store, "chunks").rows:
         raise InputError(f"output.withhold: {path} lists all chunks: nothing is left to publish")
-    if unknown:
+    if unknown and warn:
         LOGGER.warning("output.withhold: %d of the chunks listed are not in this run", unknown)
     return found.where("_digest IS NOT NULL").select("chunk_id").distinct()
 

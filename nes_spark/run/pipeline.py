@@ -28,7 +28,7 @@ from nes_spark.run.earlier import (
     set_aside,
 )
 from nes_spark.schemas import TABLES
-from nes_spark.session import spread
+from nes_spark.spreading import spread
 from nes_spark.store import Manifest, Store, combine, input_fingerprint
 from nes_spark.versions import code_digest
 

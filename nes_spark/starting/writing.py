@@ -82,6 +82,9 @@ entities:
   recognizer: bundled   # made for business English; or the name of a spaCy pipeline
   sweep: treat          # what looks like a name but was not recognised: category Name
   categories: [Organization, Person, Event, Product, Location, Date, Name]
+  # With releases.further, in place of the line above:
+  # categories: [Organization, Person, Event, Product, Location, Date, Name, Quantity, Term]
+  # terms: 60           # of each document: 60 for some 3,000 words, 10 for a letter of 200
 
 mixture:
   n_components: {components:<8} # topics within which names are exchanged; fewer if few texts
@@ -92,6 +95,8 @@ releases:
   must_change: {{Event: "[Event]"}}  # replaced everywhere
   shift: [Date]                    # by a secret number of days a document; order and gaps stay
   leftover: [donor, placeholder]   # for a name without a partner: the first that applies
+  # further: [Quantity, Term]      # figures, and words that set a text apart: they name it too
+  # donors: 96                     # chunks among whose terms the nearest are looked for
 
 swapping:
   matching: similar                # names of like shape and kind meet: sentences stay fluent

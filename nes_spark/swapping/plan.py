@@ -807,9 +807,10 @@ def layer_exchange(
     own_a, own_b : mapping of str to collection of str
         Entities that name their own documents.
     matching, similarity, similarities, policy
-        As for ``plan_exchange``. Where donors replace what is left (``one_to_one``) and a
-        similarity has a method ``fits(first, second)``, names that do not fit each other are left
-        to them.
+        As for ``plan_exchange``. Where a similarity has a method ``same(first, second)``, what is
+        the same in another writing is left over. Where donors replace what is left (``one_to_one``)
+        and a similarity has a method ``fits(first, second)``, names that do not fit each other are
+        left to them.
 
     Returns
     -------
@@ -831,6 +832,8 @@ def layer_exchange(
             history_b={c: {*entities_b[c], *own_b.get(c, ())} for c in combination},
         )
     )
+    same = {c: s.same for c, s in (similarities or {}).items() if hasattr(s, "same")}
+    plan = tuple(e for e in plan if e.category not in same or not same[e.category](e.old, e.new))
     if policy != "one_to_one":
         return plan
     fits = {c: s.fits for c, s in (similarities or {}).items() if hasattr(s, "fits")}

@@ -16,7 +16,7 @@ from nes_spark.config import ReleasesConfig, SwappingConfig
 from nes_spark.entities.quantities import LIKENESS
 from nes_spark.errors import parameter_error
 from nes_spark.schemas import FATES, PLAN, PLAN_LEFTOVERS
-from nes_spark.session import balanced, placed, shuffle_partitions
+from nes_spark.spreading import balanced, placed, shuffle_partitions
 from nes_spark.swapping.collected_stages import collected_plans
 from nes_spark.swapping.constraints import constraints_of
 from nes_spark.swapping.exchange import Policy

@@ -203,6 +203,14 @@ def _pattern_of(name: str) -> str:
     return re.escape(_straight(name)).replace("'", "['’]")
 
 
+def _stems_of(words: Iterable[str]) -> set[str]:
+    """How words of a text begin that may be one of these."""
+    # folded, "Straßner" is "strassner": a text has it either way
+    both = {form for word in words for form in (fold(word), word.lower())}
+    # "Companies" begins like "Company" without its last letter
+    return {form[:-1] if form.endswith("y") else form for form in both}
+
+
 class Names:
     """The names that a chunk gives away, as they are looked for.
 
@@ -228,17 +236,15 @@ class Names:
         self.weak: dict[str, tuple[Key, str]] = {}
         #: whole form -> key
         self.wholes: dict[str, Key] = {}
+        #: all words that may be in either, whatever else is ordinary, as names have them
+        self._told: set[str] = set()
         for key, found in forms.items():
             category = key[0]
             for name in dict.fromkeys((*found, key[1])):
                 for form in spellings(_bare(name), category):
                     self._add(form, key, held, ordinary)
         self._written = {form for name in self.wholes for form in (name, self._capitals(name))}
-        # "Companies" begins like "Company" without its last letter
-        looked_for = {*self.words, *self.weak}
-        # folded, "Straßner" is "strassner": a text has it either way
-        looked_for |= {word.lower() for _, word in (*self.words.values(), *self.weak.values())}
-        self._stems = {w[:-1] if w.endswith("y") else w for w in looked_for}
+        self._stems = _stems_of(word for _, word in (*self.words.values(), *self.weak.values()))
 
     def _add(
         self, form: str, key: Key, held: Collection[str], ordinary: Collection[str] | None
@@ -257,6 +263,7 @@ class Names:
             return
         for word in distinctive_words(form, category, ordinary):
             if word in free:
+                self._told.add(word)
                 self.words.setdefault(fold(word), (key, word))
         if len(words) < 2:
             return
@@ -267,9 +274,10 @@ class Names:
                 and word[0].isupper()
                 and not is_generic(word, category)
                 and word in free
-                and fold(word) not in self.words
             ):
-                self.weak.setdefault(fold(word), (key, word))
+                self._told.add(word)
+                if fold(word) not in self.words:
+                    self.weak.setdefault(fold(word), (key, word))
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
@@ -281,23 +289,23 @@ class Names:
         ordered = "|".join(map(_pattern_of, sorted(self._stems, key=lambda w: (-len(w), w))))
         return re.compile(rf"(?<![^\W_])(?:{ordered})", re.IGNORECASE)
 
-    def _may_begin(self, text: str, rest: str) -> bool:
-        """Whether a word of the names may begin in what is left of a text."""
+    @staticmethod
+    def _may_begin(text: str, rest: str, stems: Collection[str]) -> bool:
+        """Whether a word may begin in what is left of a text."""
         # letters that are equal in more ways than by their small letter are left to the pattern
-        if _SPECIAL.search(text) or any(map(_SPECIAL.search, self._stems)):
+        if _SPECIAL.search(text) or any(map(_SPECIAL.search, stems)):
             return True
         low = rest.lower()
-        return any(_straight(stem).lower() in low for stem in self._stems)
+        return any(_straight(stem).lower() in low for stem in stems)
 
     def may_find(self, text: str, taken: Sequence[tuple[int, int]]) -> bool:
-        """Whether the text has the letters of a name at all; where not, :meth:`find` is empty.
+        """Whether a text has the letters of a name at all.
 
-        With more that is ordinary it has no others.
+        Where not, :meth:`find` is empty, also for the same names with more words that are ordinary.
         """
         rest = _straight(_without(text, taken))
-        return any(_straight(form) in rest for form in self._written) or (
-            bool(self._stems) and self._may_begin(text, rest)
-        )
+        whole = any(_straight(form) in rest for form in self._written)
+        return whole or (bool(self._told) and self._may_begin(text, rest, _stems_of(self._told)))
 
     @staticmethod
     def _capitals(name: str) -> str:
@@ -332,7 +340,7 @@ class Names:
                     found.append(Left(*match.span(), self.wholes[name], name))
         if not self._stems:
             return found
-        if not self._may_begin(text, rest):
+        if not self._may_begin(text, rest, self._stems):
             return _merged(text, found)
         blocked = [*taken, *kept, *reach, *((f.start, f.end) for f in found)]
         for match in self._beginnings.finditer(text):

@@ -7,7 +7,6 @@ sentences are compared, and its direct identifiers looked for, in pieces.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from pyspark.sql import functions as F
 
 from nes_spark.config import ChunkingConfig, IdentifiersConfig
 from nes_spark.schemas import CHUNKS, DOCUMENTS
-from nes_spark.session import shuffle_partitions
+from nes_spark.spreading import shuffle_partitions
 from nes_spark.text.chunking import (
     Piece,
     chunk_spans,
@@ -34,6 +33,8 @@ if TYPE_CHECKING:
 
 #: Characters above which a document is divided, and of its pieces.
 LONG = 1_000_000
+#: Chunks, and characters of them, that are handed on at a time.
+_FRAME_ROWS, _FRAME_CHARACTERS = 1000, 4_000_000
 PIECE = 200_000
 
 _IDENTIFIERS = next(c.type for c in DOCUMENTS.columns if c.name == "identifiers")
@@ -151,8 +152,15 @@ def _mappings(batches: Iterator[pd.DataFrame]) -> Iterator[dict[str, Any]]:
 
 def _frames(rows: Iterable[dict[str, Any]]) -> Iterator[pd.DataFrame]:
     """Yield chunks in frames of some size: Spark takes as long for one row as for hundreds."""
-    rows = iter(rows)
-    while some := list(islice(rows, 1000)):
+    some: list[dict[str, Any]] = []
+    characters = 0
+    for row in rows:
+        some.append(row)
+        characters += len(row["text"])
+        if len(some) >= _FRAME_ROWS or characters >= _FRAME_CHARACTERS:
+            yield pd.DataFrame(some, columns=CHUNKS.names)
+            some, characters = [], 0
+    if some:
         yield pd.DataFrame(some, columns=CHUNKS.names)
 
 

@@ -155,7 +155,8 @@ def company_names(value: str) -> tuple[tuple[str, str], ...]:
     -------
     tuple of (name, rule)
         ``rule`` is ``name``, ``part``, ``capitals`` (initials, or a part that is an ordinary
-        word) or one of :data:`HEADS`, which says what must stand around it.
+        word) or one of :data:`HEADS`, which says what must stand around it. Nothing where the value
+        has neither letter nor digit.
 
     Examples
     --------
@@ -169,7 +170,10 @@ def company_names(value: str) -> tuple[tuple[str, str], ...]:
         if squeeze(name):
             names.setdefault(name, rule)
 
-    value = re.sub(r"\s*\([^)]*\)", "", value).strip() or value
+    bare = re.sub(r"\s*\([^)]*\)", "", value).strip()
+    value = bare if squeeze(bare) else value.strip()
+    if not squeeze(value):
+        return ()
     names[value] = "name"
     core = value
     while (shorter := _without_legal(core)) and shorter != core:

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 
 from nes_spark.config import IdentifiersConfig
 from nes_spark.schemas import EDITS, LEAKS, OWN_NAMES, arrow_schema
-from nes_spark.session import spread
+from nes_spark.spreading import spread
 from nes_spark.text.leaks import (
     OTHER_DOCUMENT,
     Sieve,

@@ -9,7 +9,7 @@ import pandas as pd
 from pyspark.sql import functions as F
 
 from nes_spark.config import IdentifiersConfig
-from nes_spark.session import spread
+from nes_spark.spreading import spread
 from nes_spark.text.matching import Matcher
 from nes_spark.text.searching import finds_secret, forms_of_kinds
 

@@ -70,7 +70,7 @@ class Memory(threading.Thread):
             peak = self.peak[self.current[0]]
             for kind, size in sizes.items():
                 peak[kind] = max(peak[kind], size)
-            time.sleep(0.5)
+            time.sleep(1.0)
 
 
 def tasks_of(folder: Path) -> dict[int, list[float]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -89,6 +91,31 @@ from nes_spark.entities.quantities import (
         ("of 34 to 16 million", [("34 to 16 million", "fall of count/e+7/0")]),
         ("of 900 to 1.2 million", [("900 to 1.2 million", "range of mixed count/e+6/0")]),
         ("from 5 to 0%", [("5 to 0%", "fall of %/e+0/0")]),
+        ("150 to 1.6 billion", [("150 to 1.6 billion", "range of mixed count/e+9/0")]),
+        ("fell from 120 to 9 million", [("120 to 9 million", "fall of count/e+6/-")]),
+        (
+            "of between five and seven percent",
+            [("five and seven percent", "range of %/e+0/0")],
+        ),
+        (
+            "between one and a half and two percent",
+            [("one and a half and two percent", "range of %/e+0/0")],
+        ),
+        ("between five and seven stores", []),
+        (
+            "from 78% in the second quarter of 19 to 82% now",
+            [("78%", "%/e+1/0"), ("82%", "%/e+1/0")],
+        ),
+        ("in fourth quarter 19 results", []),
+        ("In the first half 20 stores opened.", [("20", "count/e+1/0")]),
+        ("half of 20 to 25 turbines", [("20 to 25", "range of count/e+1/0")]),
+        ("in the second half 20 to 25%", [("20 to 25%", "range of %/e+1/0")]),
+        ("a quarter of 18 employees", [("18", "count/e+1/0")]),
+        ("sections 4 and 12 of the Act, claims 10-20 of the patent", []),
+        ("and 42 of our new stores", [("42", "count/e+1/0")]),
+        ("on page 42 of the report, in section 12 of the act", []),
+        ("the 3 of May, 12 of us", []),
+        ("and 20 to 25% of it", [("20 to 25%", "range of %/e+1/0")]),
         ("fell between 60 and 45%", [("60 and 45%", "fall of %/e+1/0")]),
         ("between 7 and 8 million units", [("7 and 8 million", "range of count/e+6/0")]),
         (
@@ -247,14 +274,41 @@ def test_likeness_goes_by_the_order_of_magnitude(number, scale):
 
 @given(st.data())
 def test_those_that_are_exchanged_keep_their_order(data):
-    values = st.lists(st.integers(100, 999), unique=True, min_size=1, max_size=6)
+    values = st.lists(st.integers(100, 112), unique=True, min_size=1, max_size=6)
     ours, theirs = ([f"{v / 10:.1f}% (%/e+1/+)" for v in data.draw(values)] for _ in range(2))
     pairs = InOrder().pairs(ours, theirs)
     n = min(len(ours), len(theirs))
-    # the first of both lists, whatever their values: no figure chooses its like
-    assert sorted(i for i, _ in pairs) == sorted(k for _, k in pairs) == list(range(n))
     met = sorted((size_of(ours[i]), size_of(theirs[k])) for i, k in pairs)
     assert [b for _, b in met] == sorted(b for _, b in met)
+    used = sorted(i for i, _ in pairs), sorted(k for _, k in pairs)
+    assert len(pairs) == n and all(len(set(side)) == n for side in used)
+    if not {*map(size_of, ours)} & {*map(size_of, theirs)}:
+        # the first of both lists, whatever their values: no figure chooses its like
+        assert used == (list(range(n)), list(range(n)))
+    same = [InOrder().same(ours[i], theirs[k]) for i, k in pairs]
+    if any(same):  # then no choice of the longer list would do, each in its order
+        short, long = sorted((ours, theirs), key=len)
+        ordered = sorted(short, key=size_of)
+        for others in combinations(sorted(long, key=size_of), n):
+            assert any(map(InOrder().same, ordered, others))
+
+
+def test_a_figure_does_not_meet_itself_in_another_writing():
+    ours = ["1.8 billion euros (money/e+9/0)"]
+    same, other = "$1.80 billion (money/e+9/0)", "$3.1 billion (money/e+9/0)"
+    measure = InOrder()
+    assert measure.pairs(ours, [same, other]) == [(0, 1)]
+    assert measure.pairs([same, other], ours) == [(1, 0)]
+    assert measure.pairs(ours, [same]) == [(0, 0)]
+    assert measure.same(ours[0], same) and not measure.takes(ours[0], same)
+    assert not measure.same(ours[0], other) and measure.takes(ours[0], other)
+    kind = "(range of %/e+1/0)"
+    for first, second, told in (
+        ("10 to 15%", "10 to 16%", True),
+        ("10 to 15%", "fifteen to twenty percent", True),
+        ("10 to 15%", "11 to 16%", False),
+    ):
+        assert measure.same(f"{first} {kind}", f"{second} {kind}") == told
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from nes_spark.run.inverting import invert_release
 from nes_spark.run.language_models import audit_run
 from nes_spark.run.listed import LEAKING, NAMED, withheld_chunks
 from nes_spark.run.published import PublishedRun, configuration_of
+from nes_spark.run.runner import run_stage
 from nes_spark.store import Store
 from nes_spark.swapping.ledger import read_ledger, release_id
 from nes_spark.text import leak_stages
@@ -211,6 +212,22 @@ def test_a_list_that_withholds_something_else_is_refused(finished, spark, tmp_pa
     )
     with pytest.raises(InputError, match=f"output.withhold: .*{said}"):
         withheld_chunks(context)
+
+
+def test_tables_beside_the_input_are_looked_at_before_the_long_work(finished, spark, tmp_path):
+    config, _ = finished
+    listed, words = tmp_path / "listed.csv", tmp_path / "words.csv"
+    listed.write_text("chunk_id\nnobody#00000\n")
+    words.write_text("metadata,words\nNobody Inc.,Widgetron\n")
+    output = config.output.model_copy(update={"withhold": str(listed)})
+    with pytest.raises(InputError, match=r"output\.withhold: .* lists no chunk of this run"):
+        run_stage(config.model_copy(update={"output": output}), "chunks", spark)
+    audit = config.audit.model_copy(update={"public_words": str(words)})
+    asked = audit.model_copy(update={"linkage": True, "documents": True})
+    with pytest.raises(InputError, match=r"audit\.public_words: .* names none"):
+        run_stage(config.model_copy(update={"audit": asked}), "chunks", spark)
+    unasked = audit.model_copy(update={"documents": False})
+    assert run_stage(config.model_copy(update={"audit": unasked}), "chunks", spark)
 
 
 def test_a_list_may_know_chunks_of_other_runs(finished, spark, tmp_path):

@@ -4,6 +4,7 @@ import csv
 import gzip
 import json
 import random
+import re
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -105,6 +106,18 @@ def test_the_written_configuration_loads_and_declares_every_kind(table, tmp_path
     assert config.identifiers.kinds["judge"].placeholder == "[Judge #]"
     assert config.presentation.method == "none"
     assert config.releases.plan == "whole"
+
+
+def test_lines_for_figures_and_terms_stand_ready(table, tmp_path):
+    target = tmp_path / "court.yaml"
+    initialize([str(table)], TOLD, output=str(target), tell=lambda _: None)
+    assert not load_config(target).releases.further
+    ready = re.sub(r"(?m)^  categories: .*, Name\]\n", "", target.read_text())
+    ready = re.sub(r"(?m)^  # (?=(?:categories|terms|further|donors): )", "  ", ready)
+    found = read_back(ready)
+    check_config(found)
+    assert found.releases.further == ["Quantity", "Term"] and found.releases.donors == 96
+    assert found.entities.terms == 60 and {"Quantity", "Term"} <= {*found.entities.categories}
 
 
 def test_the_plan_of_the_written_configuration_is_told(table, tmp_path):

@@ -540,6 +540,24 @@ def test_names_of_two_sorts_do_not_meet_where_donors_replace_what_is_left():
         assert ("Organization", "FDA", "Vega") in exchanged_names(first, second, **options)
 
 
+@pytest.mark.parametrize("policy", ["one_to_one", "cover"])
+def test_a_figure_is_not_exchanged_for_itself_in_another_writing(policy):
+    dollars, euros = "$1.80 billion (money/e+9/0)", "1.8 billion euros (money/e+9/0)"
+    other = "$3.1 billion (money/e+9/0)"
+    assert not exchanged_names({"Quantity": [dollars]}, {"Quantity": [euros]}, policy)
+    more = exchanged_names({"Quantity": [dollars]}, {"Quantity": [euros, other]}, policy)
+    assert more == {("Quantity", dollars, other)}
+    # what is left over: a donor's figure that differs, or the placeholder
+    figures = [[dollars], [euros], [dollars]]
+    plan = sample_plan(
+        ["a#0", "b#0", "c#0"], [*"ABC"], None, {"Quantity": figures}, ["Quantity"], seed=1,
+        leftover=["donor", "placeholder"] if policy == "one_to_one" else ["placeholder"],
+        unit="likeness",
+    )  # fmt: skip
+    assert not plan.swaps
+    assert {x.replacement for x in plan.leftovers} == {"[Quantity]"}
+
+
 def test_a_name_that_met_none_of_its_sort_gets_a_donor():
     organizations = [["FDA"], ["Vega"], ["Court of Appeals"], ["Orion"], ["IRS"], ["Acme"]]
     places = [["Ohio"], ["Oslo"], ["Lyon"], ["Riga"], ["Rome"], ["Bern"]]

@@ -201,6 +201,16 @@ def test_of_overlapping_mentions_the_longest_wins_and_adjacent_ones_survive():
     assert done.text == "AB Services"
 
 
+@given(st.lists(st.tuples(st.integers(0, 12), st.integers(1, 6)), max_size=7))
+def test_of_overlapping_mentions_the_longest_stays_then_the_first(places):
+    given_ = [Mention(at, at + n, "Person", "x" * n) for at, n in dict.fromkeys(places)]
+    kept = []
+    for m in sorted(given_, key=lambda m: (m.start - m.end, m.start)):
+        if all(k.end <= m.start or m.end <= k.start for k in kept):
+            kept.append(m)
+    assert resolve_overlaps(given_) == sorted(kept, key=lambda m: m.start)
+
+
 def test_linked_short_forms_change_too():
     long = "Cache Coherent Interconnect for Accelerators"
     text = f"The {long} (CCIX) works. CCIX's future: CCIXs everywhere."

@@ -376,7 +376,8 @@ FORMS = ["Keller", "Keller Soft", "Straßner", "O'Neill", "Vega Company", "ſoft
 class Searched(Names):
     """Looks at everything, whatever is taken."""
 
-    def _may_begin(self, text, rest):
+    @staticmethod
+    def _may_begin(text, rest, stems):
         return True
 
 
@@ -418,6 +419,13 @@ def test_what_may_not_be_found_is_not_found_whatever_is_ordinary(names, words, o
     if not Names(forms, ()).may_find(text, taken):
         assert Names(forms, ()).find(text, taken) == []
         assert Names(forms, (), ordinary).find(text, taken) == []
+
+
+def test_a_spelling_that_another_name_hides_may_be_found_where_that_is_ordinary():
+    forms = {("Product", "STRASSNER Orion"): [], ("Person", "Ann Straßner"): []}
+    text, ordinary = "Then Mr. Straßner came.", {"strassner"}
+    assert [f.form for f in Names(forms, (), ordinary).find(text, [])] == ["Straßner"]
+    assert Names(forms, ()).may_find(text, [])
 
 
 def test_a_name_that_stands_may_be_found():

@@ -294,6 +294,10 @@ def test_the_other_half_of_a_double_name_goes_too():
     assert released("a Garcia-led team", names) == "a [Executive 1]-led team"
 
 
+def test_a_value_without_letters_has_no_names():
+    assert company_names("") == company_names(" -") == ()
+
+
 def test_initials_with_an_and_of_a_name_without_its_descriptors():
     for name in ("Marks & Spencer Group plc", "Marlow & Sons Insurance"):
         assert dict(company_names(name))["M&S"] == "capitals"

@@ -333,3 +333,13 @@ def test_only_stages_import_spark():
     )
     done = subprocess.run([sys.executable, "-c", code], env=os.environ, check=False)
     assert done.returncode == 0
+
+
+def test_chunks_are_handed_on_by_the_thousand_and_by_their_size(monkeypatch):
+    row = dict.fromkeys(CHUNKS.names, "x")
+    frames = list(chunking_stages._frames(row for _ in range(2501)))
+    assert [len(frame) for frame in frames] == [1000, 1000, 501]
+    monkeypatch.setattr(chunking_stages, "_FRAME_CHARACTERS", 10)
+    long = [row | {"text": "x" * n} for n in (4, 5, 6, 30, 1)]
+    assert [len(f) for f in chunking_stages._frames(long)] == [3, 1, 1]
+    assert list(chunking_stages._frames([])) == []
