@@ -260,9 +260,6 @@ def get_session(
             if short:
                 settings |= SHORT_JOBS
                 settings["spark.sql.shuffle.partitions"] = str(os.cpu_count() or 1)
-            else:
-                # Of three tasks of 32 MB on two cores the last one is alone.
-                settings["spark.sql.files.minPartitionNum"] = str(4 * (os.cpu_count() or 1))
         else:
             for local_only in ("spark.driver.host", "spark.driver.bindAddress"):
                 del settings[local_only]

@@ -258,9 +258,6 @@ def test_a_session_for_short_jobs_compiles_little_where_it_is_local(monkeypatch,
     short = settings_of(monkeypatch, tmp_path, short=True)
     assert session.SHORT_JOBS.items() <= short.items()
     assert not session.SHORT_JOBS.items() & usual.items()
-    # of three tasks of 32 MB the last one would be alone; a short job is one task a core anyway
-    assert int(usual["spark.sql.files.minPartitionNum"]) == 4 * os.cpu_count()
-    assert "spark.sql.files.minPartitionNum" not in short
     assert int(short["spark.sql.shuffle.partitions"]) == os.cpu_count()
     for option in session.SHORT_JOBS_JAVA:
         assert option in short[session.JAVA_OPTIONS] and option not in usual[session.JAVA_OPTIONS]
