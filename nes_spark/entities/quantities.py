@@ -18,11 +18,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import takewhile
+from itertools import product, takewhile
 
 from nes_spark.entities.dates import find_dates
 from nes_spark.entities.mentions import Mention, placeholder_spans
@@ -129,7 +128,8 @@ _PERIOD = re.compile(
     r"\b(?:first|second|third|fourth|last|same|[1-4](?:st|nd|rd|th)) (?:quarter|half)( of)? ['’]?$",
     re.IGNORECASE,
 )
-_YEAR = re.compile(r"(?:1[5-9]|2\d)(?![\d.,%])( (?:results?|earnings|report|call)\b)?")
+_YEAR = re.compile(r"(?:1[5-9]|2\d)(?![\d.,%])( (?:results?|earnings)\b)?")
+_FROM_ELSEWHERE = re.compile(r"\bfrom\b[^.;:?!]*\d[^.;:?!]*$", re.IGNORECASE)
 #: Annual and current reports: "our 10K".
 _FORM = re.compile(r"(?:6|8|10|11)\s?K")
 _NO_COUNTS = word_set("filing filings report reports form forms with for is and") | {""}
@@ -158,7 +158,12 @@ _QUANTITY = re.compile(
     re.IGNORECASE,
 )
 _SCALED = re.compile(r"\b(?:thousand|millions?|billions?|trillion)\b", re.IGNORECASE)
-#: So many of what was named before.
+#: So many of what was named before, but not the fourth: "year 4 of our plan".
+_IN_A_ROW = re.compile(
+    r"(?:#|\b(?:year|quarter|month|week|day|stage|wave|pillar|inning|priority|goal|grade|point|round|"
+    r"season|chapter|clause|count|claim|paragraph|schedule|annex|volume)s? )$",
+    re.IGNORECASE,
+)
 _OF_THEM = re.compile(r" of (?:our|these|those|them|its|their|which|whom)\b")
 _NOUN = re.compile(r"[ -](?=[a-z]{2})([a-z][a-z'’-]*(?: [a-z][a-z'’-]*){0,2})")
 _UP = re.compile(
@@ -367,8 +372,9 @@ def _with_first_of_range(text: str, quantity: Quantity, scale: str | None) -> Qu
     if match is None:
         return None
     end = "low" if match.group("low") else "first"
-    if _is_year(text, match.start(end)):
-        return None
+    begin = match.start(end)
+    if _is_year(text, begin) and _FROM_ELSEWHERE.search(text, max(0, begin - 80), begin):
+        return None  # "from 78% in the second quarter of 19 to 82%"
     first = _value(match.group(end))
     if not (quantity.unit in _RANGED or scale):
         # of counts only what goes up a little is a range: "45 to 50 turbines"
@@ -427,8 +433,10 @@ def _read(text: str, match: re.Match[str]) -> Quantity | None:
         if letter and (match.group("gap") == "-" or form):
             return None
         noun = _counted(text, end)
-        if not noun and not (scale and len(scale) > 1) and not _OF_THEM.match(text, end):
-            return None
+        if not noun and not (scale and len(scale) > 1):
+            first = _IN_A_ROW.search(text, max(0, start - 12), start)
+            if first or not _OF_THEM.match(text, end):
+                return None
         # "400 points": what is counted stays in the text, and "200 basis points" is no count
         name = noun if noun and noun not in _UNITS_INSIDE else "things"
     direction = -1 if negative else _direction(text, start, end)
@@ -573,6 +581,10 @@ def size_of(entity: str) -> float:
     """
     order = int(likeness_of(entity).rsplit("/", 2)[1][1:])
     text = quantity_text(entity)
+    if len(_FIGURES.findall(text)) > 1 and not _is_range(entity):
+        parts = find_quantities(text)  # "$1 billion $275 million"
+        if len(parts) == 1:
+            return abs(parts[0].value)
     figures = "".join(_FIGURES.findall(text)[-1:])
     if not figures and (words := _SPELLED.findall(text)):
         figures = f"{spelled(words[-1]):g}"
@@ -600,38 +612,54 @@ class InOrder:
     def pairs(self, ours: Sequence[str], theirs: Sequence[str]) -> list[tuple[int, int]]:
         """Return which position of one list meets which of the other."""
         n = min(len(ours), len(theirs))
-        longer = int(len(theirs) > n)
-        lists = (ours, theirs)
-        chosen = [list(range(n)), list(range(n))]
-        spare = deque(range(n, len(lists[longer])))
-        for tries in range(2 * len(spare), -1, -1):  # who went out comes in once more at most
-            for names, mine in zip(lists, chosen, strict=True):
-                sizes = {place: size_of(names[place]) for place in mine}
-                mine.sort(key=lambda place: (sizes[place], place))
-            alike = [
-                pair
-                for pair in zip(*chosen, strict=True)
-                if self.same(ours[pair[0]], theirs[pair[1]])
-            ]
-            if not (alike and tries):
-                break
-            gone = alike[0][longer]
-            chosen[longer][chosen[longer].index(gone)] = spare.popleft()
-            spare.append(gone)
-        return sorted(zip(*chosen, strict=True))
+        places = [sorted(range(n), key=lambda i: size_of(names[i])) for names in (ours, theirs)]
+        met = list(zip(*places, strict=True))
+        if len(ours) == len(theirs) or not any(self.same(ours[i], theirs[k]) for i, k in met):
+            return sorted(met)
+        if len(ours) > n:
+            return sorted((i, k) for k, i in self._apart(theirs, ours))
+        return sorted(self._apart(ours, theirs))
+
+    def _apart(self, few: Sequence[str], many: Sequence[str]) -> list[tuple[int, int]]:
+        """Give each of some quantities one of more, in order, so that the fewest meet themselves.
+
+        Of choices with equally few the one with the most of the first of the longer list.
+        """
+        ours, theirs = (sorted(range(len(x)), key=lambda i: size_of(x[i])) for x in (few, many))
+        n, m = len(ours), len(theirs)
+        # least[i][j]: cost of the first i of ours with i of the first j of theirs
+        least = [[0.0 if i == 0 else math.inf] * (m + 1) for i in range(n + 1)]
+        for i, j in product(range(n), range(m)):
+            same = self.same(few[ours[i]], many[theirs[j]])
+            taken = least[i][j] + (m + 1) * same + (theirs[j] >= n)
+            least[i + 1][j + 1] = min(least[i + 1][j], taken)
+        pairs = []
+        i, j = n, m
+        while i:
+            if least[i][j] != least[i][j - 1]:
+                i -= 1
+                pairs.append((ours[i], theirs[j - 1]))
+            j -= 1
+        return pairs
 
     def same(self, first: str, second: str) -> bool:
-        """Whether two quantities of one likeness share a figure, which would stay in the text."""
-        return not _figures_of(first).isdisjoint(_figures_of(second))
+        """Whether two quantities of one likeness are one, or ranges that share an end."""
+        if size_of(first) == size_of(second):
+            return True
+        return _is_range(first) and not _ends_of(first).isdisjoint(_ends_of(second))
 
     def takes(self, old: str, new: str) -> bool:
         """Whether a donor's quantity may come in."""
         return not self.same(old, new)
 
 
+def _is_range(entity: str) -> bool:
+    return likeness_of(entity).startswith(("range of ", "fall of "))
+
+
 @lru_cache(maxsize=16_384)
-def _figures_of(entity: str) -> frozenset[str]:
-    """Digits of the numbers of a quantity, in figures or words, without noughts at the ends."""
+def _ends_of(entity: str) -> frozenset[float]:
+    """The numbers of a range, in figures or words, as they stand there."""
     text = quantity_text(entity)
-    found = _FIGURES.findall(text) or [f"{spelled(words):g}" for words in _SPELLED.findall(text)]
-    return frozenset(re.sub(r"\D", "", number).strip("0") for number in found)
+    figures = {float(number.replace(",", "")) for number in _FIGURES.findall(text)}
+    return frozenset(figures | {spelled(words) for words in _SPELLED.findall(text)})

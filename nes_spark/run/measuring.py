@@ -113,6 +113,26 @@ def read_public_words(context: Context) -> dict[str, list[str]] | None:
     return words
 
 
+def check_known(context: Context) -> None:
+    """Look at what attackers are to know of each value of the metadata, before the long work.
+
+    Raises
+    ------
+    InputError
+        As :func:`read_public_words`; where there are too many documents for it.
+    """
+    audit = context.config.audit
+    given = [name for name in ("background", "public_words") if getattr(audit, name) is not None]
+    if not given or not is_measured(context):
+        return
+    if not fits_in_memory(context):
+        raise InputError(
+            f"audit.{given[0]}: what is known of candidates is read by the driver, for at most "
+            "audit.max_documents documents; raise that or leave it out"
+        )
+    read_public_words(context)
+
+
 def _read_known(context: Context, key: str, column: str) -> dict[str, list[str]] | None:
     """Read a table of what an attacker knows of each value of the metadata, in a fixed order."""
     path = getattr(context.config.audit, key)
@@ -379,13 +399,8 @@ def _measure_sample(
     from nes_spark.audit.measured import AFTER, COLUMNS, DOCUMENTS, share_rows
     from nes_spark.audit.measured_stages import connected, measure_sample
 
+    check_known(context)
     releases, exchanged = context.config.releases, frozenset(_exchanged(context.config))
-    for name in ("background", "public_words"):
-        if getattr(context.config.audit, name) is not None:
-            raise InputError(
-                f"audit.{name}: what is known of candidates is read by the driver, for at most "
-                "audit.max_documents documents; raise that or leave it out"
-            )
     with ExitStack() as until:
         guesses = measure_sample(
             context.table("chunks"),

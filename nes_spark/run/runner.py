@@ -373,12 +373,11 @@ def _examine(context: Context, stage: Stage) -> None:
             )
     if stage.name == "chunks":
         from nes_spark.run.listed import withheld_chunks
-        from nes_spark.run.measuring import fits_in_memory, is_measured, read_public_words
+        from nes_spark.run.measuring import check_known
 
         # The last step uses them, hours later: what is wrong with them is told here.
         withheld_chunks(context, warn=True)
-        if is_measured(context) and fits_in_memory(context):
-            read_public_words(context)
+        check_known(context)
     if stage.name == "swaps":
         found = store.manifest("swaps")
         assert found is not None

@@ -834,6 +834,9 @@ def layer_exchange(
     )
     same = {c: s.same for c, s in (similarities or {}).items() if hasattr(s, "same")}
     plan = tuple(e for e in plan if e.category not in same or not same[e.category](e.old, e.new))
+    # where a partner's names cover a surplus, what is left may be of one side alone: no exchange
+    given = {(e.category, e.side) for e in plan}
+    plan = tuple(e for e in plan if {(e.category, "a"), (e.category, "b")} <= given)
     if policy != "one_to_one":
         return plan
     fits = {c: s.fits for c, s in (similarities or {}).items() if hasattr(s, "fits")}

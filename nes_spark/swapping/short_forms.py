@@ -236,7 +236,7 @@ class Names:
         self.weak: dict[str, tuple[Key, str]] = {}
         #: whole form -> key
         self.wholes: dict[str, Key] = {}
-        #: all words that may be in either, whatever else is ordinary, as names have them
+        #: all spellings of the words that may be in either, whatever else is ordinary
         self._told: set[str] = set()
         for key, found in forms.items():
             category = key[0]
@@ -244,7 +244,7 @@ class Names:
                 for form in spellings(_bare(name), category):
                     self._add(form, key, held, ordinary)
         self._written = {form for name in self.wholes for form in (name, self._capitals(name))}
-        self._stems = _stems_of(word for _, word in (*self.words.values(), *self.weak.values()))
+        self._stems = _stems_of(self._told)
 
     def _add(
         self, form: str, key: Key, held: Collection[str], ordinary: Collection[str] | None
@@ -289,14 +289,13 @@ class Names:
         ordered = "|".join(map(_pattern_of, sorted(self._stems, key=lambda w: (-len(w), w))))
         return re.compile(rf"(?<![^\W_])(?:{ordered})", re.IGNORECASE)
 
-    @staticmethod
-    def _may_begin(text: str, rest: str, stems: Collection[str]) -> bool:
-        """Whether a word may begin in what is left of a text."""
+    def _may_begin(self, text: str, rest: str) -> bool:
+        """Whether a word of the names may begin in what is left of a text."""
         # letters that are equal in more ways than by their small letter are left to the pattern
-        if _SPECIAL.search(text) or any(map(_SPECIAL.search, stems)):
+        if _SPECIAL.search(text) or any(map(_SPECIAL.search, self._stems)):
             return True
         low = rest.lower()
-        return any(_straight(stem).lower() in low for stem in stems)
+        return any(_straight(stem).lower() in low for stem in self._stems)
 
     def may_find(self, text: str, taken: Sequence[tuple[int, int]]) -> bool:
         """Whether a text has the letters of a name at all.
@@ -305,7 +304,7 @@ class Names:
         """
         rest = _straight(_without(text, taken))
         whole = any(_straight(form) in rest for form in self._written)
-        return whole or (bool(self._told) and self._may_begin(text, rest, _stems_of(self._told)))
+        return whole or (bool(self._stems) and self._may_begin(text, rest))
 
     @staticmethod
     def _capitals(name: str) -> str:
@@ -340,7 +339,7 @@ class Names:
                     found.append(Left(*match.span(), self.wholes[name], name))
         if not self._stems:
             return found
-        if not self._may_begin(text, rest, self._stems):
+        if not self._may_begin(text, rest):
             return _merged(text, found)
         blocked = [*taken, *kept, *reach, *((f.start, f.end) for f in found)]
         for match in self._beginnings.finditer(text):

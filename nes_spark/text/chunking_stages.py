@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 #: Characters above which a document is divided, and of its pieces.
 LONG = 1_000_000
+PIECE = 200_000
 #: Chunks, and characters of them, that are handed on at a time.
 _FRAME_ROWS, _FRAME_CHARACTERS = 1000, 4_000_000
-PIECE = 200_000
 
 _IDENTIFIERS = next(c.type for c in DOCUMENTS.columns if c.name == "identifiers")
 _PIECES = (

@@ -226,6 +226,9 @@ def test_tables_beside_the_input_are_looked_at_before_the_long_work(finished, sp
     asked = audit.model_copy(update={"linkage": True, "documents": True})
     with pytest.raises(InputError, match=r"audit\.public_words: .* names none"):
         run_stage(config.model_copy(update={"audit": asked}), "chunks", spark)
+    few = asked.model_copy(update={"max_documents": 2})
+    with pytest.raises(InputError, match=r"audit\.public_words: .* raise that or leave it out"):
+        run_stage(config.model_copy(update={"audit": few}), "chunks", spark)
     unasked = audit.model_copy(update={"documents": False})
     assert run_stage(config.model_copy(update={"audit": unasked}), "chunks", spark)
 

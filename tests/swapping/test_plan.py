@@ -547,15 +547,33 @@ def test_a_figure_is_not_exchanged_for_itself_in_another_writing(policy):
     assert not exchanged_names({"Quantity": [dollars]}, {"Quantity": [euros]}, policy)
     more = exchanged_names({"Quantity": [dollars]}, {"Quantity": [euros, other]}, policy)
     assert more == {("Quantity", dollars, other)}
-    # what is left over: a donor's figure that differs, or the placeholder
-    figures = [[dollars], [euros], [dollars]]
-    plan = sample_plan(
-        ["a#0", "b#0", "c#0"], [*"ABC"], None, {"Quantity": figures}, ["Quantity"], seed=1,
-        leftover=["donor", "placeholder"] if policy == "one_to_one" else ["placeholder"],
-        unit="likeness",
+    # one side alone is no exchange
+    seven = ["7 percent (%/e+0/0)", "seven percent (%/e+0/0)", "5 percent (%/e+0/0)"]
+    given_ = {"Quantity": ["5% (%/e+0/0)", "7% (%/e+0/0)"]}
+    plan = layer_exchange(
+        Secret(1), "chunk", "", 0, ["Quantity"], "a#0", "b#0", given_, {"Quantity": seven}, {}, {},
+        "random", similarities=similarities_for(["Quantity"], "random"), policy=policy,
     )  # fmt: skip
-    assert not plan.swaps
-    assert {x.replacement for x in plan.leftovers} == {"[Quantity]"}
+    assert {e.side for e in plan} in (set(), {"a", "b"})
+
+
+def test_a_figure_without_another_becomes_a_placeholder():
+    ids = ["a#0", "b#0", "c#0"]
+
+    def sampled(figures, leftover):
+        names = {"Quantity": [[f] for f in figures], "Person": [["x"], ["y"], ["z"]]}
+        return sample_plan(
+            ids, [*"ABC"], None, names, ["Quantity"], seed=1, unit="likeness", leftover=leftover
+        )
+
+    kind = "(money/e+9/0)"
+    same = [f"$1.80 billion {kind}", f"1.8 billion euros {kind}", f"€1.8 billion {kind}"]
+    other = [f"$1.80 billion {kind}", f"2.8 billion euros {kind}", f"€3.8 billion {kind}"]
+    for leftover in (["donor", "placeholder"], ["placeholder"]):
+        assert sampled(other, leftover).swaps
+        plan = sampled(same, leftover)
+        assert not plan.swaps
+        assert {x.replacement for x in plan.leftovers} == {"[Quantity]"}
 
 
 def test_a_name_that_met_none_of_its_sort_gets_a_donor():

@@ -376,8 +376,7 @@ FORMS = ["Keller", "Keller Soft", "Straßner", "O'Neill", "Vega Company", "ſoft
 class Searched(Names):
     """Looks at everything, whatever is taken."""
 
-    @staticmethod
-    def _may_begin(text, rest, stems):
+    def _may_begin(self, text, rest):
         return True
 
 
@@ -425,6 +424,8 @@ def test_a_spelling_that_another_name_hides_may_be_found_where_that_is_ordinary(
     forms = {("Product", "STRASSNER Orion"): [], ("Person", "Ann Straßner"): []}
     text, ordinary = "Then Mr. Straßner came.", {"strassner"}
     assert [f.form for f in Names(forms, (), ordinary).find(text, [])] == ["Straßner"]
+    company = {("Organization", "Strassner GmbH"): [], ("Person", "Ann Straßner"): []}
+    assert [text[f.start : f.end] for f in Names(company, ()).find(text, [])] == ["Straßner"]
     assert Names(forms, ()).may_find(text, [])
 
 
