@@ -375,14 +375,15 @@ def _with_first_of_range(text: str, quantity: Quantity, scale: str | None) -> Qu
     begin = match.start(end)
     if _is_year(text, begin) and _FROM_ELSEWHERE.search(text, max(0, begin - 80), begin):
         return None  # "from 78% in the second quarter of 19 to 82%"
-    first = _value(match.group(end))
+    number = match.group(end)
+    first = _value(number)
     if not (quantity.unit in _RANGED or scale):
         # of counts only what goes up a little is a range: "45 to 50 turbines"
-        if not match.group(end)[0].isdigit():
+        if not number[0].isdigit():
             return None
         rises = first < quantity.value <= 10 * first
         # and what is said to go from here to there: "declined from 1,150 to 870 head"
-        told = _FROM.search(text, max(0, match.start(end) - 8), match.start(end)) is not None
+        told = _FROM.search(text, max(0, begin - 8), begin) is not None
         if not rises and not (told and quantity.value < first <= 10 * quantity.value):
             return None
     # "from 34 to 16%" falls; "900 to 1.2 million" are of two scales
@@ -390,7 +391,7 @@ def _with_first_of_range(text: str, quantity: Quantity, scale: str | None) -> Qu
     mixed = bool(scale) and first >= (_OTHER_SCALE * last or math.inf)
     written = "mixed" if mixed else quantity.written
     falls = first > last and not mixed
-    return replace(quantity, start=match.start(end), ranged=True, falls=falls, written=written)
+    return replace(quantity, start=begin, ranged=True, falls=falls, written=written)
 
 
 def _is_year(text: str, start: int) -> bool:
