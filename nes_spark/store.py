@@ -22,6 +22,7 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -393,9 +394,15 @@ class Store:
 
     def _facts(self, name: str) -> dict[str, FileFacts]:
         """Sizes and, on a local disk, digests of the files of an output."""
+        found = dict(sorted(self._files(name).items()))
+        digests: Iterable[str | None] = [None] * len(found)
+        if self.is_local and found:
+            # hashing and reading let go of the interpreter: nobody else works meanwhile
+            with ThreadPoolExecutor(min(8, os.cpu_count() or 1, len(found))) as pool:
+                digests = [*pool.map(self._digest_of, [f.path for f in found.values()])]
         facts = {
-            path: FileFacts(int(f.size), self._digest_of(f.path) if self.is_local else None)
-            for path, f in sorted(self._files(name).items())
+            path: FileFacts(int(f.size), digest)
+            for (path, f), digest in zip(found.items(), digests, strict=True)
         }
         self._verified[name] = repr(facts)
         return facts
@@ -647,7 +654,8 @@ class Store:
     def counts(self, name: str, columns: list[str], weight: str | None = None) -> dict[Any, int]:
         """Count the rows of a finished table by some of its columns, batch by batch, without Spark.
 
-        For columns with few values: memory grows with these, not with rows.
+        For columns with few values: memory grows with these, not with rows, and no row becomes an
+        object of Python.
 
         Parameters
         ----------
@@ -662,10 +670,17 @@ class Store:
         dict
             Values of the columns (a tuple; one column's by itself) -> count, in ascending order.
         """
+        import pyarrow as pa
+
         found: Counter[Any] = Counter()
-        for row in self.rows(name, columns if weight is None else [*columns, weight]):
-            values = row[: len(columns)]
-            found[values if len(columns) > 1 else values[0]] += 1 if weight is None else row[-1]
+        wanted = columns if weight is None else [*columns, weight]
+        what: tuple[Any, str] = ([], "count_all") if weight is None else (weight, "sum")
+        total = "count_all" if weight is None else f"{weight}_sum"
+        for batch in self._dataset(name).to_batches(columns=wanted):
+            counted = pa.Table.from_batches([batch]).group_by(columns).aggregate([what])
+            keys = zip(*(counted.column(c).to_pylist() for c in columns), strict=True)
+            for values, n in zip(keys, counted.column(total).to_pylist(), strict=True):
+                found[values if len(columns) > 1 else values[0]] += n
         return dict(sorted(found.items()))
 
     def _dataset(self, name: str) -> Any:

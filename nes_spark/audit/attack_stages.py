@@ -70,7 +70,7 @@ def linkage(view: View, config: AuditConfig) -> DataFrame | Rows:
     if view.small and not view.knowledge:
         return [*linkage_predictions(collected(view.cells), _targets(view), config, view.hidden)]
     return linkage_attack(
-        view.cells, view.rewrites, config, view.hidden, view.knowledge.get("cells")
+        view.cells, view.rewrites, config, view.hidden, view.knowledge.get("cells"), view.until
     )
 
 

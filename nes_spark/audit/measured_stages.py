@@ -119,7 +119,7 @@ def measure_sample(
     ).withColumn("draw", F.lit(0))
 
     guesses = [
-        _chunks(linkage_attack(known, released, config, hidden), LINKAGE, name)
+        _chunks(linkage_attack(known, released, config, hidden, until=until), LINKAGE, name)
         for name, known in linkages
     ]
     words = words or KnownWords(chunks, mentions, config, until)
@@ -138,7 +138,7 @@ def measure_sample(
     after = assembled.select("chunk_id", F.col("text").alias("after"), "edits")
     for name, known in linkages:
         seen = _seen(asked, known, after, config, hidden)
-        found = link_sightings(seen, known.join(held, "chunk_id"), False, config)
+        found = link_sightings(seen, known.join(held, "chunk_id"), False, config, until)
         guesses.append(_documents(found.where(F.col("model") == LINKAGE), name))
     whole, spans, rewritten = _joined(asked, mentions, after)
     read = hold(text_attack(whole, spans, rewritten, words.of(held, until), until), until)

@@ -14,9 +14,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nes_spark.audit import linkage, ranking
+from nes_spark.audit import linkage
 from nes_spark.audit.adversaries import LINKAGE, SELF
 from nes_spark.audit.mapping_stages import STRINGS, hold, map_arrow, map_rows, of_few_labels
+from nes_spark.audit.numbering_stages import Numbered, number_labels
 from nes_spark.audit.summary import (
     GRID,
     AdversaryResult,
@@ -201,17 +202,6 @@ def _bounds(lengths: np.ndarray) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
 
 
-def _sizes(knowledge: DataFrame) -> dict[str, int]:
-    """Return the candidates and the chunks known of each, sorted.
-
-    Grows with the documents, not with the chunks.
-    """
-    counted = knowledge.groupBy("metadata").count().collect()
-    if not counted:
-        raise InputError("the audit has no chunks to learn from; is the reference corpus empty?")
-    return {row["metadata"]: row["count"] for row in sorted(counted, key=lambda r: r["metadata"])}
-
-
 def _digest(column: Any) -> Any:
     from pyspark.sql import functions as F
 
@@ -242,8 +232,11 @@ def _attack(
     config: AuditConfig,
     expand: Callable[[dict[str, Any]], list[tuple[Any, ...]]],
     fields: Sequence[tuple[str, Any]],
-) -> DataFrame:
+    until: ExitStack | None,
+) -> tuple[DataFrame, Numbered]:
     """Guess the metadata of every target, one output row for each of its uses.
+
+    Answers are numbers, which come back with it.
 
     Parameters
     ----------
@@ -259,14 +252,14 @@ def _attack(
     from pyspark.sql import functions as F
 
     smoothing, pair_weight = config.smoothing, config.pair_weight
-    counted = _sizes(knowledge)
-    labels = list(counted)
-    sizes = np.array(list(counted.values()))
-    hashes = ranking.hashes_of(labels)
-    number = {label: i for i, label in enumerate(labels)}
+    numbered = number_labels(knowledge, "metadata", until)
+    sizes, hashes = numbered.sizes, numbered.hashes
+    if not len(sizes):
+        raise InputError("the audit has no chunks to learn from; is the reference corpus empty?")
+    number_of = numbered.table.withColumnRenamed("label", "metadata")
 
     def guess(row: dict[str, Any], known: linkage.Evidence) -> Iterator[tuple[Any, ...]]:
-        truth = number.get(row["metadata"])
+        truth = row["number"]
         for name, leave_out in ((LINKAGE, True), (LINKAGE + SELF, False)):
             best, rank, evidence = linkage.guess(
                 row["chunk_id"],
@@ -279,34 +272,31 @@ def _attack(
                 smoothing,
                 pair_weight,
             )
-            answer = None if best is None else labels[best]
             right = best is not None and best == truth
             for values in expand(row):
-                yield *values, row["side"], name, answer, right, rank, evidence
+                yield *values, row["side"], name, best, right, rank, evidence
 
     learned = add_features(unchanged(knowledge), [("metadata", pa.string())], (), pair_weight > 0)
-    numbered = knowledge.sparkSession.createDataFrame(
-        [*number.items()], "metadata string, number int"
-    )
     collected = with_knowledge(
-        targets.withColumn("scope", F.lit(0)),
-        learned.join(F.broadcast(numbered), "metadata").select(
+        # who is asked about may be nobody that is known
+        targets.withColumn("scope", F.lit(0)).join(number_of, "metadata", "left"),
+        learned.join(number_of, "metadata").select(
             F.lit(0).alias("scope"), F.array("number").alias("labels"), "features"
         ),
         config.max_candidates_per_entity,
-        ["chunk_id", "document_id", "metadata", "side", "uses"],
+        ["chunk_id", "document_id", "number", "side", "uses"],
     )
     if not here:
         collected = collected.withColumn(
             "found", F.transform("found", lambda item: item.withField("own", F.lit(False)))
         )
-    return map_known(collected, guess, [*fields, *_GUESS])
+    return map_known(collected, guess, [*fields, *_GUESS]), numbered
 
 
 _GUESS = (
     ("side", pa.string()),
     ("model", pa.string()),
-    ("answer", pa.string()),
+    ("number", pa.int32()),
     ("correct", pa.bool_()),
     ("rank", pa.int32()),
     ("evidence", STRINGS),
@@ -314,7 +304,11 @@ _GUESS = (
 
 
 def link_sightings(
-    targets: DataFrame, knowledge: DataFrame, here: bool, config: AuditConfig
+    targets: DataFrame,
+    knowledge: DataFrame,
+    here: bool,
+    config: AuditConfig,
+    until: ExitStack | None = None,
 ) -> DataFrame:
     """Guess the metadata of texts whose features are given.
 
@@ -328,13 +322,17 @@ def link_sightings(
         Whether the targets are chunks of that corpus.
     config : AuditConfig
         ``smoothing``, ``pair_weight``, ``max_candidates_per_entity``.
+    until : contextlib.ExitStack, optional
+        Frees the disk that intermediate tables take when it closes, which must be after the result
+        is written; without it the session frees it.
 
     Returns
     -------
     pyspark.sql.DataFrame
-        ``draw, chunk_id, document_id, side, model, answer, correct, rank, evidence``.
+        ``draw, chunk_id, document_id, side, model, correct, rank, evidence``.
     """
-    return _attack(targets, knowledge, here, config, _by_draw, _BY_DRAW)
+    found, _ = _attack(targets, knowledge, here, config, _by_draw, _BY_DRAW, until)
+    return found.drop("number")
 
 
 def _by_draw(row: dict[str, Any]) -> list[tuple[Any, ...]]:
@@ -362,6 +360,7 @@ def linkage_attack(
     config: AuditConfig,
     hidden: Sequence[str] = (),
     knowledge: DataFrame | None = None,
+    until: ExitStack | None = None,
 ) -> DataFrame:
     """Guess the metadata of swapped chunks from their entities, before and after.
 
@@ -377,6 +376,8 @@ def linkage_attack(
         Categories that the release replaces by placeholders (must_change): not seen after.
     knowledge : pyspark.sql.DataFrame, optional
         CELLS of another corpus or an earlier period that the adversary knows instead of this one.
+    until : contextlib.ExitStack, optional
+        As in :func:`link_sightings`.
 
     Returns
     -------
@@ -401,8 +402,12 @@ def linkage_attack(
     asked = cells.join(uses.select("chunk_id"), "chunk_id", "left_semi")
     targets = _before(asked, uses, pairs).unionByName(_once(after, F.col("draw")))
     source = cells if knowledge is None else knowledge
-    guesses = _attack(targets, source, knowledge is None, config, _by_draw, _BY_DRAW)
-    return guesses.withColumn("outcome", F.lit("answered")).select(*PREDICTIONS.names)
+    guesses, numbered = _attack(
+        targets, source, knowledge is None, config, _by_draw, _BY_DRAW, until
+    )
+    names = numbered.table.select("number", F.col("label").alias("answer"))
+    told = guesses.join(names, "number", "left").withColumn("outcome", F.lit("answered"))
+    return told.select(*PREDICTIONS.names)
 
 
 # -- the frontier with the audit in it ---------------------------------------------------------
@@ -454,14 +459,16 @@ def attack_candidates(
     def expand(row: dict[str, Any]) -> list[tuple[Any, ...]]:
         return [(*(use[name] for name in names), row["chunk_id"]) for use in row["uses"]]
 
-    guesses = _attack(
+    found, _ = _attack(
         _before(cells, uses, pairs).unionByName(after),
         cells if knowledge is None else knowledge,
         knowledge is None,
         config,
         expand,
         [*keys, ("chunk_id", pa.string())],
-    ).select(
+        until,
+    )
+    guesses = found.select(
         *names,
         "chunk_id",
         "side",

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from nes_spark.audit import linkage, unswap
 from nes_spark.audit.mapping_stages import STRINGS, ddl_of, hold, map_rows
+from nes_spark.audit.numbering_stages import number_labels
 from nes_spark.audit.stages import add_features, map_known, unchanged, with_knowledge
 from nes_spark.config import AuditConfig
 from nes_spark.schemas import EDITS, PARTNER_GUESSES
@@ -90,13 +91,21 @@ def swap_aware_attack(
     fields = [("draw", pa.int32())] + [
         (name, pa.string()) for name in ("chunk_id", "document_id", "metadata", "partner_id")
     ]
-    seen = add_features(released, fields, hidden, pairs=False)
     # Labels of two kinds in one pass: the document, and what stands beside the entities.
-    counted = {**_document_labels(cells), **_outside(cells, swapped_categories, hidden)}
-    number = {label: i for i, label in enumerate(sorted(counted))}
-    sizes = np.array([counted[label] for label in number], dtype=np.int64)
-    n_documents = sum(label.startswith(unswap.DOCUMENT) for label in number)
-    n = cells.count()
+    documents = number_labels(cells, "document_id", until)
+    n_documents = len(documents.sizes)
+    beside = sorted(_outside(cells, swapped_categories, hidden).items())
+    number = {name: n_documents + i for i, (name, _) in enumerate(beside)}
+    counts = np.array([count for _, count in beside], dtype=np.int64)
+    sizes = np.concatenate([documents.sizes, counts])
+    n = int(documents.sizes.sum())
+    numbers = documents.table.withColumnRenamed("label", "document_id")
+    seen = add_features(
+        released.join(numbers, "document_id"),
+        [*fields, ("number", pa.int32())],
+        hidden,
+        pairs=False,
+    )
 
     def split(row: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
         by_category = linkage.by_category(row["features"])
@@ -107,7 +116,7 @@ def swap_aware_attack(
             *(row[name] for name, _ in fields),
             inside,
             [True] * len(inside),
-            [number[unswap.DOCUMENT + row["document_id"]], *around],
+            [row["number"], *around],
             len(others),
             unswap.code_of(others),
             by_category.keys() >= set(swapped_categories),
@@ -378,11 +387,6 @@ def _judge(
         .groupBy(*_GROUP)
         .applyInPandas(match, ddl_of(_JUDGED))
     )
-
-
-def _document_labels(cells: DataFrame) -> dict[str, int]:
-    counted = cells.groupBy("document_id").count().collect()
-    return {unswap.DOCUMENT + row["document_id"]: row["count"] for row in counted}
 
 
 def _outside(

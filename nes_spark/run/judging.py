@@ -134,6 +134,7 @@ def judge_stage(context: Context) -> dict[str, list[tuple[Any, ...]]]:
             1 if whole else config.releases.draws,
             key,
             budget,
+            tenths if whole else None,
         )
         candidates: dict[str, list[int]] = {}
         for (combination, _), longest in sorted(reach.longest.items()):

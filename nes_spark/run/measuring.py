@@ -417,7 +417,11 @@ def _measure_sample(
             words=words,
         ).toPandas()
         later = guesses[guesses["side"] == AFTER]
-        gone = assembled.where("text = ''").select("chunk_id").toPandas()
+        told = context.spark.createDataFrame(
+            [(i,) for i in sorted(set(later["id"]))], "chunk_id string"
+        )
+        unpublished = assembled.where("text = ''").join(F.broadcast(told), "chunk_id", "left_semi")
+        gone = unpublished.select("chunk_id").toPandas()
         units = {str(unit): part for unit, part in later.groupby("unit")}
         _write_review(context, units, key, set(gone["chunk_id"]))
         swaps = context.table("swaps").where(

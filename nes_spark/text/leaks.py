@@ -116,9 +116,13 @@ class Sieve:
     def __init__(self, numbers: Iterable[int]) -> None:
         found = np.unique(np.fromiter(numbers, np.uint64))
         self._mask = (1 << max(6, int(32 * max(len(found), 1) - 1).bit_length())) - 1
-        bits = np.zeros(self._mask + 1, dtype=bool)
-        bits[(found & np.uint64(self._mask)).astype(np.int64)] = True
-        self._bits = np.packbits(bits, bitorder="little").tobytes()
+        places = np.unique(found & np.uint64(self._mask)).astype(np.int64)
+        bits = np.zeros((self._mask + 1) // 8, dtype=np.uint8)
+        if len(places):
+            # sorted: those of one byte stand together
+            at, first = np.unique(places >> 3, return_index=True)
+            bits[at] = np.bitwise_or.reduceat((1 << (places & 7)).astype(np.uint8), first)
+        self._bits = bits.tobytes()
 
     @staticmethod
     def number_of(key: str) -> int:

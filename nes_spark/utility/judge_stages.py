@@ -7,7 +7,7 @@ same bits wherever they are made.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nes_spark.utility.anchors import Original
@@ -54,6 +54,7 @@ def collect_histories(
     draws: int,
     key: str,
     most: int,
+    numbers: Callable[[int], Sequence[int]] | None = None,
 ) -> tuple[list[History], dict[str, str], Reach]:
     """Collect what the candidates of one setting are judged by.
 
@@ -73,6 +74,9 @@ def collect_histories(
         From :func:`nes_spark.utility.sampling.sampling_key`.
     most : int
         Histories that a budget can reach.
+    numbers : callable, optional
+        From the swaps of a sequence to those of its candidates, the last one all of them: changed
+        chunks are counted between these alone. By default every number is one.
 
     Returns
     -------
@@ -90,8 +94,20 @@ def collect_histories(
     is_held = holders.withColumn("held", F.lit(True))
     swapped = swapped.join(is_held, "chunk_id", "left").na.fill({"held": False}).persist()
     try:
-        counts = swapped.groupBy(*sequence, "first", "held").count().toPandas()
         longest = mine.groupBy(*sequence).agg(F.max("order").alias("longest")).toPandas()
+        reached = swapped
+        if numbers is not None:
+            # a row a candidate comes to the driver, and not one a swap
+            points = [
+                (str(row["combination"]), int(row["draw"]), [*numbers(int(row["longest"]))])
+                for row in longest.to_dict("records")
+            ]
+            asked = swapped.sparkSession.createDataFrame(
+                points, "combination string, draw int, points array<int>"
+            )
+            next_one = F.array_min(F.filter("points", lambda k: k >= F.col("first")))
+            reached = swapped.join(F.broadcast(asked), sequence).withColumn("first", next_one)
+        counts = reached.groupBy(*sequence, "first", "held").count().toPandas()
         everywhere = holders.select(
             F.lit("").alias("combination"),
             F.lit(0).alias("draw"),
