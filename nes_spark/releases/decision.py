@@ -450,6 +450,8 @@ def decide(
             raise parameter_error(
                 "decide", "eligible", f"of {len(draws.names)} candidates", allowed.shape
             )
+    # sums have one order, so that their last bits tell the same whatever that of the draws
+    draws = draws.take(np.argsort(draws.draws, kind="stable"))
     found = _decide(draws, _Goal(rule, slope, cap), max_risk, min_utility, allowed)
     if not resamples or len(draws.draws) < 2:
         return found
