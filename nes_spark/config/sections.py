@@ -312,6 +312,13 @@ class ChunkingConfig(Section):
     )
 
 
+#: Those of nes_spark.entities.currencies.CODES.
+Currency = Literal[
+    "USD", "CAD", "AUD", "HKD", "EUR", "GBP", "JPY", "CNY", "CHF", "MXN", "INR", "SEK", "NOK",
+    "DKK", "BRL",
+]  # fmt: skip
+
+
 class EntitiesConfig(Section):
     """Recognition, linking and cells (paper, section 3.1.4)."""
 
@@ -386,6 +393,11 @@ class EntitiesConfig(Section):
         le=100_000,
         description="words of each document that are its terms, where Term is among the "
         "categories: those that set it apart most from the other documents",
+    )
+    currency: Currency | None = Field(
+        None,
+        description="currency in which amounts come into other texts, where Quantity is among the "
+        "categories, so that no sentence has two: that of most texts; null: each in its own",
     )
     sweep_never: list[str] = Field(
         default_factory=list, description="forms that the sweep leaves alone, in any case"
@@ -662,6 +674,13 @@ class ReleasesConfig(Section):
         "of their names are taken (swapping.matching: similar; terms always): more of them read "
         "better and cost more time",
     )
+    fitting: bool = Field(
+        True,
+        description="plan whole: whether a donor's term comes in only where it is of the same form "
+        "and near in meaning, and an organisation only for one of its sort, if general or "
+        "placeholder comes next in 'leftover'; false: the nearest one always comes in, which hides "
+        "more and reads worse",
+    )
     swap: list[str] = Field(
         default_factory=lambda: ["Organization", "Person", "Product", "Location"],
         min_length=1,
@@ -688,8 +707,9 @@ class ReleasesConfig(Section):
         default_factory=list,
         description="categories of dates, e.g. [Date]: in every chunk shifted by a secret number "
         "of days, the same for all chunks of a document, so that order and gaps stay; what is told "
-        "relative to now (last year) stays, and so does the year of a law or a crisis, which would "
-        "tell the shift; what is not understood becomes a placeholder",
+        "relative to now (last year) stays, without its length (the past few years), and so does "
+        "the year of a law or a crisis, which would tell the shift; what is not understood becomes "
+        "a placeholder",
     )
     shift_days: list[int] = Field(
         default_factory=lambda: [180, 1095],

@@ -28,8 +28,12 @@ from nes_spark.errors import parameter_error
 FURTHER = (QUANTITY, TERM)
 
 
-def quantities_outside(text: str, mentions: Collection[Mention]) -> list[Mention]:
+def quantities_outside(
+    text: str, mentions: Collection[Mention], currency: str | None = None
+) -> list[Mention]:
     """Return the quantities of a text that touch no mention.
+
+    `currency` is that of :func:`~nes_spark.entities.quantities.quantity_mentions`.
 
     Examples
     --------
@@ -38,7 +42,7 @@ def quantities_outside(text: str, mentions: Collection[Mention]) -> list[Mention
     """
     return [
         m
-        for m in quantity_mentions(text)
+        for m in quantity_mentions(text, currency=currency)
         if not any(k.start < m.end and m.start < k.end for k in mentions)
     ]
 
@@ -50,6 +54,7 @@ def further_mentions(
     mentions: Mapping[str, Sequence[Mention]],
     categories: Collection[str],
     terms: int,
+    currency: str | None = None,
 ) -> dict[str, list[Mention]]:
     """Return the mentions of Quantity and Term, where these are among the categories.
 
@@ -65,6 +70,8 @@ def further_mentions(
         Of :data:`FURTHER`.
     terms : int
         Terms of a document, see :func:`~nes_spark.entities.terms.terms_of`.
+    currency : str, optional
+        See :func:`~nes_spark.entities.quantities.quantity_mentions`.
 
     Returns
     -------
@@ -81,7 +88,7 @@ def further_mentions(
     found: dict[str, list[Mention]] = {chunk: [] for chunk in texts}
     if QUANTITY in categories:
         for chunk, text in texts.items():
-            found[chunk] += quantities_outside(text, mentions.get(chunk, ()))
+            found[chunk] += quantities_outside(text, mentions.get(chunk, ()), currency)
     if TERM not in categories:
         return found
     held = {chunk: [*mentions.get(chunk, ()), *found[chunk]] for chunk in texts}

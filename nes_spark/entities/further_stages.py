@@ -14,6 +14,7 @@ from nes_spark.entities.further import FURTHER, further_mentions, quantities_out
 from nes_spark.entities.mentions import Mention
 from nes_spark.entities.quantities import QUANTITY
 from nes_spark.entities.terms import (
+    OTHER_USE,
     TERM,
     Ability,
     Usage,
@@ -21,6 +22,7 @@ from nes_spark.entities.terms import (
     compounds,
     kin_of,
     stem,
+    stems_of,
     term_entity,
     term_uses,
     terms_of,
@@ -58,7 +60,7 @@ def add_further(
         Table MENTIONS of these chunks; what is in it stays as it is, and nothing is found inside.
         Persist it: it is read more than once.
     config : EntitiesConfig
-        ``categories`` and ``terms``.
+        ``categories``, ``terms`` and ``currency``.
     keep : callable, optional
         Persists a table that is read more than once.
 
@@ -71,7 +73,7 @@ def add_further(
     """
     mentions = mentions.where(~mentions["category"].isin([*FURTHER]))
     if QUANTITY in config.categories:
-        mentions = mentions.unionByName(find_quantities(chunks, mentions))
+        mentions = mentions.unionByName(find_quantities(chunks, mentions, config.currency))
     if TERM in config.categories:
         mentions = mentions.unionByName(find_terms(chunks, mentions, config.terms, keep))
     return mentions
@@ -104,7 +106,9 @@ def further_rows(
     for chunk_id, document_id, secret, text in chunks:
         texts[chunk_id], documents[chunk_id], metadata[chunk_id] = text, document_id, secret
     wanted = [name for name in FURTHER if name in config.categories]
-    found = further_mentions(texts, documents, metadata, known, wanted, config.terms)
+    found = further_mentions(
+        texts, documents, metadata, known, wanted, config.terms, config.currency
+    )
     rows += [
         (chunk_id, m.category, m.surface, m.entity, m.start, m.end)
         for chunk_id, mine in found.items()
@@ -113,8 +117,13 @@ def further_rows(
     return rows
 
 
-def find_quantities(chunks: DataFrame, mentions: DataFrame) -> DataFrame:
-    """Return the quantities outside mentions, as table MENTIONS."""
+def find_quantities(
+    chunks: DataFrame, mentions: DataFrame, currency: str | None = None
+) -> DataFrame:
+    """Return the quantities outside mentions, as table MENTIONS.
+
+    `currency` is that of :func:`~nes_spark.entities.quantities.quantity_mentions`.
+    """
 
     def find(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         for batch in batches:
@@ -124,7 +133,7 @@ def find_quantities(chunks: DataFrame, mentions: DataFrame) -> DataFrame:
             ):
                 rows += [
                     (chunk_id, m.category, m.surface, m.entity, m.start, m.end)
-                    for m in quantities_outside(text, _spans(spans))
+                    for m in quantities_outside(text, _spans(spans), currency)
                 ]
             yield pd.DataFrame(rows, columns=MENTIONS.names)
 
@@ -158,15 +167,16 @@ def find_terms(
     told = ", ".join(f"`{name}` string" for name in _FOUND)
     found = keep(
         places.join(able, ["stem", "word"]).mapInPandas(
-            _entities, f"{told}, `follows` boolean, {MENTIONS.ddl}"
+            _entities, f"{told}, `follows` boolean, `proper` boolean, {MENTIONS.ddl}"
         )
     )
+    proper = found.where("proper")
     total = chunks.agg(F.countDistinct("metadata").alias("total"))
-    spread = found.groupBy("stem").agg(
+    spread = proper.groupBy("stem").agg(
         F.countDistinct("metadata").alias("documents"), F.count(F.lit(1)).alias("places")
     )
     counts = (
-        found.groupBy("document_id", "stem")
+        proper.groupBy("document_id", "stem")
         .agg(F.count(F.lit(1)).alias("n"))
         .join(spread, "stem")
         .crossJoin(F.broadcast(total))
@@ -269,17 +279,28 @@ def _abilities(places: DataFrame) -> DataFrame:
 
 
 def _entities(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-    """Say what the entity of each place is, and leave out those of no term."""
+    """Say what the entity of each place is, and whether it counts (``proper``).
+
+    Those of another use than a term's do not, and stand for every part of a compound as well.
+    """
+    columns = [*_FOUND, "follows", "proper", *MENTIONS.names]
     for batch in batches:
         out = batch[[*_FOUND, "follows", "chunk_id", "surface", "start", "end"]].copy()
         out["category"] = TERM
-        out["entity"] = [
+        entities = [
             term_entity(word, use, Ability(*map(bool, able)), bool(modifies))
             for word, use, modifies, *able in batch[
                 ["word", "use", "modifies", *Ability._fields]
             ].itertuples(index=False)
         ]
-        yield out.loc[out["entity"] != "", [*_FOUND, "follows", *MENTIONS.names]]
+        out["proper"] = [entity != "" for entity in entities]
+        other = [word + OTHER_USE for word in batch["word"]]
+        out["entity"] = [entity or rest for entity, rest in zip(entities, other, strict=True)]
+        yield out[columns]
+        inside = pd.Series(None, batch.index, dtype=object)
+        inside[:] = [stems_of(word)[1:] for word in batch["word"]]
+        parts = out.assign(entity=other, proper=False, stem=inside)
+        yield parts.loc[inside.map(len) > 0, columns].explode("stem")
 
 
 def _joined(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
@@ -287,10 +308,17 @@ def _joined(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
     for batch in batches:
         rows: list[tuple[Any, ...]] = []
         for chunk_id, found in zip(batch["chunk_id"], batch["found"], strict=True):
-            terms = [Mention(t["start"], t["end"], TERM, t["surface"], t["entity"]) for t in found]
+            # a place may be that of a term, and of one that is a part of its word
+            whole = {t["start"]: t["entity"] for t in found if not t["entity"].endswith(OTHER_USE)}
+            terms = {
+                t["start"]: Mention(
+                    t["start"], t["end"], TERM, t["surface"], whole.get(t["start"], t["entity"])
+                )
+                for t in found
+            }
             rows += [
                 (chunk_id, m.category, m.surface, m.entity, m.start, m.end)
-                for m in compounds(terms, {t["start"] for t in found if t["follows"]})
+                for m in compounds(terms.values(), {t["start"] for t in found if t["follows"]})
             ]
         yield pd.DataFrame(rows, columns=MENTIONS.names)
 

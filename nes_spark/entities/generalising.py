@@ -60,7 +60,7 @@ def general_word(term: str, barred: Collection[str] = ()) -> str:
     ('', 'units')
     """
     form = form_of(term)
-    if form in ("adjective", "letters", "people", "unit"):
+    if form in ("adjective", "letters", "other", "people", "unit"):
         return ""
     general = _general().get(stem(term_word(term).rpartition(" ")[2]))
     if form == "units":

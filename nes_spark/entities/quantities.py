@@ -23,34 +23,14 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product, takewhile
 
+from nes_spark.entities.currencies import CURRENCIES, MONEY, in_currency
 from nes_spark.entities.dates import find_dates
 from nes_spark.entities.mentions import Mention, placeholder_spans
 from nes_spark.text.sentences import word_set
 
 #: Category of quantities.
 QUANTITY = "Quantity"
-_CURRENCY_WORDS = {
-    "USD": "$ us$ usd dollar dollars",
-    "CAD": "c$ ca$ cad",
-    "AUD": "a$ aud",
-    "HKD": "hk$ hkd",
-    "EUR": "€ eur euro euros",
-    "GBP": "£ gbp pound pounds",
-    "JPY": "¥ jpy yen",
-    "CNY": "rmb cny yuan",
-    "CHF": "chf francs",
-    "MXN": "mxn pesos",
-    "INR": "₹ inr rupees",
-    "SEK": "sek kronor",
-    "NOK": "nok",
-    "DKK": "dkk",
-    "BRL": "brl r$",
-    "cent": "cent cents ¢",
-}
-#: Currency signs and words -> ISO 4217 code.
-CURRENCIES = {word: code for code, words in _CURRENCY_WORDS.items() for word in words.split()}
-#: Currencies whose amounts are alike; and units of small numbers, which are told apart.
-_MONEY = frozenset(CURRENCIES.values()) - {"cent"}
+#: Units of small numbers, which are told apart.
 _RATES = frozenset({"cent", "%", "points", "times"})
 #: Words of scale -> factor.
 SCALES = {
@@ -132,7 +112,7 @@ _YEAR = re.compile(r"(?:1[5-9]|2\d)(?![\d.,%])( (?:results?|earnings)\b)?")
 _FROM_ELSEWHERE = re.compile(r"\bfrom\b[^.;:?!]*\d[^.;:?!]*$", re.IGNORECASE)
 #: Annual and current reports: "our 10K".
 _FORM = re.compile(r"(?:6|8|10|11)\s?K")
-_NO_COUNTS = word_set("filing filings report reports form forms with for is and") | {""}
+_NO_COUNTS = word_set("filing filings filed dated report reports form forms with for is and") | {""}
 #: Who says 100% means all of it: another share would read broken, and this one tells nobody.
 _ALL = 100.0
 #: So many times the second end of a range the first one is not: it is of the next smaller scale, to
@@ -152,7 +132,7 @@ _QUANTITY = re.compile(
     rf"(?:(?P<gap>[ \u00a0\u202f-]?)(?P<scale>(?:{_SCALE}))(?![\w%]))?"
     rf"(?:(?P<gap2>[ \u00a0\u202f-]?)(?P<unit>%|percent(?:age[ -]points?)?\b|per cent\b|pct\b|"
     rf"basis[ -]points?\b|bps?\b|¢|(?:U\.?S\.? )?dollars?\b|euros?\b(?! cents?\b)|"
-    rf"euro cents?\b|pounds?\b(?= sterling)|cents?\b|yen\b|yuan\b|"
+    rf"euro cents?\b|pounds? sterling\b|cents?\b|yen\b|yuan\b|"
     rf"pesos\b|francs\b|rupees\b|times\b|x(?!\w)|(?:{_CODES})\b))?"
     rf"(?P<close>\))?",
     re.IGNORECASE,
@@ -240,7 +220,7 @@ class Quantity:
         Counts of different things are alike ("40 stores", "35 plants"): the noun stays in the text.
         Ranges meet ranges: "10" of "10 to 15%" would be no percentage elsewhere.
         """
-        kind = "money" if self.unit in _MONEY else self.unit
+        kind = "money" if self.unit in MONEY else self.unit
         if kind != "money" and kind not in _RATES and kind not in _MEASURES:
             kind = "count"
         if kind == "count" and self.magnitude < _WHOLE and not self._is_whole:
@@ -322,7 +302,7 @@ def _said_on(text: str, first: Quantity, second: Quantity) -> Quantity | None:
         text[first.end : second.start] != " "
         or not _SCALED.search(text, first.start, first.end)
         or not _SCALED.search(text, second.start, second.end)
-        or (first.unit in _MONEY and second.unit not in (first.unit, "things"))
+        or (first.unit in MONEY and second.unit not in (first.unit, "things"))
         or {first.unit, second.unit} & _RATES
         or first.value <= 0
         or not 0 < second.value < 1000.0 ** (first.magnitude // 3)
@@ -331,7 +311,7 @@ def _said_on(text: str, first: Quantity, second: Quantity) -> Quantity | None:
     return replace(
         first,
         end=second.end,
-        unit=first.unit if first.unit in _MONEY else second.unit,
+        unit=first.unit if first.unit in MONEY else second.unit,
         value=first.value + second.value,
         direction=first.direction or second.direction,
         written=first.written or second.written,
@@ -355,7 +335,7 @@ def _shares_currency(text: str, first: Quantity, second: Quantity) -> bool:
 
     "$5 to 40 stores" has one amount.
     """
-    if first.unit not in _MONEY or second.unit in _RANGED:
+    if first.unit not in MONEY or second.unit in _RANGED:
         return False
     joined = text[first.end : second.start] in ("-", "–")
     return joined or _SCALED.search(text, second.start, second.end) is not None
@@ -491,7 +471,8 @@ def spelled(words: str) -> float:
 
 def _unit_word(unit: str) -> str:
     """Return a unit as the lists have it: without a hyphen, "euro cents" as "cents"."""
-    return unit.casefold().replace("-", " ").removeprefix("euro ")
+    low = unit.casefold().replace("-", " ")
+    return low.removeprefix("euro ").removesuffix(" sterling")
 
 
 def _unit(unit: str | None, sign: str | None) -> str:
@@ -521,22 +502,38 @@ def _counted(text: str, end: int) -> str:
     return next((w for w in own if w in _MEASURES or w.endswith("s")), own[0])
 
 
-def quantity_mentions(text: str, category: str = QUANTITY) -> list[Mention]:
+def quantity_mentions(
+    text: str, category: str = QUANTITY, currency: str | None = None
+) -> list[Mention]:
     """Return the quantities of a text as mentions whose entity tells what they are like.
+
+    Parameters
+    ----------
+    text : str
+    category : str
+        Of the mentions.
+    currency : str, optional
+        How amounts are written in another text: one of
+        :data:`nes_spark.entities.currencies.CODES`; by default as they stand here.
 
     Examples
     --------
     >>> [m.entity for m in quantity_mentions("Revenue grew 12%.")]
     ['12% (%/e+1/+)']
+    >>> [m.entity for m in quantity_mentions("It cost 5 million euros.", currency="USD")]
+    ['5 million dollars (money/e+6/0)']
     """
     return [
-        Mention(q.start, q.end, category, text[q.start : q.end], _entity(text, q))
+        Mention(q.start, q.end, category, text[q.start : q.end], _entity(text, q, currency))
         for q in find_quantities(text)
     ]
 
 
-def _entity(text: str, quantity: Quantity) -> str:
-    return f"{text[quantity.start : quantity.end]} ({quantity.likeness})"
+def _entity(text: str, quantity: Quantity, currency: str | None) -> str:
+    written = text[quantity.start : quantity.end]
+    if currency and (quantity.unit in MONEY or quantity.unit == "cent"):
+        written = in_currency(written, currency)
+    return f"{written} ({quantity.likeness})"
 
 
 def quantity_text(entity: str) -> str:
@@ -548,6 +545,35 @@ def quantity_text(entity: str) -> str:
     '12%'
     """
     return _ENTITY.sub("", entity)
+
+
+#: What stands between the ends of a range: in what comes in, and where it comes in.
+_CONNECTS = re.compile(r"(?<=[\w%¢])(?: (?:to|and|or) | ?[-–] ?)(?=(?:[A-Z]{1,3} ?)?[$€£¥₹]? ?\d)")
+_CONNECTED = re.compile(r" (?:to|and|or) |(?<=[\d%]) ?[-–] ?(?=[$€£¥₹\d])")
+
+
+def connected_as(quantity: str, old: str) -> str:
+    """Return a range with the word between its ends that another one has.
+
+    "Between 7% to 8%" and "growth of 7% and 8%" read broken: what stands before a range says how
+    its ends are joined. What is no range, or not for sure, stays as it is.
+
+    Parameters
+    ----------
+    quantity, old : str
+        As they are written.
+
+    Examples
+    --------
+    >>> [connected_as("7% to 8%", old) for old in ("$5 and $6", "5-6%", "five to seven percent")]
+    ['7% and 8%', '7%-8%', '7% to 8%']
+    >>> connected_as("seven and a half percent", "5-6%"), connected_as("7% or 8%", "12%")
+    ('seven and a half percent', '7% or 8%')
+    """
+    ours, theirs = _CONNECTS.findall(quantity), _CONNECTED.findall(old)
+    if len(ours) != 1 or len(theirs) != 1:
+        return quantity
+    return _CONNECTS.sub(theirs[0], quantity)
 
 
 def likeness_of(entity: str) -> str:

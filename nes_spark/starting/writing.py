@@ -85,6 +85,7 @@ entities:
   # With releases.further, in place of the line above:
   # categories: [Organization, Person, Event, Product, Location, Date, Name, Quantity, Term]
   # terms: 60           # of each document: 60 for some 3,000 words, 10 for a letter of 200
+  # currency: USD       # of most texts: amounts of others come in with it
 
 mixture:
   n_components: {components:<8} # topics within which names are exchanged; fewer if few texts
@@ -96,7 +97,8 @@ releases:
   shift: [Date]                    # by a secret number of days a document; order and gaps stay
   leftover: [donor, placeholder]   # for a name without a partner: the first that applies
   # further: [Quantity, Term]      # figures, and words that set a text apart: they name it too
-  # donors: 96                     # chunks among whose terms the nearest are looked for
+  # donors: 96                     # chunks among whose names the likest are looked for
+  # fitting: false                 # a near word for a term, not [Term]: hides more, reads worse
 
 swapping:
   matching: similar                # names of like shape and kind meet: sentences stay fluent

@@ -145,6 +145,7 @@ def collected_plans(
                 means=None if means is None else dict(enumerate(means[setting])),
                 leftover=options.leftover,
                 donors=options.donors,
+                fitting=options.fitting,
                 placeholders=options.placeholders,
                 recoding=options.recoding,
                 releases=releases,

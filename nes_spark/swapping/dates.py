@@ -6,7 +6,8 @@ calendar dates by n days, weekdays by n days of the week, and coarser periods by
 their own units, the nearest to n days: months by round(n / 30.44), quarters by round(n / 91.31),
 halves by half of the quarters, years by round(n / 365.25). So gaps are exact between periods of one
 kind, and between kinds right to half of the coarser unit. What is told relative to now ("last
-year", "the prior quarter") stays as it is, and so does a year of a name that everybody knows
+year", "the prior quarter") stays, without its length ("the past few years" of the past 22:
+:func:`without_length`), and so does a year of a name that everybody knows
 ("Securities Act of 1933", "the 2008 financial crisis"): moved, it would tell the shift. A shift is
 undone by the opposite shift (:meth:`Shift.inverse`), up to writing: behind "May" nobody knows
 whether a month was abbreviated.
@@ -259,7 +260,8 @@ def shift_date(
     Returns
     -------
     str or None
-        Written as before; the surface itself where it is relative or as coarse as a decade; None
+        Written as before; the surface itself where it is relative (:func:`without_length`) or as
+        coarse as a decade; None
         where it is not understood, so that the caller can replace it by a placeholder.
 
     Examples
@@ -291,7 +293,48 @@ def shift_date(
         return None
     if done == 0 and not (_RELATIVE.search(surface) or _COUNT.search(surface)):
         return None
-    return "".join(pieces)
+    return "".join(pieces) if done else without_length(surface)
+
+
+#: Numbers in figures or words, as far as lengths of time are told in them.
+_NUMBER = (
+    r"(?:\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|"
+    r"fifteen|sixteen|seventeen|eighteen|nineteen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty"
+    r"(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?|(?:a |one )?hundred)"
+)
+_SOME = r"(?:a )?(?:few|couple(?: of)?|several|many)"
+_UNITS = r"(?P<unit>days|weeks|months|quarters|years|decades)"
+_LENGTH = re.compile(
+    rf"(?:(?P<before>last|past|previous|prior|preceding)|(?P<after>next|coming|following)) "
+    rf"(?:{_SOME}|{_NUMBER}(?:(?: to | or |-){_NUMBER})?(?: and a half)?) {_UNITS}",
+    re.IGNORECASE,
+)
+_AGO = re.compile(rf"{_NUMBER}(?: and a half)? {_UNITS} ago", re.IGNORECASE)
+#: What everybody reports on.
+_REPORTED = re.compile(r"\b(?:3|6|9|12|three|six|nine|twelve) months$", re.IGNORECASE)
+
+
+def without_length(surface: str) -> str:
+    """Return a time told from now without its length: "the past few years" of the past 22.
+
+    How long something has gone on tells whose text it is, and there is nothing to shift. Halves
+    and quarters of a year in months, which everybody reports on, stay.
+
+    Examples
+    --------
+    >>> [without_length(s) for s in ("last 22 years", "next two to three quarters", "last year")]
+    ['past few years', 'next few quarters', 'last year']
+    >>> without_length("14 years ago"), without_length("last six months")
+    ('some years ago', 'last six months')
+    """
+    if _REPORTED.search(surface):
+        return surface
+    if match := _LENGTH.fullmatch(surface):
+        when = "past" if match.group("before") else "next"
+        return _cased(surface, f"{when} few {match.group('unit').lower()}")
+    if match := _AGO.fullmatch(surface):
+        return _cased(surface, f"some {match.group('unit').lower()} ago")
+    return surface
 
 
 @lru_cache(maxsize=16_384)

@@ -314,6 +314,7 @@ def sample_plan(
     means: Mapping[Any, NDArray[Any]] | None = None,
     leftover: Sequence[str] = LEFTOVER,
     donors: int = 1,
+    fitting: bool = True,
     placeholders: Mapping[str, str] | None = None,
     must_change: Mapping[str, str] | None = None,
     recoding: Recoding | None = None,
@@ -361,6 +362,11 @@ def sample_plan(
         Donors that are drawn for what is left over of a category in a unit; more of them where
         these have too few names. Of all their names the most alike are taken, where names meet
         their like (matching ``similar``, terms).
+    fitting : bool
+        Whether a donor's term comes in only where it reads better than a placeholder
+        (:meth:`nes_spark.entities.terms.TermSimilarity.reads`), and an organisation or building
+        only for one of its sort, if treatment ``general`` or ``placeholder`` comes next; else the
+        nearest one always does.
     placeholders : mapping of str to str, optional
         Category -> placeholder of treatment ``placeholder``; ``[Category]`` by default.
     must_change : mapping of str to str, optional
@@ -473,7 +479,7 @@ def sample_plan(
         chosen["matching"],
         similarity,
         similarities,
-        is_choosy(order_of_treatments),
+        is_choosy(order_of_treatments, fitting),
     )
     left = _left_over(state, swaps, order_of_treatments, tools)
     if unit == "likeness":

@@ -230,7 +230,7 @@ def sample_plans(
         options.placeholders,
         options.recoding,
         matching=swapping.matching,
-        choosy=is_choosy(order),
+        choosy=is_choosy(order, options.fitting),
     )
     summaries = None
     if "summary" in order:
@@ -239,12 +239,12 @@ def sample_plans(
             raise parameter_error(_OWNER, "summarise", allowed, options.unit)
         # what would stay if nothing came after the treatments before it
         before = (*order[: order.index("summary")], "keep")
-        asked = _left_over(plan, rows, units, drawing, before, means_)
+        asked = _left_over(plan, rows, units, drawing, before, means_, kept)
         asked = asked.where("treatment = 'keep'")
         chunk = F.substring_index("chunk_id", PART, 1).alias("chunk_id")
         summaries = summarise(asked.select(chunk).distinct()).persist(StorageLevel.DISK_ONLY)
         kept.append(summaries)
-    left = _left_over(plan, rows, units, drawing, order, means_, summaries)
+    left = _left_over(plan, rows, units, drawing, order, means_, kept, summaries)
     if alike:
         for name in ("chunk_a", "chunk_b"):
             plan = plan.withColumn(name, F.substring_index(name, PART, 1))
@@ -759,9 +759,11 @@ def _left_over(
     drawing: Drawing,
     order: tuple[str, ...],
     means: Means,
+    kept: list[DataFrame],
     summaries: DataFrame | None = None,
 ) -> DataFrame:
-    """Draw donors for what no exchange replaces, and treat it."""
+    """Draw donors for what no exchange replaces, and treat it; what is persisted is `kept`."""
+    from pyspark import StorageLevel
     from pyspark.sql import functions as F
 
     key = [*_UNIT, "category"]
@@ -777,6 +779,8 @@ def _left_over(
 
     found = _with_partners(rows, gone, drawing)
     wanted = _grouped(found, _DONORS, rows).mapInArrow(look, WANTED_DDL)
+    wanted = wanted.persist(StorageLevel.DISK_ONLY)
+    kept.append(wanted)
     # Names come in row by row: those of the unit, of its partner, and of its donors.
     names = _names_of(units, drawing)
     theirs = names.select(

@@ -54,7 +54,7 @@ _REGIONS = word_set(
 )
 _SITES = word_set(
     "airport avenue bridge building center centre field garden gardens hall house hub mall mill "
-    "mine park pipeline plant plaza port refinery road site square stadium station street "
+    "mine park pipeline plant plaza port project refinery road site square stadium station street "
     "terminal tower trail tunnel wharf yard"
 )
 #: Of these what nobody is called: "Flatbush Gardens", but "Rebecca Hall".
@@ -73,7 +73,17 @@ _CURRENCY_NAMES = word_set(
     "shillings dong kyat soum"
 )
 _ABSTRACT = re.compile(r"(?:[ae]ncy|[st]ions?|ments?|ness|ity|ship|ism|ics|logy|ing)$")
-_LAWS = word_set("act bill law directive treaty")
+#: What is passed, agreed on or charged, and nobody's company or product.
+_LAWS = word_set(
+    "accord act agreement bill covenant directive fee framework gaap gaaps guideline guidelines "
+    "law levy policy principle principles protocol roadmap strategy surcharge tariff "
+    "tax treaty"
+)
+#: What nothing is filed with, and nobody invests in.
+_SCHOOLS = word_set(
+    "academy church clinic college hospital hospitals library museum school schools university"
+)
+_COURTS = word_set("circuit court courts judiciary magistrate tribunal")
 _MARKS = INSTITUTIONS | LEGAL_FORMS
 #: A code: no lower case but a plural ending or a letter behind a figure ("ICEs", "757s", "CD16a").
 _CODE = re.compile(r"(?:[^a-z]|(?<=\d)[a-z]\b)*[A-Z0-9](?:[^a-z]|(?<=\d)[a-z]\b)*s?")
@@ -281,7 +291,9 @@ def sort_of(name: str, category: str) -> str:
     Returns
     -------
     str
-        ``body`` for courts, ministries and the like among organisations; ``site`` for addresses and
+        ``body`` for ministries, agencies and the like among organisations, ``court``, ``bank`` for
+        those that are bodies ("Bank of Mexico"), ``school`` for schools, hospitals and museums;
+        ``site`` for addresses and
         buildings, ``country``, and ``continent`` for what is larger among places; among products
         and other names ``people`` for names of peoples (``peoples`` for those of their members),
         ``currency``, ``code`` for letters and figures, ``small`` for what is written without a
@@ -289,8 +301,8 @@ def sort_of(name: str, category: str) -> str:
 
     Examples
     --------
-    >>> [sort_of(n, "Organization") for n in ("FDA", "Bank of Mexico", "Acme Inc")]
-    ['body', 'body', '']
+    >>> [sort_of(n, "Organization") for n in ("FDA", "Bank of Mexico", "Duke University", "Acme")]
+    ['body', 'bank', 'school', '']
     >>> sort_of("North American", "Name"), sort_of("Clover House", "Location")
     ('people', 'site')
     >>> [sort_of(n, "Location") for n in ("Latin America", "EMEA", "Peru", "Ohio", "Lyon")]
@@ -302,8 +314,17 @@ def sort_of(name: str, category: str) -> str:
     """
     plain = plain_form(name) or name
     if category == "Organization":
-        public = is_letters(plain) and plain.replace(".", "") in _letters_of_bodies()
-        return "body" if public or shape_of(name, category).kind == "body" else ""
+        if is_letters(plain) and plain.replace(".", "") in _letters_of_bodies():
+            return "body"
+        shape, low = shape_of(name, category), [fold(word) for word in words_of(plain)]
+        if shape.legal or not low:
+            return ""
+        # "Duke University", "Museum of Modern Art", but "Church & Dwight"
+        if low[-1] in _SCHOOLS or (low[0] in _SCHOOLS and low[1:2] == ["of"]):
+            return "school"
+        if shape.kind != "body":
+            return ""
+        return "court" if not _COURTS.isdisjoint(low) else "bank" if "bank" in low else "body"
     if category == "Location":
         low = [fold(word) for word in words_of(plain)]
         # "America" is mostly a country, "Caribbean" one region of many
@@ -362,8 +383,9 @@ def may_stand_in(name: str, category: str) -> bool:
         return fold(words[-1]) not in _LAWS
     sort = sort_of(name, category)
     if is_letters(plain) or _CODE.fullmatch(plain):
-        # "QOQ" is nobody's, "FDA" is a body's
-        return plain not in ACRONYMS or category == "Location" or sort == "body"
+        # "QOQ" and "US GAAP" are nobody's, "FDA" is a body's
+        known = plain in ACRONYMS or any(word in ACRONYMS for word in plain.split())
+        return not known or category == "Location" or sort == "body"
     last = fold(words[-1])
     if last in _LAWS or (len(words) == 1 and last in _MARKS):
         return False
@@ -375,7 +397,7 @@ def may_stand_in(name: str, category: str) -> bool:
     small = not any(c.isupper() for c in plain)
     if small and (category == "Name" or any(is_cut_short(word) for word in words)):
         return False
-    if sort in ("body", "people", "peoples"):
+    if sort in ("bank", "body", "court", "people", "peoples", "school"):
         return True
     # "Mosaic" is a brand's name, "Superintendency" none
     abstract = _ABSTRACT.search(plain) and is_word(plain.lower())
@@ -432,13 +454,22 @@ class ShapeSimilarity:
     def takes(self, old: str, new: str) -> bool:
         """Whether a name may come in the place of another where nothing that fits is at hand.
 
-        A placeholder reads better than a people where none was ("convening our North American"),
-        and than a name where a rare word stood ("the tax Salic of the dividend").
+        Hardly anything reads worse than a people where none was ("convening our North American"),
+        or a name where a rare word stood ("the tax Salic of the dividend").
         """
         sorts = sort_of(old, self._category), sort_of(new, self._category)
         word = self._category == "Name" and sorts[0] == "small"
         apart = sorts[0] != sorts[1] and (sorts[1] in _ALONE or sorts[0] == "currency" or word)
         return self.gives(new) and not apart
+
+    def reads(self, old: str, new: str) -> bool:
+        """Whether a name reads better in the place of another than a placeholder does.
+
+        No organisation or building of another sort does ("filed with the University of Maine").
+        """
+        sorts = sort_of(old, self._category), sort_of(new, self._category)
+        strict = self._category == "Organization" or "site" in sorts
+        return self.takes(old, new) and (sorts[0] == sorts[1] or not strict)
 
 
 _MONTH = word_set(

@@ -71,7 +71,7 @@ class Means:
     matching, similarity, similarities
         Which name of a donor comes in the place of which; see ``plan_exchange``.
     choosy : bool
-        Whether a term of a donor comes in only where it fits (:func:`is_choosy`).
+        Whether what a donor gives must read better than a placeholder (:func:`is_choosy`).
     """
 
     placeholders: Mapping[str, str] = field(default_factory=dict)
@@ -156,13 +156,23 @@ def check_order(order: Sequence[str], owner: str = "sample_plan") -> tuple[str, 
     return tuple(order)
 
 
-def is_choosy(order: Sequence[str]) -> bool:
-    """Whether donors leave terms that do not fit to treatment ``general`` behind them.
+def is_choosy(order: Sequence[str], fitting: bool = True) -> bool:
+    """Whether donors leave what does not fit to the treatments behind them.
 
-    A placeholder reads no better than the nearest word, and hides less.
+    Where none of these writes something in its place, donors give what they have.
+
+    Parameters
+    ----------
+    order : sequence of str
+        Treatments in the order in which they are tried.
+    fitting : bool
+        Whether it is asked for: a wrong word misleads who reads, and who looks for a word as well,
+        while a placeholder does neither.
     """
-    names = list(order)
-    return "general" in names[names.index("donor") :] if "donor" in names else False
+    behind = list(order)[list(order).index("donor") + 1 :] if "donor" in order else []
+    # what these treat is what they know: the rest goes on
+    last = next((name for name in behind if name not in ("recode", "summary")), "")
+    return fitting and last in ("general", "placeholder")
 
 
 def treat(left: Left, order: Sequence[str], means: Means) -> list[Treated]:
@@ -194,9 +204,9 @@ def donor(left: Left, means: Means) -> Outcome:
     At random those of the first donor come first. By likeness all donors are one pool, and the
     entities get the names of it that are most like them together: who the donors are is drawn.
     Where a similarity has a method ``root(name)``, what comes in for names of two roots has two
-    roots as well: no "patient patients" for "healthcare practitioners". Where it has a method
-    ``takes(old, new)``, what that refuses is left to the next treatment; terms only with
-    ``means.choosy``.
+    roots as well: no "patient patients" for "healthcare practitioners". What a
+    method ``takes(old, new)`` of it refuses is left to the next treatment, and with
+    ``means.choosy`` what ``reads(old, new)`` refuses.
     """
     own = means.similarities.get(left.category)
     how = "similar" if own else means.matching
@@ -212,10 +222,11 @@ def donor(left: Left, means: Means) -> Outcome:
         found = {ours[i]: list(pool)[k] for i, k in matched(ours, list(pool), how, similarity)}
     else:
         found = _roots_apart(ours, list(pool), how, similarity, root)
-    takes = getattr(similarity, "takes", lambda old, new: True)
-    if left.category == TERM and not means.choosy:
-        return {name: (new, pool[new]) for name, new in found.items()}
-    return {name: (new, pool[new]) for name, new in found.items() if takes(name, new)}
+    asked = [getattr(similarity, name, None) for name in ("takes", "reads")[: 1 + means.choosy]]
+    fits = [fit for fit in asked if fit is not None]
+    return {
+        name: (new, pool[new]) for name, new in found.items() if all(fit(name, new) for fit in fits)
+    }
 
 
 def _roots_apart(

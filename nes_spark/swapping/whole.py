@@ -50,6 +50,7 @@ class PlanOptions:
     neighbours : int
     leftover : tuple of str
     donors : int
+    fitting : bool
     placeholders : mapping of str to str
     recoding : mapping
     """
@@ -61,6 +62,7 @@ class PlanOptions:
     neighbours: int = 0
     leftover: tuple[str, ...] = LEFTOVER
     donors: int = 1
+    fitting: bool = True
     placeholders: Mapping[str, str] = field(default_factory=dict)
     recoding: Recoding = field(default_factory=dict)
 
@@ -115,6 +117,7 @@ def options_of_whole(
         0 if documents else releases.neighbours,
         leftover=tuple(releases.leftover),
         donors=releases.donors,
+        fitting=releases.fitting,
         recoding={c: {k: list(v) for k, v in m.items()} for c, m in entities.recoding.items()},
     )
     singles: list[tuple[str, Unit]] = [(c, "chunk") for c in terms if documents]
@@ -188,6 +191,7 @@ def sample_whole(
             neighbours=one.neighbours,
             leftover=one.leftover,
             donors=one.donors,
+            fitting=one.fitting,
             placeholders=one.placeholders,
             recoding=one.recoding,
             own_names=own,

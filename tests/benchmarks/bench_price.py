@@ -142,6 +142,7 @@ class Calls:
         own = {c: [self.own[self.document[i]][c] for i in self.ids] for c in self.swap}
         base: dict[str, Any] = {
             "seed": seed,
+            "fitting": False,
             "must_change": self.config.releases.must_change,
             "document_ids": [self.document[i] for i in self.ids],
         }

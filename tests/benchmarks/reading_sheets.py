@@ -215,7 +215,8 @@ def exchanged_again(config: Any, folder: Path, seed: bytes) -> dict[str, str]:
         ids, chunks["metadata"].tolist(), [component[i] for i in ids], entities,
         list(releases.swap), unit=releases.unit, layers=layers_of(releases.swap),
         matching=config.swapping.matching, donors=releases.donors,
-        must_change=releases.must_change, document_ids=chunks["document_id"].tolist(), seed=seed,
+        fitting=releases.fitting, must_change=releases.must_change,
+        document_ids=chunks["document_id"].tolist(), seed=seed,
     )  # fmt: skip
     forms = {i: forms_of(found[i]) for i in ids}
     new: dict[str, dict[tuple[str, str], Replacement]] = {i: {} for i in ids}

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from nes_spark.entities.quantities import (
     InOrder,
+    connected_as,
     find_quantities,
     likeness_of,
     quantity_mentions,
@@ -355,3 +356,27 @@ def test_an_entity_of_another_kind_is_refused_without_quoting_it():
     with pytest.raises(ValueError, match="quantity_mentions") as error:
         likeness_of("Lindqvist")
     assert "Lindqvist" not in str(error.value)
+
+
+def test_a_form_that_is_filed_is_no_count():
+    for text in ("the factors described in our 10K filed on March 2nd", "an 8K dated May 5"):
+        assert not [q for q in find_quantities(text) if text[q.start : q.end].endswith("K")]
+    assert find_quantities("We sold 10K units.")
+
+
+@pytest.mark.parametrize(
+    ("quantity", "old", "expected"),
+    [
+        ("1.9 or 11 cents", "41 and 53 cents", "1.9 and 11 cents"),
+        ("$1 billion $275 million to 1 billion $290 million", "$6 and $7 billion",
+         "$1 billion $275 million and 1 billion $290 million"),
+        ("5-7%", "five to seven percent", "5 to 7%"),
+        ("5 to 7%", "$3-$4", "5-7%"),
+        ("CHF 5 to CHF 7", "3 and 4", "CHF 5 and CHF 7"),
+        ("twenty-five percent", "5-6%", "twenty-five percent"),
+        ("5 to 7%", "twenty-five percent", "5 to 7%"),
+        ("12%", "5 to 6%", "12%"),
+    ],
+)  # fmt: skip
+def test_a_range_is_joined_as_its_place_wants_it(quantity, old, expected):
+    assert connected_as(quantity, old) == expected

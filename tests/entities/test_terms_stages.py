@@ -9,6 +9,7 @@ from tests.conftest import setting_of
 TEXTS = {
     "a#0": "Cement of Kiln City sold well. The plants made cement. Our cement plants ran.",
     "a#1": "Cement sold well again, and the plants ran.",
+    "a#3": "We plant trees that cement ties, as cement-based, low-cement and plant-kiln goods do.",
     "b#0": "Mattresses sold well. The stores have mattresses.",
     # nothing that another document has not: it has no terms, but words that could be some
     "c#0": "The stores sold well, and the plants too.",
@@ -26,6 +27,9 @@ def test_terms_as_in_memory_also_where_a_document_has_none(spark):
     assert not expected["c#0"] and not expected["d#0"] and expected["a#0"]
     assert {m.surface for m in expected["j#0"]} == {"tools", "brakes"}
     assert "cement plants" in {m.entity for m in expected["a#0"]}
+    assert {"plant/other", "cement/other", "cement-based/other", "plant-kiln/other"} <= {
+        m.entity for m in expected["a#3"]
+    }
     rows = [(chunk, documents[chunk], documents[chunk], text) for chunk, text in TEXTS.items()]
     chunks = spark.createDataFrame(
         rows, "chunk_id string, document_id string, metadata string, text string"
@@ -50,8 +54,9 @@ def test_in_one_call_the_mentions_are_those_of_the_stage(spark, partitions):
     ]
     mentions = spark.createDataFrame(known, MENTIONS.ddl)
     categories = ["Organization", "Quantity", "Term"]
-    config = EntitiesConfig(terms=5).model_copy(update={"categories": categories})
+    config = EntitiesConfig(terms=5, currency="EUR").model_copy(update={"categories": categories})
     here = further_rows(iter(rows), mentions, config)
     assert sorted(here) == sorted(tuple(r) for r in add_further(chunks, mentions, config).collect())
     assert {row[1] for row in here} == {"Organization", "Quantity", "Term"}
     assert "of another run" not in {row[3] for row in here}
+    assert "€5 million (money/e+6/0)" in {row[3] for row in here}

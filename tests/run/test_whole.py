@@ -19,6 +19,7 @@ from nes_spark.releases.publish_stages import assemble, chosen_rewrites
 from nes_spark.run.context import Context, read_models
 from nes_spark.run.inverting import invert_release
 from nes_spark.run.language_models import audit_run
+from nes_spark.run.measuring import tenths
 from nes_spark.run.pipeline import STAGES
 from nes_spark.run.published import configuration_of
 from nes_spark.run.release import assemble_texts
@@ -84,7 +85,9 @@ def test_plans_and_texts_in_memory_are_those_of_the_run(whole):
             told[row.chunk_id].add(mention)
         else:
             known[row.chunk_id].append(mention)
-    more = further_mentions(text, document, company, known, FURTHER, config.entities.terms)
+    more = further_mentions(
+        text, document, company, known, FURTHER, config.entities.terms, config.entities.currency
+    )
     assert {i: set(mine) for i, mine in more.items()} == told
     mentions = {i: [*known[i], *more[i]] for i in ids}
 
@@ -173,7 +176,7 @@ def test_the_judge_reads_the_same_texts_on_any_partitioning(whole, spark):
     tables = {n: whole.table(n) for n in ("rewrites", "chunks", "mentions", "assignments")}
     setting = tables["assignments"]["setting"].iloc[0]
 
-    def collected(parts):
+    def collected(parts, numbers=None):
         frames = {
             name: spark.createDataFrame(
                 [tuple(row) for row in table[kept].itertuples(index=False)],
@@ -188,7 +191,7 @@ def test_the_judge_reads_the_same_texts_on_any_partitioning(whole, spark):
 
         return collect_histories(
             frames["rewrites"], frames["chunks"], frames["mentions"], frames["assignments"],
-            setting, ("Event",), replaced, 1, sampling_key(b"a secret"), 40,
+            setting, ("Event",), replaced, 1, sampling_key(b"a secret"), 40, numbers,
         )  # fmt: skip
 
     first, before, reach = collected(1)
@@ -197,6 +200,18 @@ def test_the_judge_reads_the_same_texts_on_any_partitioning(whole, spark):
     assert before == before_again
     assert reach == reach_again
     assert reach.n_chunks == len(tables["chunks"]) and reach.n_replaced > 0
+    # counted between the candidates alone: as many up to each of them, in fewer rows
+    same, _, between = collected(2, tenths)
+    assert set(same) == set(first) and between.longest == reach.longest
+    for name, longest in reach.longest.items():
+        numbers = tenths(longest)
+        assert set(between.changed[name]) <= set(numbers)
+        assert len(between.changed[name]) < len(reach.changed[name])
+        for counts, fewer in ((reach.changed, between.changed), (reach.both, between.both)):
+            for k in numbers:
+                assert sum(n for o, n in fewer.get(name, {}).items() if o <= k) == sum(
+                    n for o, n in counts.get(name, {}).items() if o <= k
+                )
     # neighbours in rank: the smallest hashes of each component
     key = sampling_key(b"a secret")
     swapped = [h for h in first if h.combination and h.component == 0]

@@ -81,9 +81,16 @@ SHIFTS = st.integers(-4000, 4000).map(Shift)
         ("year ended December 31st, 2019", 1, "year ended January 1st, 2020"),
         # relative, and lengths of time
         ("last year", 400, "last year"),
-        ("next two to three quarters", 400, "next two to three quarters"),
+        ("next two to three quarters", 400, "next few quarters"),
         ("trailing 12-month", 400, "trailing 12-month"),
-        ("next 15 years", 400, "next 15 years"),
+        ("next 15 years", 400, "next few years"),
+        ("last four and a half years", 400, "past few years"),
+        ("Last 22 years", 400, "Past few years"),
+        ("past couple of quarters", 400, "past few quarters"),
+        ("twenty-five years ago", 400, "some years ago"),
+        ("trailing 12 months", 400, "trailing 12 months"),
+        ("last nine months", 400, "last nine months"),
+        ("prior quarters", 400, "prior quarters"),
         ("1990s", 400, "1990s"),
         # not understood
         ("early 202", 400, None),

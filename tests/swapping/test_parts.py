@@ -105,6 +105,28 @@ def test_counterparts(form, old, new, category, expected):
     assert counterpart(form, *old, *new, category) == expected
 
 
+@pytest.mark.parametrize(
+    ("form", "new", "forms", "expected"),
+    [
+        ("$7 million", "$5 million (money/e+6/0)", ["CHF5 million"], "$5 million"),
+        (
+            "41 and 53 cents",
+            "9 or 11 cents (range of cent/e+1/0)",
+            ["9 or 11 cents"],
+            "9 and 11 cents",
+        ),
+        (
+            "325 to 350 million",
+            "500 and 520 million (range of count/e+8/0)",
+            [],
+            "500 to 520 million",
+        ),
+    ],
+)
+def test_a_quantity_is_written_as_its_place_wants_it(form, new, forms, expected):
+    assert counterpart(form, form, [form], new, forms, "Quantity") == expected
+
+
 def test_a_title_stands_before_a_surname():
     orr = ("Ana Orr", ["Ana Orr"], "Person")
     assert counterpart("Moss", "Moss", ["Moss"], *orr, titled=True) == "Orr"

@@ -20,6 +20,7 @@ from nes_spark.swapping.shapes import (
     shape_class,
     shape_of,
     shape_similarity,
+    sort_of,
 )
 
 
@@ -66,9 +67,13 @@ def test_like_comes_before_unlike(category, like, unlike):
     [
         (
             "Organization",
-            ("FDA", "the FDA", "Court of Appeals", "DOD"),
+            ("FDA", "the FDA", "Department of Energy", "DOD"),
             ("Vega", "IBM", "Acme Ltd"),
         ),
+        ("Organization", ("Court of Appeals", "Supreme Court"), ("Vega", "IBM", "Acme Ltd")),
+        ("Organization", ("Court of Appeals", "Supreme Court"), ("FDA", "Department of Energy")),
+        ("Organization", ("Bank of Mexico", "Reserve Bank of India"), ("Vega", "Deutsche Bank")),
+        ("Organization", ("Duke University", "Mayo Clinic"), ("Vega", "IBM", "Acme Ltd")),
         ("Location", ("Clover House", "250 Livingstone Street"), ("Ohio", "Gulf Coast", "Lyon")),
         ("Location", ("Peru", "South Africa", "US", "America"), ("Ohio", "Gulf Coast", "Lyon")),
         ("Name", ("German", "North American", "Peruvian"), ("Conrad", "Aficionado Prime")),
@@ -276,3 +281,38 @@ def test_no_name_takes_the_place_of_a_rare_word():
     assert not ShapeSimilarity("Name").takes("deductibility", "Salic")
     assert ShapeSimilarity("Name").takes("Conrad", "Salic")
     assert ShapeSimilarity("Product").takes("mophie", "Galleri")
+
+
+@pytest.mark.parametrize(
+    ("category", "old", "new", "fine"),
+    [
+        ("Organization", "FERC", "University of Maine", False),
+        ("Organization", "FERC", "Department of Energy", True),
+        ("Organization", "Acme", "Bank of Mexico", False),
+        ("Organization", "Acme", "Vega Group", True),
+        ("Organization", "Duke University", "Mayo Clinic", True),
+        ("Organization", "Supreme Court", "Department of Energy", False),
+        ("Organization", "Supreme Court", "Court of Appeals", True),
+        ("Location", "Oslo", "Clover House", False),
+        ("Location", "Peru", "Lyon", True),
+    ],
+)
+def test_a_placeholder_reads_better_than_another_sort(category, old, new, fine):
+    alike = ShapeSimilarity(category)
+    assert alike.reads(old, new) == fine
+    # where nothing else would be written it comes in all the same, and so does one of its sort
+    assert alike.takes(old, new) and alike.reads(new, new)
+
+
+@pytest.mark.parametrize(
+    ("name", "sort"),
+    [
+        ("Supreme Court", "court"), ("International Court of Justice", "court"),
+        ("National Bank of Canada", "bank"), ("Reserve Bank of India", "bank"),
+        ("Department of Energy", "body"), ("Museum of Modern Art", "school"),
+        ("Scholastic School", "school"), ("Church & Dwight", ""), ("Food Court Inc", ""),
+        ("Hospital Corporation of America", ""), ("Deutsche Bank", ""),
+    ],
+)  # fmt: skip
+def test_sorts_of_organisations(name, sort):
+    assert sort_of(name, "Organization") == sort
