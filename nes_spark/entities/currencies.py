@@ -59,8 +59,6 @@ _WORD = re.compile(
     re.IGNORECASE,
 )
 _EURO_CENTS = re.compile(r"\beuro (?=cents?\b)", re.IGNORECASE)
-#: What is singular for sure: "5 million yen" is mostly no "yen program".
-_ONE = frozenset(one for _, one, many in _WRITTEN.values() if one != many)
 
 
 def in_currency(amount: str, code: str) -> str:
@@ -82,8 +80,8 @@ def in_currency(amount: str, code: str) -> str:
     --------
     >>> [in_currency(a, "USD") for a in ("CHF383 million", "18.4 million euros", "€3 to €4", "12%")]
     ['$383 million', '18.4 million dollars', '$3 to $4', '12%']
-    >>> in_currency("a 5 million dollar", "EUR"), in_currency("7 MXN", "GBP")
-    ('a 5 million euro', '7 GBP')
+    >>> in_currency("5 million euro", "USD"), in_currency("7 MXN", "GBP")
+    ('5 million dollars', '7 GBP')
     """
     if code not in _WRITTEN:
         raise parameter_error("in_currency", "code", f"one of {list(CODES)}", code)
@@ -93,7 +91,8 @@ def in_currency(amount: str, code: str) -> str:
         if match.group("iso"):
             return code
         found = match.group("word").casefold()
-        return one if found in _ONE else many
+        # "5 million euro" is mostly a plural of those who do not say euros
+        return one if found == one else many
 
     cents = _EURO_CENTS.search(amount)
     if not cents:

@@ -123,7 +123,7 @@ _WHOLE = 4
 #: What stands between the ends of a range.
 _TO = (" to ", "-", " - ", "–", " – ")
 _CODES = r"USD|EUR|GBP|CHF|CAD|AUD|JPY|RMB|CNY|MXN|INR|SEK|NOK|DKK|BRL|HKD"
-_NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|\.\d+|\d+"
+_NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?: 000)+(?! ?\d)|\d+\.\d+|\.\d+|\d+"
 _SCALE = r"thousand|million|millions|billion|billions|trillion|hundred|mm|mn|bn|k|m|b"
 _QUANTITY = re.compile(
     rf"(?<![\w.,/$€£¥])(?P<neg>(?<!%)[-–−](?=[\d$€£¥.])|minus |negative )?(?P<open>\((?=[$€£¥\d]))?"
@@ -163,6 +163,8 @@ _DOWN = re.compile(
 LIKENESS = r" \(([^()]+/e[+-]\d+/[-0+])\)$"
 _ENTITY = re.compile(LIKENESS)
 _FIGURES = re.compile(r"[\d.,]*\d")
+#: The space in "500 000".
+_THOUSANDS = re.compile(r"(?<=\d) (?=000(?!\d))")
 _CLAUSE = re.compile(r"[.;:?!,](?:\s|$)|\b(?:and|but|while|versus|compared)\b")
 _PHRASE = re.compile(r"[.;:?!,]|\b(?:and|but|while|of|to|from)\b")
 #: Units that stand inside the span of a quantity.
@@ -383,7 +385,7 @@ def _is_year(text: str, start: int) -> bool:
 
 def _value(number: str) -> float:
     """Value of a number in digits or words."""
-    return spelled(number) if number[0].isalpha() else float(number.replace(",", ""))
+    return spelled(number) if number[0].isalpha() else float(re.sub("[, ]", "", number))
 
 
 def _read(text: str, match: re.Match[str]) -> Quantity | None:
@@ -607,7 +609,7 @@ def size_of(entity: str) -> float:
     [3400000.0, 15.0]
     """
     order = int(likeness_of(entity).rsplit("/", 2)[1][1:])
-    text = quantity_text(entity)
+    text = _THOUSANDS.sub("", quantity_text(entity))
     if len(_FIGURES.findall(text)) > 1 and not _is_range(entity):
         parts = find_quantities(text)  # "$1 billion $275 million"
         if len(parts) == 1:
@@ -687,6 +689,6 @@ def _is_range(entity: str) -> bool:
 @lru_cache(maxsize=16_384)
 def _ends_of(entity: str) -> frozenset[float]:
     """The numbers of a range, in figures or words, as they stand there."""
-    text = quantity_text(entity)
+    text = _THOUSANDS.sub("", quantity_text(entity))
     figures = {float(number.replace(",", "")) for number in _FIGURES.findall(text)}
     return frozenset(figures | {spelled(words) for words in _SPELLED.findall(text)})

@@ -272,7 +272,10 @@ def released(corpus: Corpus, seed: bytes, unit: Unit, terms: int = 0) -> Treated
     found = sorted({m.category for mine in mentions.values() for m in mine})
     names = [c for c in found if c not in FURTHER]
     more = [c for c in FURTHER if c in found]
-    releases = ReleasesConfig(swap=names, further=more, unit=unit, must_change={}, fixed=[])
+    # words of others in the place of terms, as in the published figures
+    releases = ReleasesConfig(
+        swap=names, further=more, unit=unit, must_change={}, fixed=[], fitting=False
+    )
     entities = EntitiesConfig(categories=[*names, *more], labels={})
     first, *rest = options_of_whole(releases, entities)
     layers = dict.fromkeys((tuple(names), *((c,) for c in first.swap)))

@@ -2,7 +2,7 @@
 
 ``python -m tests.benchmarks.load --documents 2000`` gives the driver's JVM 2 GB and, with two
 Python workers and the driver's Python, watches that all together stay below 4 GB: memory is that of
-the whole process tree, sampled twice a second (proportional set size, so that pages that forked
+the whole process tree, sampled once a second (proportional set size, so that pages that forked
 workers share count once). Task times come from Spark's event log.
 """
 

@@ -380,3 +380,18 @@ def test_a_form_that_is_filed_is_no_count():
 )  # fmt: skip
 def test_a_range_is_joined_as_its_place_wants_it(quantity, old, expected):
     assert connected_as(quantity, old) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "written", "value"),
+    [
+        ("We surpassed 500 000 customers.", "500 000", 5e5),
+        ("It sold 5 000 000 units.", "5 000 000", 5e6),
+        ("It cost 3 000 dollars.", "3 000 dollars", 3e3),
+        ("Of 2 customers 000 stayed.", "2", 2),
+    ],
+)
+def test_thousands_may_be_apart(text, written, value):
+    (mention, *_), (found, *_) = quantity_mentions(text), find_quantities(text)
+    assert (mention.surface, found.value) == (written, value)
+    assert size_of(mention.entity) == value
