@@ -40,7 +40,7 @@ _GAP = -1
 
 #: A term that one column in so many holds is multiplied densely, up to so many cells in all.
 _COMMON = 16
-_DENSE = 8_000_000
+_DENSE = 2_000_000
 #: Rows that hold one common term in so many, or more, are multiplied densely.
 _SPARSE = 25
 _TOKEN = re.compile(r"\[[A-Z][^\[\]\n]{0,40}\]|[^\W_]+(?:['’][^\W\d_]+)*")

@@ -95,11 +95,12 @@ _WORDS = (
     rf"(?: point(?: (?:{'|'.join(_DIGITS)}|oh)(?!\w))+)?"
 )
 _SPELLED = re.compile(rf"(?<![\w-]){_WORDS}", re.IGNORECASE)
+_PLAIN = r"\d{1,3}(?: 000)+|\d+(?:,\d{3})*(?:\.\d+)?"
 #: A number that shares the unit of the one behind it: "10 to 15%", "five to seven percent",
 #: "between five and seven percent".
 _RANGE = re.compile(
-    rf"(?<![\w.,/$€£¥-])(?:(?<=between )(?P<low>\d+(?:,\d{{3}})*(?:\.\d+)?|{_WORDS}) and "
-    rf"|(?P<first>\d+(?:,\d{{3}})*(?:\.\d+)?|{_WORDS})(?: (?:to|or) | ?[-–] ?))$",
+    rf"(?<![\w.,/$€£¥-])(?<!\d )(?:(?<=between )(?P<low>{_PLAIN}|{_WORDS}) and "
+    rf"|(?P<first>{_PLAIN}|{_WORDS})(?: (?:to|or) | ?[-–] ?))$",
     re.IGNORECASE,
 )
 _FROM = re.compile(r"\bfrom $", re.IGNORECASE)
@@ -123,7 +124,7 @@ _WHOLE = 4
 #: What stands between the ends of a range.
 _TO = (" to ", "-", " - ", "–", " – ")
 _CODES = r"USD|EUR|GBP|CHF|CAD|AUD|JPY|RMB|CNY|MXN|INR|SEK|NOK|DKK|BRL|HKD"
-_NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?: 000)+(?! ?\d)|\d+\.\d+|\.\d+|\d+"
+_NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?: 000)+(?! ?\d|\.\d)|\d+\.\d+|\.\d+|\d+"
 _SCALE = r"thousand|million|millions|billion|billions|trillion|hundred|mm|mn|bn|k|m|b"
 _QUANTITY = re.compile(
     rf"(?<![\w.,/$€£¥])(?P<neg>(?<!%)[-–−](?=[\d$€£¥.])|minus |negative )?(?P<open>\((?=[$€£¥\d]))?"

@@ -19,11 +19,12 @@ them.
 
 Words are chosen and replaced as what they stand for in their sentences
 (:mod:`nes_spark.entities.wordforms`): nouns and adjectives before nouns, of words that are one or
-the other in most of their places in the corpus (:func:`abilities`). A verb, and what describes
-("convenient", "easier"), is no term. One term takes the place of another of its form, singular,
-plural, uncountable, adjective or letters, and near it in meaning (:func:`form_of`,
-:class:`TermSimilarity`). A noun before another is a form of its own: what comes in a
-place was seen in a place of its kind, and "retail partners" gives no "retail" to "the grid".
+the other in most of their places in the corpus (:func:`abilities`). What is a verb, or describes
+("convenient", "easier"), is no term; but of a term the places where it stands as a verb, or in a
+compound with a hyphen, are treated with the others (:data:`OTHER_USE`). One term takes the place of
+another of its form, singular, plural, uncountable, adjective or letters, and near it in meaning
+(:func:`form_of`, :class:`TermSimilarity`). A noun before another is a form of its own: what comes
+in a place was seen in a place of its kind, and "retail partners" gives no "retail" to "the grid".
 """
 
 from __future__ import annotations
@@ -230,6 +231,12 @@ _COMPARING = re.compile(r"same-\w+|\w+-points?")
 _ADVERB = re.compile(r"\w{2,}(?:al|ab|ib|c?t|ed|ous|iv|iou|nd|in|ck|ar|ul|th)e?ly")
 
 
+def _is_everyday(low: str) -> bool:
+    """Whether a word in lower case is one of grammar, accounts or everyday, which is no term."""
+    everyday = low in _EVERYDAY or stem(low) in _EVERYDAY
+    return everyday or low in _NEVER or low in _REPORTING or low in _GENERAL
+
+
 def term_places(text: str, mentions: Iterable[Mention] = ()) -> list[tuple[int, int, str]]:
     """Return where words stand that may be terms: start, end and the word.
 
@@ -255,11 +262,7 @@ def term_places(text: str, mentions: Iterable[Mention] = ()) -> list[tuple[int, 
         low = word.lower()
         # with capitals inside it is a name, or part of one; a sentence may begin with a term
         if (
-            low in _NEVER
-            or low in _REPORTING
-            or low in _GENERAL
-            or low in _EVERYDAY
-            or stem(low) in _EVERYDAY
+            _is_everyday(low)
             or _ADVERB.fullmatch(low)
             or len(low) != len(word)
             or word[1:] != low[1:]
@@ -669,6 +672,7 @@ def may_give(terms: Iterable[str], barred: Collection[str]) -> set[str]:
         if term not in barred
         and not term.endswith(OTHER_USE)
         and not (" " in term and any(word in barred for word in term_word(term).split()))
+        and not ("-" in term and any(part in barred for part in stems_of(term_word(term))[1:]))
     }
 
 
@@ -819,15 +823,17 @@ def term_mentions(
 
 
 def stems_of(word: str) -> list[str]:
-    """Return the stem of a word, and of each part of one with hyphens; parts have four letters.
+    """Return the stem of a word, and of each part of one with hyphens.
+
+    Parts have four letters and more, and are no words of grammar or everyday.
 
     Examples
     --------
     >>> stems_of("leases"), stems_of("tumor-specific"), stems_of("e-vapors")
-    (['lease'], ['tumor-specific', 'tumor', 'specific'], ['e-vapor', 'vapor'])
+    (['lease'], ['tumor-specific', 'tumor'], ['e-vapor', 'vapor'])
     """
-    parts = word.split("-") if "-" in word else []
-    return [stem(word), *(stem(part) for part in parts if len(part) >= _PART)]
+    parts = [part for part in word.split("-") if len(part) >= _PART] if "-" in word else []
+    return [stem(word), *(stem(part) for part in parts if not _is_everyday(part))]
 
 
 @lru_cache(maxsize=65_536)
@@ -1046,6 +1052,10 @@ class TermSimilarity:
         """
         peoples = is_people(term_word(old)) and is_people(term_word(new))
         return peoples and form_of(old) == form_of(new)
+
+    def fits(self, first: str, second: str) -> bool:
+        """Whether two terms may change places: both stand as one (:data:`OTHER_USE`)."""
+        return "other" not in (form_of(first), form_of(second))
 
     def is_person(self, term: str) -> bool:
         """Whether a term is a word for people."""

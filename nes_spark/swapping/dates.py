@@ -9,8 +9,8 @@ kind, and between kinds right to half of the coarser unit. What is told relative
 year", "the prior quarter") stays, without its length ("the past few years" of the past 22:
 :func:`without_length`), and so does a year of a name that everybody knows
 ("Securities Act of 1933", "the 2008 financial crisis"): moved, it would tell the shift. A shift is
-undone by the opposite shift (:meth:`Shift.inverse`), up to writing: behind "May" nobody knows
-whether a month was abbreviated.
+undone by the opposite shift (:meth:`Shift.inverse`), up to lengths and writing: behind "May" nobody
+knows whether a month was abbreviated.
 
 Shifting dates by a random offset per subject is the usual way to keep intervals in clinical texts;
 see Sweeney, "Replacing Personally-Identifying Information in Medical Records, the Scrub System"
@@ -303,15 +303,14 @@ _NUMBER = (
     r"(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?|(?:a |one )?hundred)"
 )
 _SOME = r"(?:a )?(?:few|couple(?: of)?|several|many)"
-_UNITS = r"(?P<unit>days|weeks|months|quarters|years|decades)"
 _LENGTH = re.compile(
-    rf"(?:(?P<before>last|past|previous|prior|preceding)|(?P<after>next|coming|following)) "
-    rf"(?:{_SOME}|{_NUMBER}(?:(?: to | or |-){_NUMBER})?(?: and a half)?) {_UNITS}",
+    rf"(?P<article>the )?(?:(?P<before>last|past|previous|prior|preceding)|next|coming) "
+    rf"(?:{_SOME}|{_NUMBER}(?:(?:,? to |,? or |, |-){_NUMBER})?(?: and a half)?) "
+    r"(?:(?:plus|full|fiscal|consecutive) )?(?P<unit>days|weeks|months|quarters|years|decades)",
     re.IGNORECASE,
 )
-_AGO = re.compile(rf"{_NUMBER}(?: and a half)? {_UNITS} ago", re.IGNORECASE)
 #: What everybody reports on.
-_REPORTED = re.compile(r"\b(?:3|6|9|12|three|six|nine|twelve) months$", re.IGNORECASE)
+_REPORTED = re.compile(r"(?:the )?\w+ (?:3|6|9|12|three|six|nine|twelve) months", re.IGNORECASE)
 
 
 def without_length(surface: str) -> str:
@@ -324,17 +323,15 @@ def without_length(surface: str) -> str:
     --------
     >>> [without_length(s) for s in ("last 22 years", "next two to three quarters", "last year")]
     ['past few years', 'next few quarters', 'last year']
-    >>> without_length("14 years ago"), without_length("last six months")
-    ('some years ago', 'last six months')
+    >>> without_length("The past two fiscal years"), without_length("last six months")
+    ('The past few years', 'last six months')
     """
-    if _REPORTED.search(surface):
+    match = _LENGTH.fullmatch(surface)
+    if match is None or _REPORTED.fullmatch(surface):
         return surface
-    if match := _LENGTH.fullmatch(surface):
-        when = "past" if match.group("before") else "next"
-        return _cased(surface, f"{when} few {match.group('unit').lower()}")
-    if match := _AGO.fullmatch(surface):
-        return _cased(surface, f"some {match.group('unit').lower()} ago")
-    return surface
+    when = "past" if match.group("before") else "next"
+    article = "the " if match.group("article") else ""
+    return _cased(surface, f"{article}{when} few {match.group('unit').lower()}")
 
 
 @lru_cache(maxsize=16_384)
@@ -448,7 +445,7 @@ def date_replacements(
     -------
     dict
         (category, entity) -> :class:`~nes_spark.swapping.rewriting.Replacement`. Dates that stay as
-        they are (relative ones) have none.
+        they are (most relative ones) have none.
     """
     dates = [m for m in mentions if m.category == category]
     out: dict[Key, Replacement] = {}

@@ -480,6 +480,7 @@ def sample_plan(
         similarity,
         similarities,
         is_choosy(order_of_treatments, fitting),
+        is_choosy(order_of_treatments, fitting, names=True),
     )
     left = _left_over(state, swaps, order_of_treatments, tools)
     if unit == "likeness":

@@ -231,6 +231,7 @@ def sample_plans(
         options.recoding,
         matching=swapping.matching,
         choosy=is_choosy(order, options.fitting),
+        strict=is_choosy(order, options.fitting, names=True),
     )
     summaries = None
     if "summary" in order:

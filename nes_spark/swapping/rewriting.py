@@ -22,6 +22,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from nes_spark.entities.mentions import Mention, placeholder_spans
+from nes_spark.entities.quantities import QUANTITY
 from nes_spark.errors import LedgerError
 from nes_spark.swapping.exchange import Exchange
 from nes_spark.swapping.forms import Key, base_form_of, entity_of, forms_of, surfaces_of
@@ -323,7 +324,10 @@ def _targets(
             kept.append(mention)
             targets.append(_Target(mention.start, mention.end, (mention,)))
             continue
-        form = base_form_of(mention.surface, {key[1], whole[1], *surfaces[key], *surfaces[whole]})
+        form = Form(mention.surface)
+        if mention.category != QUANTITY:  # "5 million dollars" is no plural of a dollar
+            known = {key[1], whole[1], *surfaces[key], *surfaces[whole]}
+            form = base_form_of(mention.surface, known)
         shift = after_title(form.base) if whole[0] == "Person" else 0
         start = mention.start + shift
         form = Form(form.base[shift:], form.plural, form.possessive) if shift else form

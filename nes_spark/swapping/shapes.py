@@ -382,11 +382,12 @@ def may_stand_in(name: str, category: str) -> bool:
     if category in ("Organization", "Product") and plain in listed_names():
         return fold(words[-1]) not in _LAWS
     sort = sort_of(name, category)
-    if is_letters(plain) or _CODE.fullmatch(plain):
-        # "QOQ" and "US GAAP" are nobody's, "FDA" is a body's
-        known = plain in ACRONYMS or any(word in ACRONYMS for word in plain.split())
-        return not known or category == "Location" or sort == "body"
     last = fold(words[-1])
+    if len(words) > 1 and last in _LAWS:
+        return False  # "US GAAP"
+    if is_letters(plain) or _CODE.fullmatch(plain):
+        # "QOQ" is nobody's, "FDA" is a body's
+        return plain not in ACRONYMS or category == "Location" or sort == "body"
     if last in _LAWS or (len(words) == 1 and last in _MARKS):
         return False
     if sort == "currency":

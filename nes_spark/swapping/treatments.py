@@ -71,7 +71,9 @@ class Means:
     matching, similarity, similarities
         Which name of a donor comes in the place of which; see ``plan_exchange``.
     choosy : bool
-        Whether what a donor gives must read better than a placeholder (:func:`is_choosy`).
+        Whether a term of a donor must read better than what comes behind it (:func:`is_choosy`).
+    strict : bool
+        The same for names.
     """
 
     placeholders: Mapping[str, str] = field(default_factory=dict)
@@ -81,6 +83,7 @@ class Means:
     similarity: Similarity | None = None
     similarities: Mapping[str, Similarity] = field(default_factory=dict)
     choosy: bool = False
+    strict: bool = False
 
 
 @dataclass(frozen=True)
@@ -156,7 +159,7 @@ def check_order(order: Sequence[str], owner: str = "sample_plan") -> tuple[str, 
     return tuple(order)
 
 
-def is_choosy(order: Sequence[str], fitting: bool = True) -> bool:
+def is_choosy(order: Sequence[str], fitting: bool = True, names: bool = False) -> bool:
     """Whether donors leave what does not fit to the treatments behind them.
 
     Where none of these writes something in its place, donors give what they have.
@@ -168,10 +171,13 @@ def is_choosy(order: Sequence[str], fitting: bool = True) -> bool:
     fitting : bool
         Whether it is asked for: a wrong word misleads who reads, and who looks for a word as well,
         while a placeholder does neither.
+    names : bool
+        Whether names are meant, which have no general words, and not terms.
     """
     behind = list(order)[list(order).index("donor") + 1 :] if "donor" in order else []
     # what these treat is what they know: the rest goes on
-    last = next((name for name in behind if name not in ("recode", "summary")), "")
+    passed = ("recode", "summary", "general") if names else ("recode", "summary")
+    last = next((name for name in behind if name not in passed), "")
     return fitting and last in ("general", "placeholder")
 
 
@@ -206,7 +212,7 @@ def donor(left: Left, means: Means) -> Outcome:
     Where a similarity has a method ``root(name)``, what comes in for names of two roots has two
     roots as well: no "patient patients" for "healthcare practitioners". What a
     method ``takes(old, new)`` of it refuses is left to the next treatment, and with
-    ``means.choosy`` what ``reads(old, new)`` refuses.
+    ``means.choosy`` (names: ``means.strict``) what ``reads(old, new)`` refuses.
     """
     own = means.similarities.get(left.category)
     how = "similar" if own else means.matching
@@ -222,7 +228,8 @@ def donor(left: Left, means: Means) -> Outcome:
         found = {ours[i]: list(pool)[k] for i, k in matched(ours, list(pool), how, similarity)}
     else:
         found = _roots_apart(ours, list(pool), how, similarity, root)
-    asked = [getattr(similarity, name, None) for name in ("takes", "reads")[: 1 + means.choosy]]
+    choosy = means.choosy if left.category == TERM else means.strict
+    asked = [getattr(similarity, name, None) for name in ("takes", "reads")[: 1 + choosy]]
     fits = [fit for fit in asked if fit is not None]
     return {
         name: (new, pool[new]) for name, new in found.items() if all(fit(name, new) for fit in fits)

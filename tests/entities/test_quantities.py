@@ -389,6 +389,8 @@ def test_a_range_is_joined_as_its_place_wants_it(quantity, old, expected):
         ("It sold 5 000 000 units.", "5 000 000", 5e6),
         ("It cost 3 000 dollars.", "3 000 dollars", 3e3),
         ("Of 2 customers 000 stayed.", "2", 2),
+        ("It cost 5 000 to 6 000 euros.", "5 000 to 6 000 euros", 6e3),
+        ("It has between 5 000 and 6 000 stores.", "5 000 and 6 000", 6e3),
     ],
 )
 def test_thousands_may_be_apart(text, written, value):

@@ -24,6 +24,7 @@ from nes_spark.entities.terms import (
     may_give,
     residual_idf,
     stem,
+    stems_of,
     term_entity,
     term_mentions,
     term_places,
@@ -531,3 +532,14 @@ def test_a_people_alone_reads_better_in_anothers_place_than_a_placeholder():
     assert near.reads("Chinese", "German") and near.reads("Germans", "Americans")
     assert not near.reads("Chinese", "Americans")
     assert not near.reads("Chinese", "tanker") and not near.reads("tanker", "Chinese")
+
+
+def test_what_stands_as_something_else_gives_and_takes_nothing():
+    similarity = TermSimilarity(lambda terms: np.ones((len(terms), 1)))
+    assert similarity.fits("cement", "tires") and not similarity.fits("cement", "tires/other")
+    assert may_give(["tumor-specific/adjective", "kiln", "lease/other"], {*kin_of("tumor")}) == {
+        "kiln"
+    }
+    # grammar is no part: "well-positioned" tells nothing of who has wells
+    assert "well" not in stems_of("well-positioned")
+    assert not term_mentions("We are well-positioned.", ["well"])

@@ -865,6 +865,9 @@ def test_terms_that_fit_no_donor_become_general_words():
     assert is_choosy(("donor", "recode", "summary", "placeholder"))
     assert not any(map(is_choosy, (("general", "donor", "keep"), ("donor", "drop"), ("general",))))
     assert not is_choosy(("donor", "placeholder"), fitting=False)
+    # names have no general words
+    assert not is_choosy(("donor", "general", "keep"), names=True)
+    assert is_choosy(("donor", "general", "placeholder"), names=True)
     free = replace(means, choosy=False)
     taken = [t for t in treat(left, order, free) if t.treatment == "donor"]
     assert {t.replacement for t in taken} == {"kiln", "tyres"}

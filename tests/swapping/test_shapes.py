@@ -316,3 +316,11 @@ def test_a_placeholder_reads_better_than_another_sort(category, old, new, fine):
 )  # fmt: skip
 def test_sorts_of_organisations(name, sort):
     assert sort_of(name, "Organization") == sort
+
+
+@pytest.mark.parametrize(
+    ("name", "stands"),
+    [("US GAAPs", False), ("ACME INC", True), ("BP PLC", True), ("US STEEL", True), ("FDA", True)],
+)
+def test_capitals_bar_nobody(name, stands):
+    assert may_stand_in(name, "Organization") == stands

@@ -9,7 +9,7 @@ from nes_spark.entities.mentions import Mention
 from nes_spark.entities.quantities import quantity_mentions
 from nes_spark.entities.terms import term_mentions
 from nes_spark.swapping import invert_edits
-from nes_spark.swapping.rewriting import Replacement
+from nes_spark.swapping.rewriting import Replacement, rewrite_text
 from nes_spark.swapping.whole import options_of_whole, rewrite_whole, sample_whole
 
 from .corpus import make_corpus
@@ -138,3 +138,13 @@ def test_a_unit_has_the_plans_that_it_has_alone(unit):
     for wrong in ("", "both", "page"):
         with pytest.raises(ValueError, match="'unit' parameter of options_of_whole"):
             options_of_whole(both, entities, wrong)
+
+
+def test_an_amount_said_twice_is_no_plural():
+    text = "A 5 million dollar loan, of 5 million dollars."
+    mentions = quantity_mentions(text, currency="EUR")
+    assert len({m.entity for m in mentions}) == 1
+    new = {("Quantity", mentions[0].entity): Replacement("[Quantity]", ("[Quantity]",))}
+    done = rewrite_text(text, mentions, new)
+    assert done.text == "A [Quantity] loan, of [Quantity]."
+    assert invert_edits(done.text, done.edits) == text
