@@ -1110,8 +1110,8 @@ class AuditConfig(Section):
         1_000_000,
         ge=1,
         description="the same bound in words of all texts: the driver needs some 3 GB for so "
-        "many, the judge beside it; it does not count where background or public_words are given, which only the "
-        "driver can use",
+        "many, the judge beside it; it does not count where background or public_words are given, "
+        "which only the driver can use",
     )
     candidates: bool = Field(
         True,

@@ -55,6 +55,14 @@ def log_likelihoods(assignments: DataFrame) -> DataFrame:
     )
 
 
+#: What to do about a table that no risk can be estimated from, by reason.
+_ADVICE = {
+    "all_uniques": ". So few texts tell nothing of a population: give more documents, or exchange "
+    "fewer categories (releases.swap), or put names into classes (entities.recoding)",
+    "empty_table": ". No text holds a name of these: see releases.swap and entities.categories",
+}
+
+
 def _risk_figures(
     risk_fits: DataFrame, combinations: set[str], populations: Sequence[float]
 ) -> tuple[dict[str, RiskFigures], list[Unscored]]:
@@ -67,6 +75,7 @@ def _risk_figures(
         if row["reason"] or not row["converged"]:
             reason = row["reason"] or "not_converged"
             message = f"no risk estimate for {row['combination']}: {row['warning'] or reason}"
+            message += _ADVICE.get(reason, "")
             failures.append(Unscored("", row["combination"], reason, message))
             continue
         small = [N for N in populations if row["n"] > N]
