@@ -48,13 +48,14 @@ _WRITTEN = {
 }
 #: Currencies that amounts can be written in.
 CODES = tuple(_WRITTEN)
-_ISO = "|".join([*CODES, "RMB"])
+#: Pattern of a code as it is written: the ISO 4217 ones, and RMB.
+ISO = "|".join([*CODES, "RMB"])
 _SIGN = re.compile(
-    rf"(?<![\w$])(?:(?:US|CA|C|A|HK|R)?\$|[€£¥₹]|(?:{_ISO})(?=[ \d.])) ?(?=[\d.]|[^\W\d])",
+    rf"(?<![\w$])(?:(?:US|CA|C|A|HK|R)?\$|[€£¥₹]|(?:{ISO})(?=[ \d.])) ?(?=[\d.]|[^\W\d])",
     re.IGNORECASE,
 )
 _WORD = re.compile(
-    rf"(?<![^\W\d])(?:(?P<iso>{_ISO})|(?:U\.?S\.? )?(?P<word>dollars?|euros?|pounds?(?= sterling)|"
+    rf"(?<![^\W\d])(?:(?P<iso>{ISO})|(?:U\.?S\.? )?(?P<word>dollars?|euros?|pounds?(?= sterling)|"
     r"yen|yuan|pesos?|francs?|rupees?|kronor|krona|kroner|krone|reais)(?: sterling)?)(?!\w)",
     re.IGNORECASE,
 )

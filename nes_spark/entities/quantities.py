@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product, takewhile
 
-from nes_spark.entities.currencies import CURRENCIES, MONEY, in_currency
+from nes_spark.entities.currencies import CURRENCIES, ISO, MONEY, in_currency
 from nes_spark.entities.dates import find_dates
 from nes_spark.entities.mentions import Mention, placeholder_spans
 from nes_spark.text.sentences import word_set
@@ -123,18 +123,17 @@ _OTHER_SCALE = 1000**0.5
 _WHOLE = 4
 #: What stands between the ends of a range.
 _TO = (" to ", "-", " - ", "–", " – ")
-_CODES = r"USD|EUR|GBP|CHF|CAD|AUD|JPY|RMB|CNY|MXN|INR|SEK|NOK|DKK|BRL|HKD"
 _NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?: 000)+(?! ?\d|\.\d)|\d+\.\d+|\.\d+|\d+"
 _SCALE = r"thousand|million|millions|billion|billions|trillion|hundred|mm|mn|bn|k|m|b"
 _QUANTITY = re.compile(
     rf"(?<![\w.,/$€£¥])(?P<neg>(?<!%)[-–−](?=[\d$€£¥.])|minus |negative )?(?P<open>\((?=[$€£¥\d]))?"
-    rf"(?P<sign>(?:US|C|A|HK|R)?\$ ?|[€£¥₹] ?|(?:{_CODES}) ?)?"
+    rf"(?P<sign>(?:US|C|A|HK|R)?\$ ?|[€£¥₹] ?|(?:{ISO}) ?)?"
     rf"(?:(?P<number>{_NUMBER})(?![\d]|[.,]\d|:\d)|(?P<words>{_WORDS}))"
     rf"(?:(?P<gap>[ \u00a0\u202f-]?)(?P<scale>(?:{_SCALE}))(?![\w%]))?"
     rf"(?:(?P<gap2>[ \u00a0\u202f-]?)(?P<unit>%|percent(?:age[ -]points?)?\b|per cent\b|pct\b|"
     rf"basis[ -]points?\b|bps?\b|¢|(?:U\.?S\.? )?dollars?\b|euros?\b(?! cents?\b)|"
     rf"euro cents?\b|pounds? sterling\b|cents?\b|yen\b|yuan\b|"
-    rf"pesos\b|francs\b|rupees\b|times\b|x(?!\w)|(?:{_CODES})\b))?"
+    rf"pesos\b|francs\b|rupees\b|times\b|x(?!\w)|(?:{ISO})\b))?"
     rf"(?P<close>\))?",
     re.IGNORECASE,
 )

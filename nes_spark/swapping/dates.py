@@ -261,8 +261,8 @@ def shift_date(
     -------
     str or None
         Written as before; the surface itself where it is relative (:func:`without_length`) or as
-        coarse as a decade; None
-        where it is not understood, so that the caller can replace it by a placeholder.
+        coarse as a decade; None where it is not understood, so that the caller can replace it by a
+        placeholder.
 
     Examples
     --------
