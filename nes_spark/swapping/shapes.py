@@ -47,6 +47,12 @@ _CONTINENTS = word_set(
     "africa america americas antarctica asia australasia caribbean emea eurasia europe latam "
     "apac oceania scandinavia balkans iberia benelux levant maghreb"
 )
+#: What stands before a continent, or the Pacific, that is one: "Latin America", "Asia Pacific".
+_WIDE = word_set(
+    "africa america americas and asia central continental developing east eastern emea emerging "
+    "europe far greater indo latin mainland middle north northeast northern northwest of other pan "
+    "rest saharan south southeast southern southwest sub the trans tropical west western"
+)
 _REGIONS = word_set(
     "coast region area basin ocean sea peninsula mountains valley gulf strait islands isles "
     "lakes midwest northeast northwest southeast southwest east west north south hemisphere "
@@ -292,17 +298,20 @@ def sort_of(name: str, category: str) -> str:
     -------
     str
         ``body`` for ministries, agencies and the like among organisations, ``court``, ``bank`` for
-        those that are bodies ("Bank of Mexico"), ``school`` for schools, hospitals and museums;
-        ``site`` for addresses and
-        buildings, ``country``, and ``continent`` for what is larger among places; among products
-        and other names ``people`` for names of peoples (``peoples`` for those of their members),
-        ``currency``, ``code`` for letters and figures, ``small`` for what is written without a
-        capital; among other names ``number`` for keys of figures alone; else ''.
+        those that are bodies ("Bank of Mexico"), ``school`` for schools, hospitals and museums,
+        ``letters`` for an abbreviation that is on no list: whoever reads it knows not what it is,
+        but that what is "filed with the SCC" is filed with no maker of cars; ``site`` for addresses
+        and buildings, ``country``, and ``continent`` for what is larger among places; among
+        products and other names ``people`` for names of peoples (``peoples`` for those of their
+        members), ``currency``, ``code`` for letters and figures, ``small`` for what is written
+        without a capital; among other names ``number`` for keys of figures alone; else ''.
 
     Examples
     --------
     >>> [sort_of(n, "Organization") for n in ("FDA", "Bank of Mexico", "Duke University", "Acme")]
     ['body', 'bank', 'school', '']
+    >>> [sort_of(n, "Organization") for n in ("SCC", "IBM")]
+    ['letters', '']
     >>> sort_of("North American", "Name"), sort_of("Clover House", "Location")
     ('people', 'site')
     >>> [sort_of(n, "Location") for n in ("Latin America", "EMEA", "Peru", "Ohio", "Lyon")]
@@ -314,11 +323,14 @@ def sort_of(name: str, category: str) -> str:
     """
     plain = plain_form(name) or name
     if category == "Organization":
-        if is_letters(plain) and plain.replace(".", "") in _letters_of_bodies():
-            return "body"
         shape, low = shape_of(name, category), [fold(word) for word in words_of(plain)]
         if shape.legal or not low:
             return ""
+        if is_letters(plain):
+            letters = plain.replace(".", "")
+            if not _letters_of_bodies().isdisjoint((letters, letters.removeprefix("US"))):
+                return "body"  # "FDA", "USFDA"
+            return "letters" if listed_names().isdisjoint((plain, letters)) else ""
         # "Duke University", "Museum of Modern Art", but "Church & Dwight"
         if low[-1] in _SCHOOLS or (low[0] in _SCHOOLS and low[1:2] == ["of"]):
             return "school"
@@ -327,9 +339,11 @@ def sort_of(name: str, category: str) -> str:
         return "court" if not _COURTS.isdisjoint(low) else "bank" if "bank" in low else "body"
     if category == "Location":
         low = [fold(word) for word in words_of(plain)]
-        # "America" is mostly a country, "Caribbean" one region of many
+        # "America" is mostly a country, "Caribbean" one region of many, "Irvine Pacific" none
         wide = low and low != ["america"] and low[-1] in _CONTINENTS | {"pacific"}
-        if (wide and shape_of(name, category).kind == "region") or low[:1] == ["asia"]:
+        if (
+            wide and _WIDE.issuperset(low[:-1]) and shape_of(name, category).kind == "region"
+        ) or low[:1] == ["asia"]:
             return "continent"
         kind = "country" if low == ["america"] else shape_of(name, category).kind
         return kind if kind in ("site", "country") else ""
@@ -412,6 +426,34 @@ def may_stand_in(name: str, category: str) -> bool:
     return category != "Organization" or any(fold(word) in _MARKS for word in words)
 
 
+@lru_cache(maxsize=65_536)
+def is_slip(name: str, category: str) -> bool:
+    """Return whether what a recogniser took for a name of this category is plainly none.
+
+    A law, a role or an abbreviation of trade among organisations and products, a building among
+    people, what is said with a name. Ordinary words may be names all the same.
+
+    Examples
+    --------
+    >>> [is_slip(n, "Organization") for n in ("Tobacco Monopoly Law", "QOQ", "Compass", "FDA")]
+    [True, True, False, False]
+    >>> [is_slip(n, "Person") for n in ("Flatbush Gardens", "Jordan", "Ann Hall")]
+    [True, False, False]
+    """
+    plain = plain_form(name) or name
+    words = words_of(plain)
+    if not words or _SAID_WITH.search(plain) or _SENTENCES.search(plain):
+        return True
+    last = fold(words[-1])
+    if category == "Person":
+        return len(words) > 1 and last in _NO_SURNAMES
+    if category not in ("Organization", "Product") or plain in listed_names():
+        return False
+    if is_letters(plain) and plain in ACRONYMS:
+        return sort_of(name, category) != "body"
+    return last in _LAWS or not ROLES.isdisjoint(words)
+
+
 #: Sorts that come in for no other, and nothing else for a currency.
 _ALONE = frozenset({"people", "peoples", "currency", "number"})
 
@@ -466,11 +508,14 @@ class ShapeSimilarity:
     def reads(self, old: str, new: str) -> bool:
         """Whether a name reads better in the place of another than a placeholder does.
 
-        No organisation or building of another sort does ("filed with the University of Maine").
+        No organisation or building of another sort does ("filed with the University of Maine"), and
+        none at all where it was a slip to see a name ("the regulations of Acme" for those of a law,
+        "the demand at Kieran" for that at Flatbush Gardens, which was no person).
         """
         sorts = sort_of(old, self._category), sort_of(new, self._category)
         strict = self._category == "Organization" or "site" in sorts
-        return self.takes(old, new) and (sorts[0] == sorts[1] or not strict)
+        alike = sorts[0] == sorts[1] or not strict
+        return alike and not is_slip(old, self._category) and self.takes(old, new)
 
 
 _MONTH = word_set(

@@ -67,13 +67,14 @@ def test_like_comes_before_unlike(category, like, unlike):
     [
         (
             "Organization",
-            ("FDA", "the FDA", "Department of Energy", "DOD"),
+            ("FDA", "the FDA", "Department of Energy", "DOD", "USFDA"),
             ("Vega", "IBM", "Acme Ltd"),
         ),
         ("Organization", ("Court of Appeals", "Supreme Court"), ("Vega", "IBM", "Acme Ltd")),
         ("Organization", ("Court of Appeals", "Supreme Court"), ("FDA", "Department of Energy")),
         ("Organization", ("Bank of Mexico", "Reserve Bank of India"), ("Vega", "Deutsche Bank")),
         ("Organization", ("Duke University", "Mayo Clinic"), ("Vega", "IBM", "Acme Ltd")),
+        ("Organization", ("SCC", "CUD", "QRX"), ("Vega", "IBM", "CVS", "Acme Ltd")),
         ("Location", ("Clover House", "250 Livingstone Street"), ("Ohio", "Gulf Coast", "Lyon")),
         ("Location", ("Peru", "South Africa", "US", "America"), ("Ohio", "Gulf Coast", "Lyon")),
         ("Name", ("German", "North American", "Peruvian"), ("Conrad", "Aficionado Prime")),
@@ -84,8 +85,8 @@ def test_like_comes_before_unlike(category, like, unlike):
         ("Product", ("757s", "A320", "PC-24"), ("Galleri", "King Air 260")),
         (
             "Location",
-            ("Europe", "Asia Pacific", "Latin America", "EMEA"),
-            ("Gulf Coast", "Ohio", "Lyon"),
+            ("Europe", "Asia Pacific", "Latin America", "EMEA", "Rest of Europe", "Indo-Pacific"),
+            ("Gulf Coast", "Ohio", "Lyon", "Irvine Pacific"),
         ),
     ],
 )
@@ -302,6 +303,24 @@ def test_a_placeholder_reads_better_than_another_sort(category, old, new, fine):
     assert alike.reads(old, new) == fine
     # where nothing else would be written it comes in all the same, and so does one of its sort
     assert alike.takes(old, new) and alike.reads(new, new)
+
+
+@pytest.mark.parametrize(
+    ("category", "slip", "name"),
+    [
+        ("Person", "Flatbush Gardens", "Ann Roe"),
+        ("Organization", "Tobacco Monopoly Law", "Acme"),
+        ("Organization", "QOQ", "Acme"),
+        ("Product", "US GAAP", "Galleri"),
+    ],
+)
+def test_a_placeholder_reads_better_where_no_name_was(category, slip, name):
+    alike = ShapeSimilarity(category)
+    assert not alike.reads(slip, name) and alike.takes(slip, name)
+    assert alike.reads(name, name), "names get names"
+    # ordinary words, and names of countries, may be names of companies and people
+    assert ShapeSimilarity("Organization").reads("Compass", "Acme")
+    assert ShapeSimilarity("Person").reads("Jordan", "Ann")
 
 
 @pytest.mark.parametrize(
