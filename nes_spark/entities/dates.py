@@ -34,7 +34,8 @@ _CURRENT = (
 _QUARTER = (
     rf"(?:{_ORDINAL}[ -](?:full[ -])?(?:fiscal[ -])?(?:quarter|half|semester|trimester)s?|"
     rf"(?:quarter|half) (?:one|two|three|four|[1-4])|(?:back|latter|later|front|second|"
-    rf"first) half|Q[1-4](?:['’]?\d\d)?|[1-4]Q(?:['’ ]?\d\d(?:\d\d)?)?|[HS][12](?:['’]\d\d)?|1H|"
+    rf"first) half|Q-[1-4](?![\d-])|Q[1-4](?:['’]?\d\d)?|[1-4]Q(?:['’ ]?\d\d(?:\d\d)?)?|"
+    rf"[HS][12](?:['’]\d\d)?|1H|"
     rf"2H|Q (?:one|two|three|four)|HY ?\d\d(?:\d\d)?|(?:3|6|9|12)M ?(?:['’]?\d\d|20\d\d))"
 )
 _FISCAL = (
@@ -43,9 +44,17 @@ _FISCAL = (
     # "a three year 15 billion facility" tells no year
     r"(?! ?(?:%|[mb]illion|trillion|thousand|hundred|percent|basis))|FY\d\d(?:\d\d)?)"
 )
+#: A year of two digits, where what follows says that it counts nothing: "in 21 and beyond".
+_SHORT = (
+    r"(?:1[6-9]|2\d)(?![\w%/-]|[.,]\d)"
+    r"(?=[.,;:?!)…](?! ?\d)|\s*$|\s*<| (?:and(?! \d)|after|because|had|has|is|than|then|they|"
+    r"was|we|went|were|where|which|while|will|results|earnings|monthly|versus|vs)\b)"
+)
+#: The same behind what counts as often as it tells years: "compared to 19.".
+_SHORT_AT_END = r"(?:1[6-9]|2\d)(?=[.;:?!](?:\s|$)|,(?= [a-z])|\s*$)"
 _TAIL = (
     rf"(?:,? ?(?:of |in |for |ended |ending )?(?:{_CURRENT} )?(?:fiscal |calendar )?"
-    rf"(?:{_FISCAL}|{_YEAR}|{_PERIOD}\b))"
+    rf"(?:{_FISCAL}|{_YEAR}|{_PERIOD}\b)| (?:of|in) {_SHORT})"
 )
 _CALENDAR = (
     rf"{_MONTH} {_DAY}(?:,? {_YEAR})?(?!\d)|{_DAY} (?:of )?{_MONTH}(?:,? (?:of )?{_YEAR})?|"
@@ -128,6 +137,10 @@ _PATTERNS = [
     rf"202\b)(?:,? {_YEAR})?",
     rf"(?:{_SURE_MONTH})(?:[,/]? (?:and |to |through )?(?:{_MONTH}))*",
     r"(?<![.?!] )(?<!^)March",
+    # what "may" does is never done by "in may", "our may"
+    r"(?:(?<=\bin )|(?<=\bour )|(?<=\bthroughout )|(?<=\bforecasted )|(?<=\bduring ))"
+    r"(?:May|March)\b",
+    r"May(?=, (?:June|July)\b)",
     rf"{_AFTER_PREPOSITION}(?:May|March)(?! (?:be|have|not|also|I|we|you|well)\b)",
     r"(?:May|March)(?= (?:and|to|through|or) " + _MONTH + ")",
     r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day(?:['’]s)?(?: (?:morning|afternoon|evening))?",
@@ -156,6 +169,15 @@ _PATTERNS = [
     rf"{_MONTHS}[- ]months? (?:period|results|(?:just )?ended)(?:{_TAIL})*",
     rf"(?<=\bthe ){_MONTHS} months(?! (?:ago|of)\b)",
     r"(?:(?<=\bpre-)|(?<=\bpost-))(?:19|20)\d\d",
+    # "in 21.", "until 23. So", "the summer of 19", "compared to 19."
+    r"(?:(?<=\bin )|(?<=\binto )|(?<=\buntil )|(?<=\bsince )|(?<=\bend of )"
+    r"|(?<=\bbeginning of )|(?<=\bmiddle of )|(?<=\bspring of )|(?<=\bsummer of )"
+    rf"|(?<=\bautumn of )|(?<=\bwinter of )){_SHORT}",
+    rf"(?<=\bcompared to ){_SHORT_AT_END}",
+    # "21 / 22", "21/'22": a year and the next
+    r"(?<![\w$€£.,:/-])(?:"
+    + "|".join(rf"{year} ?/ ?['’]? ?{year + 1}" for year in range(15, 35))
+    + r")(?![\w%/-]|[.,]\d)",
     # other numbers are years only where a year is told
     r"(?:(?<=\bin )|(?<=\bsince )|(?<=\bby )|(?<=\buntil )|(?<=\bfounded )|(?<=\bestablished )"
     r"|(?<=\bborn )|(?<=\bcirca )|(?<=\bspring of )|(?<=\bsummer of )|(?<=\bautumn of )"
@@ -189,7 +211,7 @@ _DATE = re.compile("(?:" + "|".join(f"(?:{p})" for p in _PATTERNS) + r")(?!\w)",
 _BEGINNING = re.compile(
     r"(?<![\w$€£])(?=['’0-9]|the (?:[0-9]|end of)|(?:a|one|two|three) year|jan|feb|mar|apr|"
     r"may|ju[nl]|aug|sep|oct|nov|dec|first|second|third|fourth|fifth|sixth|seventh|eighth|"
-    r"ninth|tenth|quarter|half|back half|latter|later half|front half|q[1-4]|"
+    r"ninth|tenth|quarter|half|back half|latter|later half|front half|q-?[1-4]|"
     r"q (?:one|two|three|four)|hy|(?:three|six|nine|twelve)[- ]month|[hs][12]|early|"
     r"late|mid|end|beginning|middle|start|month|balance of|remainder of|rest of|course of|"
     r"part of|full|fiscal|fy|financial year|calendar|crop year|cy|year|last|next|prior|"

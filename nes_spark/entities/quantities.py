@@ -8,10 +8,11 @@ are counts), the order of magnitude and the direction
 of millions.
 
 What counts as a quantity: numbers in digits with a currency, a percent sign, a scale word
-("million"), a counted noun or "of our", "of these" behind them, and numbers in words with one of
-the first three or a unit of measure ("seven and a quarter percent", "three miles"). What does not:
-dates, years, ordinals, numbers in names ("Boeing 757"), section, page and phone numbers, and bare
-numbers.
+("million"), a counted noun or "of our", "of these" behind them, numbers in words with one of the
+first three or a unit of measure ("seven and a quarter percent", "three miles"), and bare numbers
+that a source can be looked up by ("a loss of 181,000", "leverage was 3.52"). What does not: dates,
+years, times, ordinals, numbers in names ("Boeing 757"), section, page and phone numbers, and bare
+numbers that are small or whole.
 """
 
 from __future__ import annotations
@@ -95,15 +96,42 @@ _WORDS = (
     rf"(?: point(?: (?:{'|'.join(_DIGITS)}|oh)(?!\w))+)?"
 )
 _SPELLED = re.compile(rf"(?<![\w-]){_WORDS}", re.IGNORECASE)
-_PLAIN = r"\d{1,3}(?: 000)+|\d+(?:,\d{3})*(?:\.\d+)?"
+_PLAIN = r"\d{1,3}(?: 000)+|\d+(?:,\d{3})*(?:\.\d+)?|\.\d+"
 #: A number that shares the unit of the one behind it: "10 to 15%", "five to seven percent",
-#: "between five and seven percent".
+#: "between five and seven percent", "within .5 and .6 billion".
 _RANGE = re.compile(
-    rf"(?<![\w.,/$€£¥-])(?<!\d )(?:(?<=between )(?P<low>{_PLAIN}|{_WORDS}) and "
+    rf"(?<![\w.,/$€£¥-])(?<!\d )(?:(?:(?<=between )|(?<=within ))(?P<low>{_PLAIN}|{_WORDS}) and "
     rf"|(?P<first>{_PLAIN}|{_WORDS})(?: (?:to|or) | ?[-–] ?))$",
     re.IGNORECASE,
 )
 _FROM = re.compile(r"\bfrom $", re.IGNORECASE)
+#: Behind these a number needs no noun to be a figure: "deliveries of 731, more than double".
+_TELLS = re.compile(
+    r"(?:\b(?:of|to|by|from|at|was|were|is|are|be|been|around|about|approximately|nearly|roughly|"
+    r"almost|over|than|versus|vs|with|within|between|and|or|reached|total\w*|least|up|down|another|averag\w+)|,)"
+    r"(?: u[hm],?)? $"
+)
+#: So large a number tells by itself, and one with thousands set apart.
+_LARGE = 100
+_THOUSANDS_APART = re.compile(r"\d[, ]\d{3}")
+#: A year that no rule for dates knows.
+_BARE_YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
+#: What dials, calls or rates something, and numbers before one that is like it: "Exhibits 99.1 and
+#: 99.2", "the passcode is 13712345", "8 out of 100".
+_CALLED = re.compile(
+    r"\b(?:numbers?|codes?|passcode|pin|id|extension|dial|call|press|version|release|web|level|rule|"
+    r"regulation|chapter|exhibits?|sections?|paragraphs?|out of)[^.;]{0,12} $",
+    re.IGNORECASE,
+)
+_LISTED = re.compile(r"(?:[\d.]+(?:,|,? and|,? or| to|-) ?)+$")
+#: What follows a number that is a time of day or a length of time.
+_TIME = re.compile(
+    r"[ -]?(?:[ap]\.?m\b|o['’]clock|in the (?:morning|afternoon|evening)|"
+    r"(?:GMT|UTC|CES?T|[ECP][SD]?T|Eastern|Central|Pacific)\b|"
+    r"(?i:year|quarter|month|week|day|hour|minute|second|decade)s?\b)"
+)
+#: What follows one that is a name or a part of one: "737 MAX", "877 660 6853", "4.8/5".
+_GOES_ON = re.compile(r"[ -]?[A-Z]| ?/|-| \d")
 #: What makes two digits behind it a year: "the second quarter of 19 to 82%" is no range.
 _PERIOD = re.compile(
     r"\b(?:first|second|third|fourth|last|same|[1-4](?:st|nd|rd|th)) (?:quarter|half)( of)? ['’]?$",
@@ -167,6 +195,8 @@ _FIGURES = re.compile(r"[\d.,]*\d")
 _THOUSANDS = re.compile(r"(?<=\d) (?=000(?!\d))")
 _CLAUSE = re.compile(r"[.;:?!,](?:\s|$)|\b(?:and|but|while|versus|compared)\b")
 _PHRASE = re.compile(r"[.;:?!,]|\b(?:and|but|while|of|to|from)\b")
+#: The unit of a bare number with a point.
+_DECIMAL = "decimal"
 #: Units that stand inside the span of a quantity.
 _UNITS_INSIDE = frozenset(["%", *_PERCENT, *_POINTS, "times", "cent", "cents"])
 _RANGED = ("%", "points", "times", "cent", *sorted(set(CURRENCIES.values())))
@@ -181,7 +211,8 @@ class Quantity:
     start, end : int
         Half-open offsets in code points.
     unit : str
-        ISO 4217 code, ``cent``, ``%``, ``points``, a unit of measure or the counted noun.
+        ISO 4217 code, ``cent``, ``%``, ``points``, a unit of measure, the counted noun, or
+        ``decimal`` for a bare number with a point.
     value : float
         With scale and sign.
     direction : int
@@ -225,7 +256,8 @@ class Quantity:
         kind = "money" if self.unit in MONEY else self.unit
         if kind != "money" and kind not in _RATES and kind not in _MEASURES:
             kind = "count"
-        if kind == "count" and self.magnitude < _WHOLE and not self._is_whole:
+        part = self.unit == _DECIMAL or (self.magnitude < _WHOLE and not self._is_whole)
+        if kind == "count" and part:
             kind = "part count"  # "5 staff" are not 6.1
         kind = f"{self.written} {kind}".lstrip()
         if self.ranged:
@@ -270,8 +302,12 @@ def find_quantities(text: str) -> list[Quantity]:
     """
     blocked = [*find_dates(text), *placeholder_spans(text)]
     single: list[tuple[Quantity, str | None]] = []
+    bare: list[Quantity] = []
     for match in _QUANTITY.finditer(text):
         quantity = _read(text, match)
+        if quantity is None and (quantity := _bare(text, match)) is not None:
+            bare.append(quantity)
+            continue
         if quantity is None or _touches(quantity, blocked):
             continue
         if single and (sum_ := _said_on(text, single[-1][0], quantity)) is not None:
@@ -295,7 +331,36 @@ def find_quantities(text: str) -> list[Quantity]:
                 falls=first.value > quantity.value,
             )
         found.append(quantity)
+    # the first end of a range has no unit of its own: what is none is told last
+    blocked += [(q.start, q.end) for q in found]
+    found += [q for q in _joined(text, bare) if not _touches(q, blocked)]
+    found.sort(key=lambda q: q.start)
     return [q for q in found if q.ranged or q.direction or (q.unit, q.value) != ("%", _ALL)]
+
+
+def _joined(text: str, bare: Sequence[Quantity]) -> list[Quantity]:
+    """Return bare figures, the two ends of a range as one: "between 1.2 and 1.5"."""
+    out: list[Quantity] = []
+    for figure in bare:
+        last = out[-1] if out else None
+        if last is not None and not last.ranged and _joins(text, last, figure):
+            out[-1] = replace(
+                figure,
+                start=last.start,
+                direction=last.direction or figure.direction,
+                ranged=True,
+                falls=last.value > figure.value,
+            )
+        else:
+            out.append(figure)
+    return out
+
+
+def _joins(text: str, first: Quantity, second: Quantity) -> bool:
+    """Whether "to" or a dash stands between two numbers, or "and" behind "between"."""
+    gap = text[first.end : second.start]
+    between = text.endswith(("between ", "within "), 0, first.start)
+    return gap in _TO or (gap == " and " and between)
 
 
 def _said_on(text: str, first: Quantity, second: Quantity) -> Quantity | None:
@@ -322,9 +387,8 @@ def _said_on(text: str, first: Quantity, second: Quantity) -> Quantity | None:
 
 def _leads_to(text: str, first: Quantity, second: Quantity) -> bool:
     """Whether two quantities are the ends of a range: "$5 to $6 million", "between 6% and 8%"."""
-    gap = text[first.end : second.start]
     return (
-        (gap in _TO or (gap == " and " and text.endswith("between ", 0, first.start)))
+        _joins(text, first, second)
         and not (first.ranged or second.ranged)
         and first.unit in _RANGED
         and (first.unit == second.unit or _shares_currency(text, first, second))
@@ -429,6 +493,37 @@ def _read(text: str, match: re.Match[str]) -> Quantity | None:
         *(start, end, name, -value if negative else value, direction),
         written="twice" if twice else "single" if low in _SINGLE else "",
     )
+
+
+def _bare(text: str, match: re.Match[str]) -> Quantity | None:
+    """Return a number without unit and noun, where it is a figure to look its source up by.
+
+    "A loss of 181,000", "leverage was 3.52", "deliveries of 219": written with thousands apart, or
+    behind a word that leads to figures with a point or from a hundred on.
+    """
+    number, start = match.group("number"), match.start("number")
+    end = match.end("number")
+    if number is None or match.group("scale") or match.group("unit") or match.group("sign"):
+        return None
+    apart = _THOUSANDS_APART.search(number) is not None
+    before = text[max(0, start - 30) : start]
+    if _TIME.match(text, end) or (text[end : end + 1] and text[end] not in " .,;:?!)…"):
+        return None
+    alone = _LISTED.sub("", before)
+    if any(p.search(b) for p in (_NAMED, _CALLED, _IN_A_ROW) for b in (before, alone)):
+        return None
+    if not apart:
+        if _BARE_YEAR.fullmatch(number) or len(number) > 6 or _GOES_ON.match(text, end):
+            return None
+        if not _TELLS.search(before):
+            return None
+        if "." not in number and float(number) < _LARGE:
+            return None
+    direction = -1 if match.group("neg") else _direction(text, start, end)
+    value = _value(number)
+    # "leverage was 2.0" is no count, though it is whole
+    name = _DECIMAL if "." in number else "things"
+    return Quantity(start, end, name, -value if match.group("neg") else value, direction)
 
 
 def _is_amount(words: str, scale: str | None, unit: str | None) -> bool:

@@ -51,6 +51,7 @@ from nes_spark.entities.wordforms import (
     Words,
     is_noun_too,
     is_uncountable,
+    is_word,
     kinds_of,
     stands_as_noun,
     use_of,
@@ -66,12 +67,20 @@ PEOPLES = DEMONYMS - {"caribbean"}
 _GOES_ON = r"\w|[-’'][^\W\d_]|-(?=[\s,.;:?!]|$)"
 #: "aviation's"; "it's" is a word of grammar.
 _POSSESSIVE = r"['’]s(?!\w)"
-#: A word that may be a term: letters, and hyphens inside (e-vapor too).
+#: A word that may be a term: letters, and hyphens inside (e-vapor and in-store too).
 _WORD = re.compile(
-    rf"(?<![\w'’<-])(?:[^\W\d_]{{3,}}(?:-[^\W\d_]{{2,}})*|[^\W\d_]-[^\W\d_]{{3,}})"
+    rf"(?<![\w'’<-])(?:[^\W\d_]{{3,}}(?:-[^\W\d_]{{2,}})*|[^\W\d_]{{1,2}}-[^\W\d_]{{3,}}(?:-[^\W\d_]{{2,}})*)"
     rf"(?:(?={_POSSESSIVE})|(?!{_GOES_ON}))"
 )
 _OWNS = re.compile(_POSSESSIVE)
+#: What lies before the first word of a sentence.
+_BEGINS = re.compile(r"(?:^|[.?!:][\"”’)]*\s+[\"“‘]?|\n\s*)$")
+#: Of these only the second part may tell a document: "in-store", "re-insurance".
+_PREFIXED = re.compile(r"[^\W\d_]{2}-")
+#: What begins in capitals and ends in small letters: only its parts may tell a document.
+_MIXED = re.compile(
+    rf"(?<![\w'’.$€£-])(?:[A-Z][A-Z0-9]+|[2-9]G)(?:-[A-Z0-9]+)*(?:-[a-z]{{2,}})+(?!{_GOES_ON})"
+)
 _CURRENCIES = frozenset(read_lists(GENERAL)["CURRENCIES"])
 #: Letters and digits in capitals, the plural's s aside: RFID, MOBs, 5G, CD30; no amounts (26M).
 _CAPITALS = re.compile(
@@ -268,10 +277,11 @@ def term_places(text: str, mentions: Iterable[Mention] = ()) -> list[tuple[int, 
             or word[1:] != low[1:]
             or (not low.endswith("s") and _NUMBERED.match(text, match.end()))
             or (word != low and _TITLED.match(text, match.end()))
-            or (word != low and _OWNS.match(text, match.end()))  # "Orion's" is a name
+            or (word != low and _is_owner(text, match))
         ):
             continue
         out.append((match.start(), match.end(), word if is_people(word) else low))
+    out += [(*match.span(), match.group()) for match in _MIXED.finditer(text)]
     out += [
         (*match.span(), match.group())
         for match in _CAPITALS.finditer(text)
@@ -287,6 +297,14 @@ def term_places(text: str, mentions: Iterable[Mention] = ()) -> list[tuple[int, 
         if at == len(blocked) or blocked[at][0] >= end:
             free.append((start, end, word))
     return free
+
+
+def _is_owner(text: str, match: re.Match[str]) -> bool:
+    """Whether a word with a capital is a name that owns something: "Orion's", no "Cement's"."""
+    if not _OWNS.match(text, match.end()):
+        return False
+    begins = _BEGINS.search(text[max(0, match.start() - 8) : match.start()])
+    return begins is None or not is_word(match.group().lower())
 
 
 @dataclass(frozen=True)
@@ -347,7 +365,8 @@ def term_uses(text: str, mentions: Iterable[Mention] = ()) -> list[Place]:
             out.append(Place(start, end, word, "noun", follows=follows))
             continue
         slot = words.slot(start)
-        use = use_of(word, slot)
+        apart = _PREFIXED.match(word) or _MIXED.match(word)
+        use = "" if apart else use_of(word, slot)
         bare = words.is_bare(start) if use == "noun" else None
         counted = words.is_counted(start)
         modifies = slot in ("inside", "modifier")
@@ -592,7 +611,9 @@ def term_entity(word: str, use: Use, able: Ability, modifies: bool = False) -> s
 def in_capitals(word: str) -> bool:
     """Whether a term is written in capitals, the plural's s aside; of a compound its last word."""
     word = _last_word(word)
-    return word[:2].isupper() or word[1:2].isupper()
+    if not (word[:2].isupper() or word[1:2].isupper()):
+        return False
+    return "-" not in word or not word.rpartition("-")[2].islower()  # "RFID-based"
 
 
 def _last_word(words: str) -> str:
@@ -825,15 +846,22 @@ def term_mentions(
 def stems_of(word: str) -> list[str]:
     """Return the stem of a word, and of each part of one with hyphens.
 
-    Parts have four letters and more, and are no words of grammar or everyday.
+    Parts have four letters and more, or capitals, and are no words of grammar or everyday.
 
     Examples
     --------
     >>> stems_of("leases"), stems_of("tumor-specific"), stems_of("e-vapors")
     (['lease'], ['tumor-specific', 'tumor'], ['e-vapor', 'vapor'])
+    >>> stems_of("RFID-based")[1:], stems_of("chinese-made")[1:]
+    (['RFID', 'based'], ['chinese', 'Chinese'])
     """
-    parts = [part for part in word.split("-") if len(part) >= _PART] if "-" in word else []
-    return [stem(word), *(stem(part) for part in parts if not _is_everyday(part))]
+    if "-" not in word:
+        return [stem(word)]
+    parts = [part for part in word.split("-") if len(part) >= _PART or in_capitals(part)]
+    parts = [part for part in parts if not _is_everyday(part)]
+    # the term is the name of a people with its capital
+    peoples = [part.capitalize() for part in parts if is_people(part.capitalize())]
+    return [stem(word), *map(stem, (*parts, *peoples))]
 
 
 @lru_cache(maxsize=65_536)

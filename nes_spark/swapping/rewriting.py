@@ -23,12 +23,19 @@ from typing import Any, NamedTuple
 
 from nes_spark.entities.mentions import Mention, placeholder_spans
 from nes_spark.entities.quantities import QUANTITY
+from nes_spark.entities.terms import TERM
 from nes_spark.errors import LedgerError
 from nes_spark.swapping.exchange import Exchange
 from nes_spark.swapping.forms import Key, base_form_of, entity_of, forms_of, surfaces_of
 from nes_spark.swapping.parts import NO_NAMES, as_written, counterpart
 from nes_spark.swapping.short_forms import Left, find_left, reaches, short_entities, words_held
-from nes_spark.swapping.spans import after_title, settle_stop, title_before, whole_name
+from nes_spark.swapping.spans import (
+    after_title,
+    broken_off,
+    settle_stop,
+    title_before,
+    whole_name,
+)
 from nes_spark.swapping.wording import (
     Form,
     find_article,
@@ -249,6 +256,10 @@ def rewrite_text(
             start, end = whole_name(text, start, end, category, low, ceiling)
             if form.plural and end != target.end:
                 form = Form(form.base, possessive=form.possessive)
+        elif category == TERM:
+            start = broken_off(text, start, end, low)
+            if start < target.start and text[start].isupper():  # "Dig-, uh, digital" begins one
+                name = name[:1].upper() + name[1:]
         core = put_together(name, Form(form.base, form.plural), category == "Person")
         core = core if target.entity else name
         shown = core

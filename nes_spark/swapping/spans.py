@@ -40,8 +40,8 @@ _LEGAL_END = re.compile(rf"(?:^|[\s,]){_LEGAL}\.?$")
 _DOTTED_END = re.compile(r"(?:^|[\s,])(?:[Ii]nc|[Cc]orp|Co|Ltd|LTD|INC|CORP|Cos|Bros)\.?$")
 _HYPHEN_AFTER = re.compile(r"[-‑](?=[A-Z0-9])\w+|- ?\d\w*\b(?!%)")
 _HYPHEN_BEFORE = re.compile(r"(?<![\w'’-])(?:[A-Z]\w*[-‑]|[A-Z]{1,3}- )$")
-#: Beginnings of a word, each broken off: "Min- ", "Vel-, Vel- ".
-_BROKEN_OFF = re.compile(r"(?:(?<![\w'’-])[A-Z]\w{0,20}[-‑],? )+$")
+#: Beginnings of a word, each broken off: "Min- ", "Vel-, Vel- ", "dig-, uh, ".
+_BROKEN_OFF = re.compile(r"(?:(?<![\w'’-])[^\W\d_]\w{0,20}[-‑],? (?:u[hm],? )?)+$", re.IGNORECASE)
 _WEB_AFTER = re.compile(r"\.(?:com|net|org|io|ai|co\.uk|co|de|fr)\b(?!\.\w)", re.IGNORECASE)
 _AND_AFTER = re.compile(r" ?& ?[A-Z][\w'’]*")
 _AND_BEFORE = re.compile(r"(?<![\w'’-])[A-Z]\w* ?& ?$")
@@ -250,17 +250,33 @@ def whole_name(
                 start = first
         start = _capitals_before(text, start, floor, category)
         changed = start < before
-    return _broken_off(text, start, end, floor), end
+    return broken_off(text, start, end, floor), end
 
 
-def _broken_off(text: str, start: int, end: int, floor: int) -> int:
-    """Return where a name begins that the speaker broke off before: "Min- Minute", "Vel- Vela"."""
+def broken_off(text: str, start: int, end: int, floor: int) -> int:
+    """Return where a name or a word begins that the speaker broke off before.
+
+    Parameters
+    ----------
+    text : str
+    start, end, floor : int
+        Offsets of the name, and of what it may not reach across.
+
+    Examples
+    --------
+    >>> broken_off("Vel-, Vela", 6, 10, 0), broken_off("Non- GAAP", 5, 9, 0)
+    (0, 5)
+    >>> broken_off("the Min- Market Minute", 9, 22, 0)
+    4
+    >>> broken_off("its dig-, uh, digital", 14, 21, 0)
+    4
+    """
     match = _BROKEN_OFF.search(text, max(floor, start - 60), start)
     if match is None:
         return start
-    name = fold(text[start:end])
-    begun = [fold(part) for part in match.group().replace("\u2011", "-").split("-")[:-1]]
-    return match.start() if all(name.startswith(part.strip(" ,")) for part in begun) else start
+    words = [fold(word) for word in re.findall(r"\w+", text[start:end])]
+    begun = [fold(part) for part in re.findall(r"(\w+)[-‑]", match.group())]
+    return match.start() if all(any(w.startswith(p) for w in words) for p in begun) else start
 
 
 def is_abbreviation(name: str) -> bool:

@@ -141,3 +141,28 @@ def test_days_that_are_called_by_a_weekday_are_no_dates():
 )
 def test_years_of_two_digits_and_days_of_one_month(text, dates):
     assert [text[a:b] for a, b in find_dates(text)] == dates
+
+
+@pytest.mark.parametrize(
+    ("text", "dates"),
+    [
+        ("It is due to be commissioned in 21. The project", ["21"]),
+        ("Growth in 21 and beyond, until 23. So we wait.", ["21", "23"]),
+        ("Up 1% compared to 20. In India, a peak in the summer of 19.", ["20", "19"]),
+        ("The tax rate in the first quarter of 22 was 20.7%.", ["first quarter of 22"]),
+        ("The harvest 21 / 22, and H1, 21 /' 22, in line.", ["21 / 22", "H1", "21 /' 22"]),
+        ("Revenue in Q-4 relative to Q-3 is lower.", ["Q-4", "Q-3"]),
+        ("Social unrest in May also hit us, as our May shut-in did.", ["May", "May"]),
+        ("Volumes rose throughout May, June and July.", ["May", "June and July"]),
+        # what counts, and what may be done
+        ("In 20 minutes, in 21 stores, until 23 of them left.", []),
+        ("It grew in 24 months; compared to 19 last year, in 20% of all.", ["last year"]),
+        ("In our view you may, and they may, do it in 2.5 hours.", []),
+        ("A net of 19, up by 23 for 3 days, a ratio of 21/2.", []),
+        ("Paid back in 18 to 24 months, in 25, 30 or 21 and 22 countries.", []),
+        ("Next year in 20 to 25 stores.", ["Next year"]),
+        ("Hindsight is 20/20 on the Q-400 turboprop.", []),
+    ],
+)
+def test_years_of_two_digits_without_a_mark_and_the_month_of_may(text, dates):
+    assert [text[s:e] for s, e in find_dates(text)] == dates

@@ -49,6 +49,11 @@ from nes_spark.entities.quantities import (
         ("grew 8% to $4 million", [("8%", "%/e+0/+"), ("$4 million", "money/e+6/+")]),
         ("$10 to $10.75 cents", [("$10", "money/e+1/0"), ("$10.75 cents", "twice money/e+1/0")]),
         ("growth of between 7% and 8%", [("7% and 8%", "range of %/e+0/+")]),
+        ("to stay within 7% and 8%", [("7% and 8%", "range of %/e+0/0")]),
+        (
+            "stay within .5 and .6 billion euros",
+            [(".5 and .6 billion euros", "range of money/e+8/0")],
+        ),
         ("up 7% and 8%", [("7%", "%/e+0/+"), ("8%", "%/e+0/0")]),
         ("a 450 basis-point benefit", [("450 basis-point", "single points/e+2/0")]),
         ("an 85 euro cents dividend", [("85 euro cents", "cent/e+1/0")]),
@@ -124,7 +129,11 @@ from nes_spark.entities.quantities import (
         ("between 7 and 8 million units", [("7 and 8 million", "range of count/e+6/0")]),
         (
             "declined from 1,150 to 870 head, from 9,000 to 3 stores",
-            [("1,150 to 870", "fall of count/e+2/-"), ("3", "count/e+0/0")],
+            [
+                ("1,150 to 870", "fall of count/e+2/-"),
+                ("9,000", "count/e+3/0"),
+                ("3", "count/e+0/0"),
+            ],
         ),
         # people are whole
         ("5 staff, 6.1 staff", [("5", "count/e+0/0"), ("6.1", "part count/e+0/0")]),
@@ -397,3 +406,43 @@ def test_thousands_may_be_apart(text, written, value):
     (mention, *_), (found, *_) = quantity_mentions(text), find_quantities(text)
     assert (mention.surface, found.value) == (written, value)
     assert size_of(mention.entity) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "figures"),
+    [
+        # who has the figure finds its source: it needs no noun
+        ("Restructuring charges were 769,000 in the quarter.", ["769,000"]),
+        ("Cash flow was 519,000, outstanding debt 925,000.", ["519,000", "925,000"]),
+        ("Leverage is 3.5 compared to 3.52 at year end, and 5.18.", ["3.5", "3.52", "5.18"]),
+        ("Deliveries of 731, more than double, and head count down 700.", ["731", "700"]),
+        ("It was 394, uh, now at 387.", ["394", "387"]),
+        ("We shipped 217,000 TEU less.", ["217,000"]),
+        ("EBIT between 1.2 and 1.5, or from 3.1 to 2.9.", ["1.2 and 1.5", "3.1 to 2.9"]),
+        # no figures
+        ("On version 2.0, Web 3.0 and Atlas 4.1, at 8.30 a.m. we meet.", []),
+        ("See room 731, the 737, and item 4 of 10 at most.", []),
+        ("Up 12 from 9, and of 7, by 20.", []),
+        ("For 2.5 years, at 430 p.m., at 14.30 CET, over 10,000 hours.", []),
+        ("In the 2.4 GHz band, of 4.8/5, of 737 MAX, by strategy 2.0.", []),
+        ("See Exhibits 99.1 and 99.2, a score out of 100, the crash of 1929.", []),
+        ("The number is 877 660 6853 and the passcode is 13712345.", []),
+    ],
+)
+def test_a_figure_needs_no_noun_where_it_can_be_looked_up(text, figures):
+    assert [text[q.start : q.end] for q in find_quantities(text)] == figures
+
+
+def test_ends_of_ranges_come_before_bare_figures():
+    for text in (
+        "It grew 2.5 to 3.5%, 1.5 to 2.0x.", "Up 100 to 150 basis points, of 900 to 1.2 million.",
+        "It declined from 1,150 to 870 head, between 5 000 and 6 000 stores.",
+    ):  # fmt: skip
+        found = find_quantities(text)
+        assert len(found) == 2 and all(q.ranged for q in found), text
+
+
+def test_a_figure_with_a_point_is_no_count():
+    (leverage,) = find_quantities("Leverage was 2.0.")
+    (stores,) = find_quantities("We opened 5 stores.")
+    assert leverage.likeness == "part count/e+0/0" and stores.likeness == "count/e+0/0"

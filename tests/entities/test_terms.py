@@ -543,3 +543,31 @@ def test_what_stands_as_something_else_gives_and_takes_nothing():
     # grammar is no part: "well-positioned" tells nothing of who has wells
     assert "well" not in stems_of("well-positioned")
     assert not term_mentions("We are well-positioned.", ["well"])
+
+
+@pytest.mark.parametrize(
+    ("text", "term", "surface"),
+    [
+        ("It sells RFID-based tags.", "RFID", "RFID-based"),
+        ("Sales in US-based plants fell.", "US", "US-based"),
+        ("Our in-store sales rose.", "store", "in-store"),
+        ("The re-bonds are sold.", "bond", "re-bonds"),
+        ("Goods are Chinese-made.", "Chinese", "Chinese-made"),
+        ("It fell. Cement's price rose.", "cement", "Cement"),
+        ("Cement's price rose.", "cement", "Cement"),
+        ("It fell.\n“Cement's price rose.”", "cement", "Cement"),
+        ("The CD30-positive cells", "CD30", "CD30-positive"),
+        ("Our in-store-only offers", "store", "in-store-only"),
+    ],
+)
+def test_a_term_is_found_behind_prefixes_and_capitals(text, term, surface):
+    (found,) = term_mentions(text, [term])
+    assert text[found.start : found.end] == found.surface == surface
+    if "-" in surface:
+        assert form_of(found.entity) == "other", "no term of its own"
+    assert "polish" in stems_of("nail-polish") and "Polish" in stems_of("nail-polish")
+
+
+@pytest.mark.parametrize("text", ["It fell, as Cement's price did.", "Then Orion's fell."])
+def test_what_owns_with_a_capital_within_a_sentence_is_a_name(text):
+    assert not {"cement", "orion"} & {word for *_, word in term_places(text)}

@@ -400,3 +400,23 @@ def test_a_mention_of_half_a_name_does_not_save_the_name():
     assert given_away(text, mentions, new, done.text) == []
     assert given_away(text, mentions, new, text) == ["Personal Care"]
     assert invert_edits(done.text, done.edits) == text
+
+
+def test_what_was_broken_off_before_a_term_goes_with_it():
+    text = "A new dig-, uh, digital offer and a Tur- turboprop. Non- digital sales fell."
+    mentions = mark(text, Term={"digital": "digital", "turboprop": "turboprop"})
+    done = rewrite_text(text, mentions, {}, must_change={"Term": "[Term]"})
+    assert done.text == "A new [Term] offer and a [Term]. Non- [Term] sales fell."
+    assert invert_edits(done.text, done.edits) == text
+    text = "Dig-, uh, digital sales fell."
+    done = rewrite_text(
+        text, mark(text, Term={"digital": "digital"}),
+        {("Term", "digital"): Replacement("solar/adjective", ("solar",))},
+    )  # fmt: skip
+    assert done.text == "Solar sales fell." and invert_edits(done.text, done.edits) == text
+    # as of a figure nothing goes
+    text = "It rose by 1- 12 million."
+    figures = mark(text, Quantity={"12 million (count/e+7/+)": "12 million"})
+    new = Replacement("15 million (count/e+7/+)", ("15 million",))
+    done = rewrite_text(text, figures, {("Quantity", figures[0].entity): new})
+    assert done.text == "It rose by 1- 15 million."

@@ -91,6 +91,8 @@ def test_whole_names(text, part, category, whole):
     [
         ("Our Min- Minute brand", "Minute", "Min- Minute"),
         ("in Vel-, Vel- Velasco now", "Velasco", "Vel-, Vel- Velasco"),
+        ("the Min- Market Minute brand", "Market Minute", "Min- Market Minute"),
+        ("the Ha-, uh, Cedar Hall", "Cedar Hall", "Ha-, uh, Cedar Hall"),
         ("the Ca- CapEx of Zurich", "Zurich", "Zurich"),
         ("Over-, Zurich grew", "Zurich", "Zurich"),
         ("the mid- Minute brand", "Minute", "Minute"),
