@@ -36,7 +36,9 @@ class Numbered:
     hashes: np.ndarray
 
 
-def number_labels(frame: DataFrame, column: str, until: ExitStack | None = None) -> Numbered:
+def number_labels(
+    frame: DataFrame, column: str, until: ExitStack | None = None, least: int = 1
+) -> Numbered:
     """Number the values of a string column.
 
     Parameters
@@ -45,6 +47,8 @@ def number_labels(frame: DataFrame, column: str, until: ExitStack | None = None)
     column : str
     until : contextlib.ExitStack, optional
         Frees the disk that the table takes when it closes; without it the session frees it.
+    least : int
+        Only values that are in so many rows.
 
     Returns
     -------
@@ -60,6 +64,7 @@ def number_labels(frame: DataFrame, column: str, until: ExitStack | None = None)
         yield row["label"], row["number"], row["size"], int(signed)
 
     counted = frame.groupBy(F.col(column).alias("label")).agg(F.count("*").alias("size"))
+    counted = counted.where(F.col("size") >= least) if least > 1 else counted
     number = F.row_number().over(Window.orderBy("label")) - 1
     fields = [("label", pa.string()), ("number", pa.int32())]
     fields += [("size", pa.int64()), ("hash", pa.int64())]

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from nes_spark.audit import linkage, unswap
 from nes_spark.audit.mapping_stages import STRINGS, ddl_of, hold, map_rows
-from nes_spark.audit.numbering_stages import number_labels
+from nes_spark.audit.numbering_stages import Numbered, number_labels
 from nes_spark.audit.stages import add_features, map_known, unchanged, with_knowledge
 from nes_spark.config import AuditConfig
 from nes_spark.schemas import EDITS, PARTNER_GUESSES
@@ -94,24 +94,34 @@ def swap_aware_attack(
     # Labels of two kinds in one pass: the document, and what stands beside the entities.
     documents = number_labels(cells, "document_id", until)
     n_documents = len(documents.sizes)
-    beside = sorted(_outside(cells, swapped_categories, hidden).items())
-    number = {name: n_documents + i for i, (name, _) in enumerate(beside)}
-    counts = np.array([count for _, count in beside], dtype=np.int64)
-    sizes = np.concatenate([documents.sizes, counts])
+    beside = _shared(cells, swapped_categories, hidden, until)
+    sizes = np.concatenate([documents.sizes, beside.sizes])
     n = int(documents.sizes.sum())
     numbers = documents.table.withColumnRenamed("label", "document_id")
-    seen = add_features(
-        released.join(numbers, "document_id"),
-        [*fields, ("number", pa.int32())],
-        hidden,
-        pairs=False,
+    seen = hold(
+        add_features(
+            released.join(numbers, "document_id"),
+            [*fields, ("number", pa.int32())],
+            hidden,
+            pairs=False,
+        ).drop("own"),
+        until,
     )
+    # what is shown counts: dates that moved are others there
+    keys = ["draw", "chunk_id"]
+    around = (
+        seen.select(*keys, F.explode("features").alias("label"))
+        .join(beside.table.withColumnRenamed("number", "place"), "label")
+        .groupBy(*keys)
+        .agg(F.sort_array(F.collect_list("place")).alias("beside"))
+    )
+    seen = seen.join(around, keys, "left")
 
     def split(row: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
         by_category = linkage.by_category(row["features"])
         inside = [f for c in by_category if c in swapped_categories for f in by_category[c]]
         others = [f for c in by_category if c not in swapped_categories for f in by_category[c]]
-        around = [number[f] for f in others if f in number]
+        around = [n_documents + k for k in row["beside"] or ()]
         yield (
             *(row[name] for name, _ in fields),
             inside,
@@ -128,7 +138,7 @@ def swap_aware_attack(
     parts = [*fields, ("features", STRINGS), ("own", pa.list_(pa.bool_())), *around_fields]
     parts += [("eligible", pa.bool_()), ("turn", pa.int64())]
     shown = hold(
-        map_rows(seen.drop("own"), split, parts)
+        map_rows(seen, split, parts)
         .withColumn("scope", F.col("draw"))
         .withColumn("target_id", F.col("chunk_id")),
         until,
@@ -389,26 +399,24 @@ def _judge(
     )
 
 
-def _outside(
-    cells: DataFrame, swapped_categories: Sequence[str], hidden: Sequence[str]
-) -> dict[str, int]:
-    """Return the features outside the swapped categories that two chunks share, with their counts.
+def _shared(
+    cells: DataFrame,
+    swapped_categories: Sequence[str],
+    hidden: Sequence[str],
+    until: ExitStack | None,
+) -> Numbered:
+    """Number the features outside the swapped categories that two original chunks share.
 
-    Those of a single chunk say nothing about another one. Swapping leaves these counts alone.
+    Those of a single chunk say nothing about another one.
     """
     from pyspark.sql import functions as F
 
-    seen = add_features(
+    features = add_features(
         unchanged(cells), [("chunk_id", pa.string())], (*hidden, *swapped_categories), pairs=False
     )
-    counted = (
-        seen.select(F.explode("features").alias("feature"))
-        .groupBy("feature")
-        .count()
-        .where("count >= 2")
-        .collect()
+    return number_labels(
+        features.select(F.explode("features").alias("label")), "label", until, least=2
     )
-    return {row["feature"]: row["count"] for row in counted}
 
 
 _SUSPECTS = (

@@ -28,3 +28,12 @@ def test_nothing_to_number(spark):
     with ExitStack() as until:
         found = number_labels(spark.createDataFrame([], "who string"), "who", until)
         assert found.table.count() == 0 and found.sizes.shape == found.hashes.shape == (0,)
+
+
+def test_values_of_too_few_rows_have_no_number(spark, partitions):
+    rows = [(label,) for k, label in enumerate("abcd") for _ in range(k)]
+    frame = spark.createDataFrame(rows, "who string").repartition(partitions)
+    with ExitStack() as until:
+        found = number_labels(frame, "who", until, least=2)
+        assert sorted(tuple(r) for r in found.table.collect()) == [("c", 0), ("d", 1)]
+        assert found.sizes.tolist() == [2, 3] and found.hashes.tolist() == hashes_of("cd").tolist()

@@ -356,6 +356,34 @@ def test_swap_aware_attack_in_memory_is_the_same(corpus, suspected):
     assert sorted(found) == sorted(map(tuple, suspected))
 
 
+def test_dates_that_moved_count_as_they_are_shown(spark):
+    """What stands beside the names is read from the release, on Spark as in memory."""
+    small = make(documents=3, chunks=4, swaps=2, draws=1)
+    dates = {c["chunk_id"]: c["entities"]["Date"] for c in small.cells}
+    for row in small.rewrites:
+        row["edits"] = [
+            *row["edits"],
+            *(
+                {
+                    "start": 0, "end": 1, "old": "Q", "new": "Q", "category": "Date",
+                    "old_entity": date, "new_entity": f"Quarter {(int(date[-1]) + 1) % 3}",
+                }
+                for date in dates[row["chunk_id"]]
+            ),
+        ]  # fmt: skip
+    component = {r["chunk_id"]: r["component"] for r in small.components}
+    tables = frames(spark, small, 2)
+    final = chosen_rewrites(tables["rewrites"], *RELEASE)
+    found = swap_aware_attack(tables["cells"], final, J, CONFIG, tables["components"])
+    told = rows(found, 2)
+    last = [r.asDict(recursive=True) for r in final.collect()]
+    alone = partner_guesses(small.cells, last, J, CONFIG, component)
+    assert told and sorted(alone) == sorted(map(tuple, told))
+    for row in last:
+        row["edits"] = [e for e in row["edits"] if e["category"] != "Date"]
+    assert sorted(partner_guesses(small.cells, last, J, CONFIG, component)) != sorted(alone)
+
+
 @pytest.mark.parametrize(
     ("partitions", "pairs"),
     # Seven partitions are compared with two; one is a third row of the same promise.
