@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 #: Documents, or chunks by themselves, that a part of the release holds about; parts are written
 #: independently of each other.
 DOCUMENTS_PER_PART, CHUNKS_PER_PART = 5_000, 65_000
+_LINES_AT_A_TIME = 500
 
 #: Of a release in which nothing connects the chunks of a document.
 ALONE_COLUMNS = ("chunk_id", "text")
@@ -197,16 +198,27 @@ def _write_files(
     import pyarrow.parquet as pq
 
     arrow = pa.Table.from_pandas(frame, schema=schema, preserve_index=False)
-    sink = pa.BufferOutputStream()
-    pq.write_table(arrow.replace_schema_metadata(None), sink, compression="snappy")
-    lines = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in arrow.to_pylist())
+    arrow = arrow.replace_schema_metadata(None)
+
+    def parquet() -> Iterator[Any]:
+        sink = pa.BufferOutputStream()
+        pq.write_table(arrow, sink, compression="snappy")
+        yield sink.getvalue()
+
+    def lines() -> Iterator[Any]:
+        # some at a time: as objects, text and bytes, all of them would take thrice their memory
+        for batch in arrow.to_batches(max_chunksize=_LINES_AT_A_TIME):
+            records = (json.dumps(row, ensure_ascii=False) + "\n" for row in batch.to_pylist())
+            yield "".join(records).encode()
+
     written = []
-    for suffix, content in (("parquet", sink.getvalue().to_pybytes()), ("jsonl", lines.encode())):
-        name = file_name(table, part, parts, suffix)
+    for suffix, pieces in (("parquet", parquet()), ("jsonl", lines())):
+        name, digest = file_name(table, part, parts, suffix), hashlib.sha256()
         with filesystem.open_output_stream(f"{folder}/{name}") as stream:
-            stream.write(content)
-        digest = hashlib.sha256(content).hexdigest()
-        written.append({"file": name, "rows": len(frame), "sha256": digest})
+            for piece in pieces:
+                stream.write(piece)
+                digest.update(piece)
+        written.append({"file": name, "rows": len(frame), "sha256": digest.hexdigest()})
     return written
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-import pandas as pd
+import pyarrow as pa
 
 from nes_spark.entities.mentions import Mention
-from nes_spark.schemas import GIVEN_AWAY
+from nes_spark.schemas import GIVEN_AWAY, arrow_schema
 from nes_spark.swapping.rewriting import given_by
 from nes_spark.swapping.short_forms import given_away
 
@@ -40,25 +40,27 @@ def find_given_away(
 
     placeholders = dict(must_change)
 
-    def search(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    columns = ("chunk_id", "text", "edits", "before", "mentions")
+    schema = arrow_schema(GIVEN_AWAY.ddl)
+
+    def search(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             rows = []
-            for row in batch.to_dict("records"):
+            lists = (batch.column(name).to_pylist() for name in columns)
+            for chunk, text, edits, before, told in zip(*lists, strict=True):
                 found = [
                     Mention(m["start"], m["end"], m["category"], m["surface"], m["entity"])
-                    for m in (row["mentions"] if row["mentions"] is not None else ())
+                    for m in told or ()
                 ]
                 replaced = {
                     (m.category, m.entity): placeholders[m.category]
                     for m in found
                     if m.category in placeholders
                 }
-                mapping = replaced | given_by(row["edits"])
-                rows += [
-                    (row["chunk_id"], word)
-                    for word in given_away(row["before"], found, mapping, row["text"])
-                ]
-            yield pd.DataFrame(rows, columns=GIVEN_AWAY.names)
+                mapping = replaced | given_by(edits)
+                rows += [(chunk, word) for word in given_away(before, found, mapping, text)]
+            named = [dict(zip(GIVEN_AWAY.names, row, strict=True)) for row in rows]
+            yield pa.RecordBatch.from_pylist(named, schema=schema)
 
     told = mentions.groupBy("chunk_id").agg(
         F.collect_list(F.struct("start", "end", "category", "surface", "entity")).alias("mentions")
@@ -67,5 +69,6 @@ def find_given_away(
         changed.select("chunk_id", "text", "edits")
         .join(chunks.select("chunk_id", F.col("text").alias("before")), "chunk_id")
         .join(told, "chunk_id", "left")
-        .mapInPandas(search, GIVEN_AWAY.ddl)
+        .select(*columns)
+        .mapInArrow(search, GIVEN_AWAY.ddl)
     )

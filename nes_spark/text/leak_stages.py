@@ -17,6 +17,7 @@ from nes_spark.schemas import EDITS, LEAKS, OWN_NAMES, arrow_schema
 from nes_spark.spreading import spread
 from nes_spark.text.leaks import (
     OTHER_DOCUMENT,
+    PART,
     Sieve,
     brought_spans,
     candidates,
@@ -183,23 +184,27 @@ def find_own_leaks(
     if "edits" not in released.columns:
         released = released.withColumn("edits", F.lit(None).cast(EDITS))
     schema = arrow_schema(LEAKS.ddl)
-    columns = ("document_id", "chunk_id", "text", "edits", "identifiers")
+    columns = ("document_id", "chunk_id", "text", "identifiers")
 
     def own(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         of: str | None = None
         matcher = Matcher.of([], identifiers)
         for batch in batches:
             found = []
-            for document, chunk, text, edits, items in zip(
-                *(batch.column(name).to_pylist() for name in columns), strict=True
-            ):
+            edits = batch.column("edits")
+            lists = (batch.column(name).to_pylist() for name in columns)
+            for at, (document, chunk, text, items) in enumerate(zip(*lists, strict=True)):
                 if document != of:
                     of, matcher = document, Matcher.of(items, identifiers)
                 if chunk is None:
                     continue
-                for leak in own_leaks(
-                    text, matcher, document, () if edits is None else brought_spans(edits)
-                ):
+                leaks = own_leaks(text, matcher, document)
+                # edits are read where they tell: as objects, those of all texts cost more than
+                # the search
+                if edits[at].is_valid and any(leak.rule == PART for leak in leaks):
+                    brought = brought_spans(edits[at].as_py())
+                    leaks = own_leaks(text, matcher, document, brought)
+                for leak in leaks:
                     row = (chunk, document, document, leak.kind, leak.rule, leak.n)
                     found.append(dict(zip(LEAKS.names, row, strict=True)))
             yield pa.RecordBatch.from_pylist(found, schema=schema)
@@ -211,7 +216,7 @@ def find_own_leaks(
     return (
         spread(chunks.unionByName(index.known, allowMissingColumns=True), "document_id")
         .sortWithinPartitions("document_id", F.col("chunk_id").asc_nulls_first())
-        .select(*columns)
+        .select(*columns, "edits")
         .mapInArrow(own, LEAKS.ddl)
         .repartition("document_id")
     )

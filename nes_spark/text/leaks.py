@@ -47,6 +47,8 @@ OTHER_DOCUMENT = "other_document"
 #: Rule of a hit that a swap brought in: part of a name that a person of the document shares with a
 #: stranger ("Rutherford"), as every phone book has them.
 SWAPPED_IN = "swapped_in"
+#: Part of a name.
+PART = "part"
 #: What stands for text that a swap brought in: no letter, and more of it than a name has gaps.
 _HIDDEN = "\u25a1"
 #: Most words that a name of another document may be spread over.
@@ -247,7 +249,7 @@ def own_leaks(
         theirs wherever they come from.
     """
     counts = Counter((m.kind, m.rule) for m in matcher.find(text))
-    parts = [key for key in counts if key[1] == "part"]
+    parts = [key for key in counts if key[1] == PART]
     if brought and parts:
         pieces, done = [], 0
         for start, end in brought:
