@@ -73,7 +73,7 @@ test-browser: setup ## Look at the report in a Chromium of this machine, and cli
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[browser]'
 	$(BIN)/python -m pytest -rs -m browser
 
-test-faults: setup ## Kill the job 24 times and fill its disk (half an hour)
+test-faults: setup ## Kill the job 27 times and fill its disk (half an hour)
 	$(BIN)/python -m pytest -s tests/faults
 
 $(OLD)/.installed: setup.py | check-python

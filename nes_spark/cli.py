@@ -252,8 +252,9 @@ def files(copy: str | None) -> None:
 @click.option(
     "--sample",
     metavar="SHARE",
-    help="With --plan: run so many of the documents, e.g. 1% or 20, at least 8, and say what time, "
-    "memory and release space a run of all takes. Nothing of it stays.",
+    help="With --plan: run samples of the documents, the larger with this share or number (1%, "
+    "200; at least 32 where there are so many), and say what time, memory and release space a run "
+    "of all takes. Nothing of it stays.",
 )
 @_force
 @click.option("--replace", is_flag=True, help="Do not ask before a release is replaced.")

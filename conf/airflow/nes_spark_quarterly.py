@@ -5,7 +5,7 @@ ledger are secrets of the worker's environment (NES_SPARK_SEED, NES_SPARK_LEDGER
 variables of Airflow, which shows and logs them.
 
 Exit codes of nes-spark: 0 done or nothing to do, 2 configuration, 3 input, 4 a gate refused,
-5 infrastructure. Only 5 is worth a retry, so the others fail the task at once.
+5 infrastructure. No retry mends 2, 3 and 4: they fail the task at once.
 """
 
 from __future__ import annotations
