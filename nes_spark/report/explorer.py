@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from nes_spark.report.figures import AXES, has_figures, pretty, series_of
+from nes_spark.report.figures import AXES, has_figures, pretty, series_of, share_limits
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,7 +69,7 @@ def explorer(space: pd.DataFrame, choice: Choice) -> Explorer | None:
     """
     from bokeh.core.types import ID
     from bokeh.embed import json_item
-    from bokeh.models import ColumnDataSource, CustomJS, HoverTool, TapTool
+    from bokeh.models import ColumnDataSource, CustomJS, HoverTool, Range1d, TapTool
     from bokeh.plotting import figure
     from bokeh.resources import Resources
 
@@ -92,6 +92,8 @@ def explorer(space: pd.DataFrame, choice: Choice) -> Explorer | None:
         toolbar_location="above",
     )
     plot.toolbar.logo = None
+    if y == "measured":
+        plot.y_range = Range1d(*share_limits(shown[y]))
     for axis in plot.axis:
         axis.axis_label_text_color = axis.major_label_text_color = _INK
         axis.axis_line_color = axis.major_tick_line_color = axis.minor_tick_line_color = _INK

@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import re
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -176,6 +176,20 @@ AXES = {
 }
 
 
+def share_limits(values: Iterable[float]) -> tuple[float, float]:
+    """Ends of an axis of shares: a fifth of it at least, and hardly beyond 0 and 1.
+
+    Examples
+    --------
+    >>> share_limits([1.0, 1.0]), share_limits([0.2, 0.6])
+    ((0.8, 1.02), (0.18, 0.62))
+    """
+    known = [float(value) for value in values]
+    low, high = min(known, default=0.0), max(known, default=1.0)
+    low = max(min(low - 0.02, high - 0.2), -0.02)
+    return round(low, 6), round(min(max(high, low + 0.18) + 0.02, 1.02), 6)
+
+
 def has_figures(space: pd.DataFrame, choice: Choice) -> pd.Series:
     """Mark the candidates that have a figure on both axes of the choice."""
     return space[choice.utility].notna() & space[choice.risk].notna()
@@ -271,6 +285,8 @@ def risk_utility(space: pd.DataFrame, choice: Choice, line: tuple[float, float] 
             )  # fmt: skip
             axes.set_xlim(x0, x1)
             axes.set_ylim(y0, y1)
+        if y == "measured":
+            axes.set_ylim(*share_limits(space[y]))
         axes.set_xlabel(f"{AXES[x][0]} (more is better)")
         axes.set_ylabel(f"{AXES[y][0]} (less is better)")
         _legend(figure, axes, narrow)
@@ -415,6 +431,48 @@ def bars(
 
     extra = 0.25 * len(groups) if len(groups) > 1 else 0.0
     return _draw(name, alt, paint, {"wide": height + extra / 2, "narrow": height + extra})
+
+
+def stacked(
+    name: str,
+    alt: str,
+    labels: Sequence[str],
+    groups: Mapping[str, Sequence[float]],
+    axis: str,
+) -> Drawing:
+    """One horizontal bar a label, divided by group; a part has its value where there is room.
+
+    Parameters are those of :func:`bars`. Parts without a value take no room.
+    """
+    totals = [sum(values[i] for values in groups.values()) for i in range(len(labels))]
+    room = 0.07 * max([*totals, 1.0])
+
+    def paint(figure: Figure, narrow: bool) -> None:
+        axes = figure.add_subplot()
+        done = [0.0] * len(labels)
+        for number, (group, values) in enumerate(groups.items()):
+            drawn = axes.barh(
+                range(len(labels)), values, left=done, height=0.7, color=SERIES[number], label=group
+            )
+            told = [f"{v:,.0f}" if v >= room else "" for v in values]
+            axes.bar_label(drawn, told, label_type="center", color=PAPER)
+            done = [d + v for d, v in zip(done, values, strict=True)]
+        for place, total in enumerate(totals):
+            axes.annotate(
+                f"{total:,.0f}", (total, place), xytext=(4, 0), textcoords="offset points",
+                va="center", color=INK,
+            )  # fmt: skip
+        axes.set_yticks(
+            range(len(labels)), [textwrap.fill(x, 22 if narrow else 40) for x in labels]
+        )
+        axes.invert_yaxis()
+        axes.grid(axis="y", visible=False)
+        axes.set_xlabel(axis)
+        axes.margins(x=0.12)
+        figure.legend(loc="outside upper left", ncols=2 if narrow else min(len(groups), 6))
+
+    height = 0.38 * len(labels) + 1.3
+    return _draw(name, alt, paint, {"wide": height, "narrow": height + 0.5})
 
 
 def audit(results: Sequence[Mapping[str, Any]]) -> Drawing:

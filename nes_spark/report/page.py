@@ -15,6 +15,7 @@ from nes_spark.releases.publishing import what_is_left
 from nes_spark.report.data import MAX_EXAMPLES, ReportData
 
 if TYPE_CHECKING:
+    import pandas as pd
     from jinja2 import Environment
 
     from nes_spark.report.figures import Drawing
@@ -212,6 +213,29 @@ def sorting_script() -> str:
     return loader.get_source(environment(), "sorting.js")[0]
 
 
+def fates_of(coverage: pd.DataFrame | None) -> dict[str, str]:
+    """Say what became of the mentions of each category: "donor 70%, exchanged 30%"; {} if unknown.
+
+    Parameters
+    ----------
+    coverage : pandas.DataFrame or None
+        ``category, fate, mentions``, in any division.
+    """
+    if coverage is None or not len(coverage):
+        return {}
+    out: dict[str, str] = {}
+    for category, mine in coverage.groupby("category"):
+        counts = mine.groupby("fate")["mentions"].sum()
+        shares = [(int(n) / max(int(counts.sum()), 1), str(fate)) for fate, n in counts.items()]
+        shares.sort(key=lambda pair: (-pair[0], pair[1]))
+        out[str(category)] = ", ".join(
+            f"{fate} {share:.0%}" if share >= 0.005 else f"{fate} <1%"
+            for share, fate in shares
+            if share > 0
+        )
+    return out
+
+
 def draw_figures(data: ReportData) -> dict[str, Drawing]:
     """Draw what a report shows, by name; no figure holds a text or a name of the corpus."""
     from nes_spark.report import figures
@@ -259,7 +283,7 @@ def draw_figures(data: ReportData) -> dict[str, Drawing]:
         account = data.coverage.groupby(["category", "fate"])["mentions"].sum().unstack().fillna(0)
         kinds = [c for c in data.categories if c in account.index]
         drawn.append(
-            figures.bars(
+            figures.stacked(
                 "coverage",
                 "What became of the mentions of each category",
                 kinds,
@@ -546,6 +570,7 @@ def _render(data: ReportData, drawings: Mapping[str, Drawing]) -> str:
         measured=_measured_rows(data),
         utility=_utility_of(data),
         coverage=[] if data.coverage is None else data.coverage.to_dict("records"),
+        fates=fates_of(data.coverage),
         figures=data.figures,
         choice=choice,
         style=Markup(stylesheet()),

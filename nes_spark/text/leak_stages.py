@@ -19,9 +19,9 @@ from nes_spark.text.leaks import (
     OTHER_DOCUMENT,
     PART,
     Sieve,
-    brought_spans,
     candidates,
     identifier_keys,
+    moved_spans,
     own_leaks,
     own_spellings,
     spellings_in,
@@ -202,17 +202,28 @@ def find_own_leaks(
                 # edits are read where they tell: as objects, those of all texts cost more than
                 # the search
                 if edits[at].is_valid and any(leak.rule == PART for leak in leaks):
-                    brought = brought_spans(edits[at].as_py())
+                    brought = moved_spans(tuple(edit.values()) for edit in edits[at].as_py())
                     leaks = own_leaks(text, matcher, document, brought)
                 for leak in leaks:
                     row = (chunk, document, document, leak.kind, leak.rule, leak.n)
                     found.append(dict(zip(LEAKS.names, row, strict=True)))
             yield pa.RecordBatch.from_pylist(found, schema=schema)
 
+    # Of an edit its place, length and whether it brings a name in: all of it would be as much to
+    # send and to sort as the texts.
+    lengths = F.transform(
+        "edits",
+        lambda edit: F.struct(
+            edit["start"].alias("start"),
+            edit["end"].alias("end"),
+            F.length(edit["new"]).alias("length"),
+            (edit["new_entity"] != "").alias("name"),
+        ),
+    )
     # A document's identifiers come as a row before those of its chunks: joined, they would travel
     # with each of these. Later steps work on the few hits: shuffled, they do not run in the slow
     # tasks that search.
-    chunks = released.select("document_id", "chunk_id", "text", "edits")
+    chunks = released.select("document_id", "chunk_id", "text", lengths.alias("edits"))
     return (
         spread(chunks.unionByName(index.known, allowMissingColumns=True), "document_id")
         .sortWithinPartitions("document_id", F.col("chunk_id").asc_nulls_first())

@@ -279,12 +279,17 @@ def brought_spans(edits: Iterable[Mapping[str, Any]]) -> list[tuple[int, int]]:
     ...                {"start": 20, "end": 25, "new": "Roe", "new_entity": "Ann Roe"}])
     [(4, 8), (19, 22)]
     """
+    return moved_spans((e["start"], e["end"], len(e["new"]), bool(e["new_entity"])) for e in edits)
+
+
+def moved_spans(edits: Iterable[tuple[int, int, int, bool]]) -> list[tuple[int, int]]:
+    """:func:`brought_spans` of start, end, length of what comes in, and whether that is a name."""
     spans, moved = [], 0
-    for edit in edits:
-        start = edit["start"] + moved
-        if edit["new_entity"]:
-            spans.append((start, start + len(edit["new"])))
-        moved += len(edit["new"]) - (edit["end"] - edit["start"])
+    for begin, end, length, name in edits:
+        start = begin + moved
+        if name:
+            spans.append((start, start + length))
+        moved += length - (end - begin)
     return spans
 
 

@@ -70,3 +70,18 @@ def test_audit_draws_every_adversary():
 def test_more_combinations_than_colours_still_get_a_series():
     names = [f"A+{i}" for i in range(20)]
     assert set(figures.series_of(names)) == set(names)
+
+
+def test_a_stacked_bar_has_its_parts_and_its_sum():
+    groups = {"donor": [700, 0], "exchanged": [290, 5], "kept": [10, 0]}
+    drawing = figures.stacked("s", "alt", ["Product", "Person"], groups, "Mentions")
+    for svg in (drawing.wide, drawing.narrow):
+        assert all(f">{told}<" in svg for told in ("700", "290", "1,000", "Product", "kept"))
+        assert ">10<" not in svg, "no room"
+
+
+@pytest.mark.parametrize("values", [[1.0, 1.0], [0.0], [], [0.2, 0.6], [0.05, 0.9]])
+def test_an_axis_of_shares_ends_near_nought_and_one(values):
+    low, high = figures.share_limits(values)
+    assert -0.02 <= low < high <= 1.02 and high - low >= 0.199
+    assert all(low <= value <= high for value in values)

@@ -457,3 +457,15 @@ def test_what_is_left_out_is_said_before_what_is_named(render):
     assert "released are 40 of 640, with 9% of the words" in told
     assert told.index("Left out") < told.index("How many documents can be named")
     assert "Left out" not in render(figures=figures)
+
+
+def test_what_became_of_a_category_is_told_in_shares():
+    found = pd.DataFrame(
+        [("Term", "placeholder", 900), ("Term", "donor", 60), ("Term", "donor", 39),
+         ("Term", "kept", 1), ("Person", "exchanged", 2)],
+        columns=["category", "fate", "mentions"],
+    )  # fmt: skip
+    assert page.fates_of(found) == {
+        "Term": "placeholder 90%, donor 10%, kept <1%", "Person": "exchanged 100%"
+    }  # fmt: skip
+    assert page.fates_of(None) == page.fates_of(found[:0]) == {}
