@@ -93,7 +93,8 @@ def explorer(space: pd.DataFrame, choice: Choice) -> Explorer | None:
     )
     plot.toolbar.logo = None
     if y == "measured":
-        plot.y_range = Range1d(*share_limits(shown[y]))
+        low, high = share_limits(shown[y])
+        plot.y_range = Range1d(start=low, end=high)
     for axis in plot.axis:
         axis.axis_label_text_color = axis.major_label_text_color = _INK
         axis.axis_line_color = axis.major_tick_line_color = axis.minor_tick_line_color = _INK
