@@ -60,7 +60,6 @@ _CALENDAR = (
     rf"{_MONTH} {_DAY}(?:,? {_YEAR})?(?!\d)|{_DAY} (?:of )?{_MONTH}(?:,? (?:of )?{_YEAR})?|"
     rf"{_MONTH},? (?:of )?{_YEAR}"
 )
-_BEFORE = r"(?<=\b{0} )"
 _PREPOSITIONS = [
     "in",
     "of",
