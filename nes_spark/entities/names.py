@@ -43,6 +43,9 @@ _POST_NOMINALS = frozenset(_WORDS["POST NOMINALS"])
 #: What may stand between two titles or before one: "Deputy Attorney General", "Chief Constable".
 _TITLE_RANKS = frozenset(["Assistant", "Associate", "Deputy", "General", "High", "Lay", "Right"])
 _MONTHS = frozenset(_WORDS["MONTHS"])
+_NO_NAMES = TITLES | _MONTHS | FUNCTION_WORDS
+#: What institutions and companies are called.
+BODY_WORDS = INSTITUTIONS | DESCRIPTORS
 #: Words beside a name that tell products from organisations; features, not rules.
 CUES = {
     "pa": frozenset(_WORDS["PRODUCT AFTER"]),
@@ -274,7 +277,7 @@ def leading_titles(words: Words, first: int, last: int) -> int:
         return first  # "Mr Abbot", "Vice Chancellor"
     if i == last < len(w) - 1 and w[last] == "of" and w[last + 1][0].isupper():
         return first  # "2nd Earl of Clare" names somebody
-    if i < last and ("&" in w[i:last] or w[last - 1].lower() in INSTITUTIONS | DESCRIPTORS):
+    if i < last and ("&" in w[i:last] or w[last - 1].lower() in BODY_WORDS):
         return first
     return i
 
@@ -355,7 +358,7 @@ def candidate_spans(words: Words, lexicon: Lexicon) -> list[tuple[int, int]]:
             if nxt in PARTICLES:
                 k = behind_particles(words.words, j)
                 spaces = all(text[words.ends[m] : words.starts[m + 1]] == " " for m in range(j, k))
-                if k > j and spaces and words.words[k] not in TITLES | _MONTHS | FUNCTION_WORDS:
+                if k > j and spaces and words.words[k] not in _NO_NAMES:
                     j = k + 1
                     continue
             if is_name_word(nxt) or (nxt[0].isdigit() and len(nxt) <= 5):
@@ -377,7 +380,7 @@ def candidate_spans(words: Words, lexicon: Lexicon) -> list[tuple[int, int]]:
             and is_word(words.words[first].lower())
             and kinds_of(words.words[first].lower()) <= _NO_NOUNS
             # "Engineered Products", "Allied Foods" are whole
-            and words.words[last - 1].lower() not in INSTITUTIONS | DESCRIPTORS
+            and words.words[last - 1].lower() not in BODY_WORDS
             and "plural" not in kinds_of(words.words[last - 1].lower())
         ):
             first += 1

@@ -19,6 +19,7 @@ from nes_spark.entities.distinctive import GEOGRAPHY, INSTITUTIONS, METHODS
 from nes_spark.entities.lists import GENERAL, read_lists
 from nes_spark.entities.mentions import outside, placeholder_spans, trim
 from nes_spark.entities.names import (
+    BODY_WORDS,
     CLASSES,
     CUES,
     FUNCTION_WORDS,
@@ -36,7 +37,7 @@ from nes_spark.entities.names import (
 )
 from nes_spark.entities.wordforms import is_word, kinds_of
 from nes_spark.text.normalizing import fold_letters
-from nes_spark.text.vocabulary import DESCRIPTORS, EARNINGS, THE_CALL
+from nes_spark.text.vocabulary import EARNINGS, THE_CALL
 
 Span = tuple[int, int, str]
 
@@ -70,6 +71,8 @@ NO_PRODUCT_CUE = -1.5
 SECOND_WEIGHT, SECOND_BOUND, SECOND_BIAS = 1.4, 3.0, 2.2
 _PRODUCT_AFTER = CUES["pa"]
 _PRODUCT_BEFORE = CUES["pb"] - {"our"}
+_PRODUCT_BESIDE = _PRODUCT_BEFORE | _PRODUCT_AFTER
+_CALLED_OR_PLACES = BODY_WORDS | GEOGRAPHY
 _LINKS = frozenset(["of", "the", "our", "on", "for", "called", "new", "like", "as", "and"])
 _APPOSITION = re.compile(
     r"(?:, (?:our|the|a|an|which is (?:our|a|an|the)) |\W+is (?:our|a|an|the) )(?:[\w-]+ ){0,4}"
@@ -492,7 +495,7 @@ class Judged:
         """Whether it is what an institution is called once it was named ("the Trust")."""
         return (
             self.one
-            and self.head.lower() in INSTITUTIONS | DESCRIPTORS
+            and self.head.lower() in BODY_WORDS
             and self.is_general
             and _DEFINED.search(self.before) is not None
             and _GOES_ON.match(self.after) is None
@@ -515,7 +518,7 @@ class Judged:
             self.head not in self.lexicon.ambiguous
             and all(w[0].isupper() and not w.isupper() for w in words)
             and not any(c.isdigit() or c in "&/" for c in self.surface)
-            and words[-1].lower() not in INSTITUTIONS | DESCRIPTORS | GEOGRAPHY
+            and words[-1].lower() not in _CALLED_OR_PLACES
             and not (is_word(words[-1].lower()) and words[-1].lower() in self.lexicon.common)
         )
 
@@ -1037,7 +1040,7 @@ def product_cue(text: str, words: Words, first: int, last: int) -> bool:
     before = [x.lower() for x in w[max(0, first - 3) : first]]
     if before and before[-1] in _PRODUCT_BEFORE:
         return True
-    if len(before) > 1 and before[-1] in _LINKS and before[-2] in _PRODUCT_BEFORE | _PRODUCT_AFTER:
+    if len(before) > 1 and before[-1] in _LINKS and before[-2] in _PRODUCT_BESIDE:
         return True
     if len(before) > 2 and before[-1] == "the" and before[-2] in ("of", "to", "on", "for", "with"):
         return before[-3] in _PRODUCT_BEFORE

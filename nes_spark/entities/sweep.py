@@ -33,7 +33,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from nes_spark.entities.distinctive import INSTITUTIONS, METHODS, is_fragment
+from nes_spark.entities.distinctive import METHODS, is_fragment
 from nes_spark.entities.linking import (
     SMALL_WORDS,
     Located,
@@ -46,6 +46,7 @@ from nes_spark.entities.linking import (
 from nes_spark.entities.lists import GENERAL, bundled_lexicon, read_lists
 from nes_spark.entities.mentions import NAME, Mention, placeholder_spans
 from nes_spark.entities.names import (
+    BODY_WORDS,
     PARTICLES,
     PERSON_TITLES,
     US_UNIT,
@@ -59,7 +60,6 @@ from nes_spark.entities.wordforms import dictionary
 from nes_spark.text.sentences import word_set
 from nes_spark.text.vocabulary import (
     ACRONYMS,
-    DESCRIPTORS,
     EARNINGS,
     FUNCTION_WORDS,
     SENTENCE_WORDS,
@@ -284,7 +284,7 @@ class GeneralEnglish:
 
     def custom(self, word: str) -> bool:
         """Whether a word is capitalised by custom: titles, roles, parts of documents."""
-        return word in self._custom or word.lower() in DESCRIPTORS | INSTITUTIONS
+        return word in self._custom or word.lower() in BODY_WORDS
 
     def quantity(self, word: str) -> bool:
         """Whether letters with digits are an amount, a period, an ordinal or a count."""

@@ -194,6 +194,8 @@ _GENERAL = word_set(
     "vast appendix background course globe hmm housekeeping madam occasion occasions plus sir sure "
     "topic topics trillion whilst yeah yes"
 )
+#: What no abbreviation of a company's trade is.
+_NO_ABBREVIATIONS = _REPORTING | _GENERAL
 #: Words of judging, planning, accounts and the like: in each other's place they break a sentence,
 #: and nobody looks for them.
 _LISTS = read_lists(EVERYDAY)
@@ -286,7 +288,7 @@ def term_places(text: str, mentions: Iterable[Mention] = ()) -> list[tuple[int, 
         (*match.span(), match.group())
         for match in _CAPITALS.finditer(text)
         if (match.group().rstrip("0123456789") not in _CURRENCIES or match.group().isalpha())
-        and match.group().lower() not in _REPORTING | _GENERAL
+        and match.group().lower() not in _NO_ABBREVIATIONS
         and stem(match.group()) not in _LETTERS
         and not EARNINGS.fullmatch(match.group())
     ]

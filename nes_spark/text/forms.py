@@ -12,6 +12,7 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import accumulate
 from typing import NamedTuple
 
 from cleanco import basename, prepare_default_terms
@@ -33,11 +34,36 @@ from nes_spark.text.vocabulary import (
 # ------------------------------------------------------------------------------------- words
 
 WORD = re.compile(r"[^\W_]+|&")
+_WORDS = re.compile(f"({WORD.pattern})")
 GAP = re.compile(r"(?:[^\w&]|_){0,4}")
 SENTENCE_END = re.compile(r"""(?:[.!?…:][\s"'”’)\]]*|\n\s*\n\s*|^\s*|>\s*)["'“‘(\[]*$""")
 
 #: Most words that one form may be spread over.
 MAX_WORDS = 9
+
+
+class Words:
+    """The words of a text in order, each with where it begins and ends."""
+
+    def __init__(self, text: str) -> None:
+        # gaps and words in turn; cheaper than a match object or a tuple a word
+        parts = _WORDS.split(text)
+        self.spelled = parts[1::2]
+        self._bounds = list(accumulate(map(len, parts)))
+
+    def __len__(self) -> int:
+        return len(self.spelled)
+
+    def __getitem__(self, i: int) -> tuple[str, int, int]:
+        return self.spelled[i], self._bounds[2 * i], self._bounds[2 * i + 1]
+
+    def starts(self, i: int) -> int:
+        """Return where a word begins."""
+        return self._bounds[2 * i]
+
+    def ends(self, i: int) -> int:
+        """Return where a word ends."""
+        return self._bounds[2 * i + 1]
 
 
 @lru_cache(maxsize=65536)
@@ -126,12 +152,26 @@ def legal_words() -> frozenset[str]:
     return frozenset(words - (COMMON_WORDS - {"limited", "company"}) - {"as", "is", "in", "us"})
 
 
+#: What cleanco leaves out at the end of a name, and in the words that it compares.
+_NOT_WORD_AT_END, _PUNCTUATION = re.compile(r"[^.\w]+$"), re.compile("[.,-]")
 #: Legal forms that cleanco does not know.
 _MORE_LEGAL = word_set("pjsc ojsc jsc pao oao zao sgps saic saica sab tbk bhd oyj abp kgaa sae psc")
 
 
+@lru_cache(maxsize=1)
+def _legal_ends() -> frozenset[str]:
+    """The last words of cleanco's legal forms, without case, full stops, commas and hyphens."""
+    return frozenset(term[-1] for _, term in prepare_default_terms())
+
+
 def _without_legal(name: str) -> str:
-    shorter = basename(name).strip(" ,.-")
+    # cleanco compares the end of a name with each of its forms; of most names the last word tells
+    # that it ends in none
+    plain = _NOT_WORD_AT_END.sub("", name).split() if name.isascii() else []
+    if plain and _PUNCTUATION.sub("", plain[-1]).lower() not in _legal_ends():
+        shorter = " ".join(plain).strip(" ,.-")
+    else:
+        shorter = basename(name).strip(" ,.-")
     words = shorter.split()
     if len(words) > 1 and squeeze(words[-1]) in _MORE_LEGAL:
         words.pop()
@@ -217,9 +257,8 @@ def company_names(value: str) -> tuple[tuple[str, str], ...]:
         add(words[0], "capitals")  # KB Financial Group
         if len(words) > 2 and words[0].isalpha() and is_distinctive(words[1:]):
             add(" ".join(words[1:]), "part")  # KGHM Polska Miedz is Polska Miedz
-    if len(own) == len(words) == 2 and not {first, squeeze(words[1])} & (
-        COMMON_WORDS | DESCRIPTORS
-    ):
+    pair = {first, squeeze(words[1])} if len(own) == len(words) == 2 else set()
+    if pair and COMMON_WORDS.isdisjoint(pair) and DESCRIPTORS.isdisjoint(pair):
         # Kuehne Nagel writes itself Kuehne + Nagel and is called Kuehne and Nagel.
         add(" and ".join(words), "name")
     elif len(own) > 2 and {"&", "and"} & set(words):
@@ -330,6 +369,13 @@ _SPOKEN_LEGAL = frozenset({"company", "corporation"})
 _ORDINARY = frozenset({"AMI", "BDI", "CPI", "CRO", "CSI", "NDA", "PCI", "PPI"})
 
 
+def _is_ordinary_short(letters: str) -> bool:
+    """Whether initials are also an abbreviation or a word of their own."""
+    low = fold(letters)
+    known = letters in _codes() or low in COMMON_WORDS or low in legal_words()
+    return known or opens_sentence(letters)
+
+
 def _initials(name: str) -> Iterable[tuple[str, str]]:
     """Yield the initials of a name of two to six words, and how they must stand in a text."""
     # MakeMyTrip has three words.
@@ -347,17 +393,15 @@ def _initials(name: str) -> Iterable[tuple[str, str]]:
     letters = "".join(w[0] for w in every)
     if spoken and 3 <= len(every) <= 6 and letters.isupper() and letters.isalpha():
         # Saltmarsh Oyster Company is SOC, The Copper Ladle TCL
-        plain = letters in _codes() | _ORDINARY or fold(letters) in COMMON_WORDS | legal_words()
-        yield letters, INITIALS if plain or opens_sentence(letters) else "capitals"
+        plain = letters in _ORDINARY or _is_ordinary_short(letters)
+        yield letters, INITIALS if plain else "capitals"
     if last in legal_words():
         return
     if not 2 <= len(own) <= 6 or not all(w[:1].isalpha() and w[:1].isupper() for w in own):
         return
     # A word in capitals gives all its letters: KB Financial Group is KBFG.
     letters = "".join(w if w.isupper() and len(w) < 4 else w[0] for w in own)
-    ordinary = letters in _codes() or fold(letters) in COMMON_WORDS | legal_words()
-    ordinary = ordinary or opens_sentence(letters)
-    yield letters, INITIALS if ordinary else "capitals"
+    yield letters, INITIALS if _is_ordinary_short(letters) else "capitals"
     if len(joined) > len(own):
         yield (
             "".join("&" if w == "&" or squeeze(w) == "and" else w[0] for w in joined),

@@ -16,6 +16,7 @@ from nes_spark.config import IdentifiersConfig
 from nes_spark.schemas import EDITS, LEAKS, OWN_NAMES, arrow_schema
 from nes_spark.spreading import spread
 from nes_spark.text.leaks import (
+    CROSS_LENGTH,
     OTHER_DOCUMENT,
     PART,
     Sieve,
@@ -41,7 +42,6 @@ _SPELLED = pa.schema(
         ("kind", pa.string()),
         ("case", pa.string()),
         ("opening", pa.bool_()),
-        ("number", pa.int64()),
         ("forms", pa.int64()),
     ]
 )
@@ -90,7 +90,7 @@ def index_identifiers(documents: DataFrame, identifiers: IdentifiersConfig) -> L
 
     Notes
     -----
-    The driver holds about eight bytes a spelling for a moment; four to eight bytes of it stay.
+    The driver holds about sixteen bytes a spelling for a moment; four to eight bytes of it stay.
     """
 
     def spell(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -100,10 +100,9 @@ def index_identifiers(documents: DataFrame, identifiers: IdentifiersConfig) -> L
             for document, known in zip(names, items, strict=True):
                 matcher = Matcher.of(known, identifiers)
                 for key in identifier_keys(matcher):
-                    number = Sieve.number_of(key.key)
-                    rows.append((key.key, document, *key[1:], number, None))
+                    rows.append((key.key, document, *key[1:], None))
                 for kind, forms in forms_of_kinds(matcher).items():
-                    rows.append((None, document, kind, None, None, None, forms))
+                    rows.append((None, document, kind, None, None, forms))
             columns = zip(*rows, strict=True) if rows else [()] * len(_SPELLED)
             arrays = [pa.array(c, f.type) for c, f in zip(columns, _SPELLED, strict=True)]
             yield pa.RecordBatch.from_arrays(arrays, schema=_SPELLED)
@@ -115,12 +114,14 @@ def index_identifiers(documents: DataFrame, identifiers: IdentifiersConfig) -> L
         .mapInArrow(
             spell,
             "key string, identifier_document_id string, kind string, `case` string, "
-            "opening boolean, number bigint, forms bigint",
+            "opening boolean, forms bigint",
         )
         .persist(StorageLevel.DISK_ONLY)
     )
     keys = spelled.where("key IS NOT NULL").drop("forms")
-    numbers = keys.select("number").distinct().toPandas()["number"]
+    begins = F.substring("key", 1, CROSS_LENGTH)
+    numbers = keys.select(F.crc32("key").alias("key"), F.crc32(begins).alias("begins"))
+    met = numbers.distinct().toPandas()
     counted = (
         spelled.where("forms > 0")
         .groupBy("kind")
@@ -130,7 +131,7 @@ def index_identifiers(documents: DataFrame, identifiers: IdentifiersConfig) -> L
         row["kind"]: (int(row["forms"]), int(row["documents"]))
         for row in counted.orderBy("kind").collect()
     }
-    return LeakIndex(known, keys, Sieve(numbers), searched, spelled)
+    return LeakIndex(known, keys, Sieve(met["key"], met["begins"]), searched, spelled)
 
 
 def find_leaks(

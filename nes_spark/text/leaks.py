@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +36,7 @@ from nes_spark.text.forms import (
     TITLE,
     UPPER,
     WORD,
+    Words,
     fold,
     is_capital,
 )
@@ -49,6 +50,8 @@ OTHER_DOCUMENT = "other_document"
 SWAPPED_IN = "swapped_in"
 #: Part of a name.
 PART = "part"
+#: Forms that name somebody only beside something else.
+_BESIDE = frozenset({CONTEXT, REVERSED, *HEADS})
 #: What stands for text that a swap brought in: no letter, and more of it than a name has gaps.
 _HIDDEN = "\u25a1"
 #: Most words that a name of another document may be spread over.
@@ -91,15 +94,14 @@ def identifier_keys(matcher: Matcher) -> list[Key]:
     and last names are left out: they name people of many documents.
     """
     keys = []
+    kinds = [(item.kind, matcher.rule_of(item.kind) == "person") for item in matcher.items]
     for key, forms in matcher.forms.items():
         if len(key) < CROSS_LENGTH:
             continue
         for form in forms:
-            item = matcher.items[form.owner]
-            person = matcher.rule_of(item.kind) == "person"
-            if form.case in (CONTEXT, REVERSED, *HEADS) or (person and form.rule != "name"):
-                continue
-            keys.append(Key(key, item.kind, form.case, form.opening))
+            kind, person = kinds[form.owner]
+            if form.case not in _BESIDE and (form.rule == "name" or not person):
+                keys.append(Key(key, kind, form.case, form.opening))
     return list(dict.fromkeys(keys))
 
 
@@ -107,33 +109,53 @@ class Sieve:
     """A filter of spellings: it never misses a known one, and about one other in 32 passes too.
 
     A bitmap of 32 to 64 bits a spelling, small enough to travel with a task: what it holds back
-    need not travel to a join.
+    need not travel to a join. Another tells how spellings begin: of most runs of words the first
+    one tells that none of them is a spelling.
 
     Parameters
     ----------
     numbers : iterable of int
         :meth:`number_of` of every spelling.
+    beginnings : iterable of int
+        :meth:`number_of` of the first letters of every spelling, :data:`CROSS_LENGTH` of them.
     """
 
-    def __init__(self, numbers: Iterable[int]) -> None:
-        found = np.unique(np.fromiter(numbers, np.uint64))
-        self._mask = (1 << max(6, int(32 * max(len(found), 1) - 1).bit_length())) - 1
-        places = np.unique(found & np.uint64(self._mask)).astype(np.int64)
-        bits = np.zeros((self._mask + 1) // 8, dtype=np.uint8)
-        if len(places):
-            # sorted: those of one byte stand together
-            at, first = np.unique(places >> 3, return_index=True)
-            bits[at] = np.bitwise_or.reduceat((1 << (places & 7)).astype(np.uint8), first)
-        self._bits = bits.tobytes()
+    def __init__(self, numbers: Iterable[int], beginnings: Iterable[int]) -> None:
+        self._mask, self._bits = _bitmap(numbers)
+        self._begun_mask, self._begun = _bitmap(beginnings)
+
+    @classmethod
+    def of(cls, keys: Collection[str]) -> Sieve:
+        """Return the sieve of spellings."""
+        begun = {key[:CROSS_LENGTH] for key in keys}
+        return cls(map(cls.number_of, keys), map(cls.number_of, begun))
 
     @staticmethod
     def number_of(key: str) -> int:
-        """Return 32 bits of a spelling, the same in every process."""
+        """Return 32 bits of a spelling, the same in every process and in Spark (crc32)."""
         return zlib.crc32(key.encode())
 
     def __contains__(self, key: str) -> bool:
         at = zlib.crc32(key.encode()) & self._mask
         return bool(self._bits[at >> 3] >> (at & 7) & 1)
+
+    def begins(self, key: str) -> bool:
+        """Whether a spelling may begin as a run of words does; of :data:`CROSS_LENGTH` or more."""
+        at = zlib.crc32(key[:CROSS_LENGTH].encode()) & self._begun_mask
+        return bool(self._begun[at >> 3] >> (at & 7) & 1)
+
+
+def _bitmap(numbers: Iterable[int]) -> tuple[int, bytes]:
+    """Return a mask and a bit for each value that numbers have under it."""
+    found = np.unique(np.fromiter(numbers, np.uint64))
+    mask = (1 << max(6, int(32 * max(len(found), 1) - 1).bit_length())) - 1
+    places = np.unique(found & np.uint64(mask)).astype(np.int64)
+    bits = np.zeros((mask + 1) // 8, dtype=np.uint8)
+    if len(places):
+        # sorted: those of one byte stand together
+        at, first = np.unique(places >> 3, return_index=True)
+        bits[at] = np.bitwise_or.reduceat((1 << (places & 7)).astype(np.uint8), first)
+    return mask, bits.tobytes()
 
 
 def own_spellings(matcher: Matcher) -> dict[str, bool]:
@@ -191,29 +213,35 @@ def candidates(text: str, matcher: Matcher, known: Sieve | None = None) -> Itera
     text = normalize(text).text
     masked = matcher.placeholders(text)
     mask = 0
-    words = [(m.group(), m.start(), m.end()) for m in WORD.finditer(text)]
-    for i, (word, start, _) in enumerate(words):
+    words = Words(text)
+    for i, word in enumerate(words.spelled):
+        # most words are told by their first letter
+        if word[0].islower() or not is_capital(word):
+            continue
+        start, last = words.starts(i), words.ends(i)
         while mask < len(masked) and masked[mask][1] <= start:
             mask += 1
-        if not is_capital(word):
-            continue
         stop = masked[mask][0] if mask < len(masked) else len(text)
-        if start >= stop:
+        if last > stop:
             continue
-        key, last = "", start
+        key, begun = "", False
         for j in range(i, min(i + CROSS_WORDS, len(words))):
-            part, begin, end = words[j]
-            gap = text[last:begin]
-            if end > stop or (j > i and gap != " " and not GAP.fullmatch(gap)):
-                break
-            key += fold(part)
-            last = end
+            if j > i:
+                gap, end = text[last : words.starts(j)], words.ends(j)
+                if end > stop or (gap != " " and not GAP.fullmatch(gap)):
+                    break
+                last = end
+            key += fold(words.spelled[j])
             if len(key) < CROSS_LENGTH:
                 continue
-            keys = [key, key[:-1]] if key.endswith("s") else [key]
-            found = keys if known is None else [k for k in keys if k in known]
+            found = [key, key[:-1]] if key[-1] == "s" else [key]
+            if known is not None:
+                if not begun and not known.begins(key):
+                    break
+                begun = True
+                found = [k for k in found if k in known]
             if found:
-                parts = [w for w, _, _ in words[i : j + 1]]
+                parts = words.spelled[i : j + 1]
                 title = all(is_capital(p) or fold(p) in SMALL_WORDS for p in parts)
                 upper = all(p.isupper() or p.isdigit() or p == "&" for p in parts)
                 opens = j == i and bool(SENTENCE_END.search(text[max(0, start - 8) : start]))

@@ -14,7 +14,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import accumulate
 from typing import Any, NamedTuple
 
 from nes_spark.config import IdentifierKind, IdentifiersConfig
@@ -42,6 +41,7 @@ from nes_spark.text.forms import (
     UPPER,
     WORD,
     Form,
+    Words,
     company_forms,
     fold,
     is_capital,
@@ -56,8 +56,6 @@ from nes_spark.text.normalizing import latin_looks, normalize, readings
 from nes_spark.text.numbers import phone_spans, security_spans
 from nes_spark.text.sentences import word_set
 from nes_spark.text.vocabulary import ACRONYMS, COMMON_WORDS, DESCRIPTORS, NICKNAMES
-
-_WORDS = re.compile(f"({WORD.pattern})")
 
 
 @dataclass(frozen=True)
@@ -191,22 +189,6 @@ def _attribute(item: Any, name: str) -> str:
 SHAPES = ("url", "email", "phone", "security", "pattern")
 
 
-class _Words:
-    """The words of a text in order, each with where it begins and ends."""
-
-    def __init__(self, text: str) -> None:
-        # gaps and words in turn; cheaper than a match object or a tuple a word
-        parts = _WORDS.split(text)
-        self.spelled = parts[1::2]
-        self._bounds = list(accumulate(map(len, parts)))
-
-    def __len__(self) -> int:
-        return len(self.spelled)
-
-    def __getitem__(self, i: int) -> tuple[str, int, int]:
-        return self.spelled[i], self._bounds[2 * i], self._bounds[2 * i + 1]
-
-
 class Matcher:
     """The forms of a set of identifiers, ready to be found in texts.
 
@@ -254,11 +236,18 @@ class Matcher:
                     f"kind {item.kind!r} of a direct identifier is not declared; declared are "
                     f"{', '.join(sorted(self.kinds)) or 'none'} (identifiers.kinds)"
                 )
+            # What must stay secret is searched for, whatever the configuration allows.
+            allowed = () if item.kind == METADATA_KIND else self.allow
             for key, form in self._forms(owner, item):
-                # What must stay secret is searched for, whatever the configuration allows.
-                if key and (key not in self.allow or item.kind == METADATA_KIND):
-                    self.forms.setdefault(key, []).append(form)
-                    longest = max(longest, form.n_words)
+                if not key or key in allowed:
+                    continue
+                known = self.forms.get(key)
+                if known is None:
+                    self.forms[key] = [form]
+                else:
+                    known.append(form)
+                if form.n_words > longest:  # hundreds a document: no call for each
+                    longest = form.n_words
         for forms in self.forms.values():
             if len(forms) > 1:
                 forms.sort(
@@ -404,7 +393,7 @@ class Matcher:
     def _names(self, text: str) -> Iterable[Match]:
         if not self.forms:
             return
-        words = _Words(text)
+        words = Words(text)
         beginnings, forms = self.beginnings, self.forms
         joined = self._joined(words)
         useful = {
@@ -464,7 +453,7 @@ class Matcher:
         """Whether a full stop behind a word ends a sentence: it abbreviates none."""
         return len(word) > _ABBREVIATED and fold(word) not in legal_words()
 
-    def _joined(self, words: _Words) -> dict[str, Form]:
+    def _joined(self, words: Words) -> dict[str, Form]:
         """Words that a company's name is joined to, told by the capital inside: MyMTN, AcmePay."""
         found = {}
         for word in set(words.spelled):
@@ -482,7 +471,7 @@ class Matcher:
                         found[word] = form
         return found
 
-    def _cut_off(self, text: str, words: _Words, i: int) -> Form | None:
+    def _cut_off(self, text: str, words: Words, i: int) -> Form | None:
         """The name that a speaker broke off at word i, as transcripts write it: "Versar- we"."""
         word, _, end = words[i]
         if len(word) < 3 or not is_capital(word) or _CUT_OFF.match(text, end) is None:
@@ -496,7 +485,7 @@ class Matcher:
     def _fits(
         self,
         text: str,
-        words: _Words,
+        words: Words,
         i: int,
         j: int,
         known: Sequence[Form],
@@ -572,7 +561,7 @@ class Matcher:
         return None
 
     @staticmethod
-    def _context(text: str, words: _Words, i: int, form: Form) -> bool:
+    def _context(text: str, words: Words, i: int, form: Form) -> bool:
         """Whether a name that is an ordinary word stands where a name must be."""
         before = text[max(0, words[i][1] - 24) : words[i][1]]
         if form.rule == "ticker":
@@ -591,7 +580,7 @@ class Matcher:
         return False
 
     @staticmethod
-    def _heads(text: str, words: _Words, i: int, j: int, case: str) -> bool:
+    def _heads(text: str, words: Words, i: int, j: int, case: str) -> bool:
         """Whether a piece of a name, made of ordinary words, stands for the name here."""
         start, end = words[i][1], words[j][2]
         before, after = text[max(0, start - 24) : start], text[end : end + 24]
@@ -632,7 +621,7 @@ class Matcher:
         return not previous[:1].isupper() or opens_sentence(previous)
 
     @staticmethod
-    def _alone(text: str, words: _Words, j: int, form: Form) -> bool:
+    def _alone(text: str, words: Words, j: int, form: Form) -> bool:
         """Whether a first name is not followed by somebody else's last name."""
         if j + 1 >= len(words):
             return True
@@ -646,7 +635,7 @@ class Matcher:
         )
 
     @staticmethod
-    def _legal_end(text: str, words: _Words, j: int, end: int) -> tuple[int, int]:
+    def _legal_end(text: str, words: Words, j: int, end: int) -> tuple[int, int]:
         """Take in " International AG" and the like: what a legal form ends, after the name."""
         at, last = j, j
         while at + 1 < len(words) and at - j < 4 and words[j][2] == end:
@@ -668,7 +657,7 @@ class Matcher:
     def _extend(
         self,
         text: str,
-        words: _Words,
+        words: Words,
         i: int,
         j: int,
         end: int,

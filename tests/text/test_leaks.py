@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 from pyspark.sql import Row
 from pyspark.sql import functions as F
@@ -7,8 +8,10 @@ from nes_spark.schemas import LEAKS, MENTIONS, OWN_NAMES
 from nes_spark.text import Identifier, Matcher
 from nes_spark.text.leak_stages import find_leaks, own_names
 from nes_spark.text.leaks import (
+    CROSS_LENGTH,
     SWAPPED_IN,
     Sieve,
+    candidates,
     find_leaks_in_memory,
     own_leaks,
     own_spellings,
@@ -116,11 +119,35 @@ def test_nothing_left_is_no_row(frames, spark):
 
 def test_a_sieve_misses_nothing_and_lets_little_else_through():
     keys = [f"name{i}" for i in range(5000)]
-    sieve = Sieve(Sieve.number_of(k) for k in [*keys, *keys])
-    assert all(k in sieve for k in keys)
+    sieve = Sieve.of([*keys, *keys])
+    assert all(k in sieve and sieve.begins(k) for k in keys)
     through = sum(f"other{i}" in sieve for i in range(20_000))
     assert 0 < through < 20_000 / 25
-    assert "name1" not in Sieve([])
+    begun = {f"{i:04d}" for i in range(5000)}
+    assert sum(sieve.begins(k + "x") for k in begun) < len(begun) / 25
+    assert "name1" not in Sieve.of([]) and not Sieve.of([]).begins("name1")
+
+
+def test_the_sieve_holds_no_spelling_back():
+    rng = np.random.default_rng(7)
+    matcher = Matcher([], CONFIG.kinds)
+    words = "Acme Ann The of & Lands' End 3M it Éclair, was. Ruth's Chris Inc. al-Bo".split()
+    for _ in range(200):
+        text = " ".join(rng.choice(words, 12))
+        every = list(candidates(text, matcher))
+        spellings = sorted({c.key for c in every})
+        known = {k for k in spellings if rng.random() < 0.3}
+        found = list(candidates(text, matcher, Sieve.of(known)))
+        assert [c for c in every if c.key in known] == [c for c in found if c.key in known]
+        assert len(found) <= len(every)
+
+
+def test_numbers_of_spellings_are_those_of_spark(spark):
+    keys = ["acme", "landsend", "éclair", "三井物産", "a" * 300]
+    told = spark.createDataFrame([(k,) for k in keys], "key string")
+    begins = F.substring("key", 1, CROSS_LENGTH)
+    for row in told.select("key", F.crc32("key"), F.crc32(begins)).collect():
+        assert tuple(row)[1:] == (Sieve.number_of(row.key), Sieve.number_of(row.key[:CROSS_LENGTH]))
 
 
 # -- which entities name a document ----------------------------------------------------------
