@@ -72,7 +72,7 @@ SECOND_WEIGHT, SECOND_BOUND, SECOND_BIAS = 1.4, 3.0, 2.2
 _PRODUCT_AFTER = CUES["pa"]
 _PRODUCT_BEFORE = CUES["pb"] - {"our"}
 _PRODUCT_BESIDE = _PRODUCT_BEFORE | _PRODUCT_AFTER
-_CALLED_OR_PLACES = BODY_WORDS | GEOGRAPHY
+_BODIES_OR_PLACES = BODY_WORDS | GEOGRAPHY
 _LINKS = frozenset(["of", "the", "our", "on", "for", "called", "new", "like", "as", "and"])
 _APPOSITION = re.compile(
     r"(?:, (?:our|the|a|an|which is (?:our|a|an|the)) |\W+is (?:our|a|an|the) )(?:[\w-]+ ){0,4}"
@@ -518,7 +518,7 @@ class Judged:
             self.head not in self.lexicon.ambiguous
             and all(w[0].isupper() and not w.isupper() for w in words)
             and not any(c.isdigit() or c in "&/" for c in self.surface)
-            and words[-1].lower() not in _CALLED_OR_PLACES
+            and words[-1].lower() not in _BODIES_OR_PLACES
             and not (is_word(words[-1].lower()) and words[-1].lower() in self.lexicon.common)
         )
 
