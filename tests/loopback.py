@@ -106,6 +106,7 @@ class Loopback:
         if unknown:
             raise ValueError(f"unknown faults {sorted(unknown)}; known are {FAULTS}")
         self.models = tuple(models)
+        self.finish_reason = "stop"
         self.key = key
         self.dimension = dimension
         self.max_dimension = max_dimension
@@ -319,7 +320,7 @@ def _chat(owner: Loopback, handler: Any, body: dict[str, Any]) -> tuple[int, Any
             {
                 "index": 0,
                 "message": {"role": "assistant", "content": reply},
-                "finish_reason": "stop",
+                "finish_reason": owner.finish_reason,
             }
         ],
         "usage": {**used, "total_tokens": sum(used.values())},

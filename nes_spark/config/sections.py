@@ -35,6 +35,8 @@ from nes_spark.errors import ConfigError
 #: Category names stand in tables, file names, metrics and, joined with "+", in combinations.
 CATEGORY_NAME = re.compile(r"[^\W\d_][\w -]{0,39}")
 DEFAULT_CATEGORIES = ("Organization", "Person", "Event", "Product", "Location", "Date")
+#: Category of what ``entities.clues`` lists, and what stands in its place.
+_CLUE, _SHOWN_AS = "Clue", "[Term]"
 
 _AnySection = TypeVar("_AnySection", bound="Section")
 
@@ -393,6 +395,15 @@ class EntitiesConfig(Section):
         le=100_000,
         description="words of each document that are its terms, where Term is among the "
         "categories: those that set it apart most from the other documents",
+    )
+    clues: str | None = Field(
+        None,
+        min_length=1,
+        description="table of words that told somebody whose a chunk is: a .csv, .jsonl or "
+        ".parquet file with columns chunk_id and clue, copied from the chunk as released, and, "
+        "where it has one, digest as in output.withhold. They become [Term] in the whole document "
+        "(category Clue). 'nes-spark audit' with audit.clues writes one, sealed/clues.csv of the "
+        "run",
     )
     currency: Currency | None = Field(
         None,
@@ -1185,6 +1196,24 @@ class AuditConfig(Section):
         description="what language models are asked about: swapped chunks (the paper), all "
         "released chunks, or whole documents; the last two of the published draw alone",
     )
+    clues: bool = Field(
+        False,
+        description="whether a model that names a released chunk is asked which words told it: "
+        "sealed/clues.csv of the run, for entities.clues; one more question for each such chunk",
+    )
+    clue_prompt: str = Field(
+        "Below is an excerpt of an earnings call. You recognised it as one of {answer}. Which "
+        "words of the excerpt tell a reader who knows companies well whose it is: trade words, "
+        "phrases, slogans, programmes, segments, events, figures? Copy all of them letter by "
+        "letter, one a line, strongest first, each as short as possible without losing what it "
+        "tells. With all of them blanked out nobody may be able to name the company from what is "
+        "left. Leave out what any company could have said, and what stands in square brackets. "
+        "Reply with these lines ONLY, or NONE.\n\n{text}",
+        description="'{text}' stands for the chunk as released, '{answer}' for its metadata",
+    )
+    clue_tokens: int = Field(
+        600, ge=16, le=8192, description="longest answer to it, in tokens; whole lines count"
+    )
     sample: int | None = Field(
         None,
         ge=1,
@@ -1226,7 +1255,7 @@ class AuditConfig(Section):
             return data | {"prompt": PERIOD_PROMPT}
         return data
 
-    @field_validator("prompt")
+    @field_validator("prompt", "clue_prompt")
     @classmethod
     def _slot(cls, value: str) -> str:
         if "{text}" not in value:
@@ -1243,6 +1272,11 @@ class AuditConfig(Section):
             raise ValueError(
                 f"budget: nothing keeps to it while {unpriced} have no price_in and price_out (per "
                 "million tokens; 0 for a server of your own)"
+            )
+        if self.clues and (self.about == "documents" or self.answer == "period"):
+            raise ValueError(
+                "clues: words of a chunk tell whose it is; take about: chunks, and not answer: "
+                "period"
             )
         if self.partitions > self.max_in_flight:
             raise ValueError(
@@ -1436,6 +1470,24 @@ class Config(Section):
         It names runs, and says nothing about what they do: it is no part of a fingerprint.
         """
         return self._changed
+
+    @model_validator(mode="before")
+    @classmethod
+    def _told(cls, data: Any) -> Any:
+        """Replace clues where there is a list of them, without a further key."""
+        entities = data.get("entities") if isinstance(data, dict) else None
+        if not isinstance(entities, dict) or not entities.get("clues"):
+            return data
+        found = dict(data)
+        categories = entities.get("categories", DEFAULT_CATEGORIES)
+        releases = found.get("releases") or {}
+        if isinstance(categories, (list, tuple)) and _CLUE not in categories:
+            found["entities"] = {**entities, "categories": [*categories, _CLUE]}
+        if isinstance(releases, dict):
+            change = releases.get("must_change", {"Event": "[Event]"})
+            if isinstance(change, dict) and _CLUE not in change:
+                found["releases"] = {**releases, "must_change": {**change, _CLUE: _SHOWN_AS}}
+        return found
 
     @model_validator(mode="after")
     def _categories(self) -> Config:

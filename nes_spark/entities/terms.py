@@ -242,7 +242,7 @@ _COMPARING = re.compile(r"same-\w+|\w+-points?")
 _ADVERB = re.compile(r"\w{2,}(?:al|ab|ib|c?t|ed|ous|iv|iou|nd|in|ck|ar|ul|th)e?ly")
 
 
-def _is_everyday(low: str) -> bool:
+def is_everyday(low: str) -> bool:
     """Whether a word in lower case is one of grammar, accounts or everyday, which is no term."""
     everyday = low in _EVERYDAY or stem(low) in _EVERYDAY
     return everyday or low in _NEVER or low in _REPORTING or low in _GENERAL
@@ -273,7 +273,7 @@ def term_places(text: str, mentions: Iterable[Mention] = ()) -> list[tuple[int, 
         low = word.lower()
         # with capitals inside it is a name, or part of one; a sentence may begin with a term
         if (
-            _is_everyday(low)
+            is_everyday(low)
             or _ADVERB.fullmatch(low)
             or len(low) != len(word)
             or word[1:] != low[1:]
@@ -860,7 +860,7 @@ def stems_of(word: str) -> list[str]:
     if "-" not in word:
         return [stem(word)]
     parts = [part for part in word.split("-") if len(part) >= _PART or in_capitals(part)]
-    parts = [part for part in parts if not _is_everyday(part)]
+    parts = [part for part in parts if not is_everyday(part)]
     # the term is the name of a people with its capital
     peoples = [part.capitalize() for part in parts if is_people(part.capitalize())]
     return [stem(word), *map(stem, (*parts, *peoples))]

@@ -258,18 +258,19 @@ def _tasks(config: Config) -> Iterator[str]:
         names[name] = path
 
 
-def _withheld(config: Config) -> Iterator[str]:
+def _listed(config: Config) -> Iterator[str]:
     from nes_spark.store import local_path
 
-    given = config.output.withhold
-    local = None if given is None else local_path(given)
-    if local is not None and not Path(local).exists():
-        yield f"output.withhold: {given} is not there; 'nes-spark audit' writes such a list"
+    lists = {"output.withhold": config.output.withhold, "entities.clues": config.entities.clues}
+    for key, given in lists.items():
+        local = None if given is None else local_path(given)
+        if local is not None and not Path(local).exists():
+            yield f"{key}: {given} is not there; 'nes-spark audit' writes such a list"
 
 
 #: All checks, in the order in which their faults are listed.
 CHECKS: list[Check] = [
     _input, _tables, _reused, _covariates, _identifiers, _accepted, _consistency, _families,
     _leftover, _choice, _adversaries, _given, _tasks,
-    _withheld,
+    _listed,
 ]  # fmt: skip

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 from nes_spark.audit.adversaries import check_names
 from nes_spark.audit.answer_store import settings_digest
-from nes_spark.config import Config
+from nes_spark.config import AuditConfig, Config
 from nes_spark.errors import ConfigError, InputError
 from nes_spark.failures import translated
 from nes_spark.releases.choice import Choice
 from nes_spark.report.terminal import text_table
 from nes_spark.run.context import finished
 from nes_spark.run.findings import LANGUAGE_MODELS
-from nes_spark.run.listed import NAMED, list_named, withheld_chunks
+from nes_spark.run.listed import CLUES, NAMED, list_clues, list_named, withheld_chunks
 from nes_spark.run.published import PROPOSAL, PUBLICATION, PublishedRun
 from nes_spark.run.verifying import replace_record, verify_release
 from nes_spark.store import Store, combine
@@ -241,6 +241,9 @@ def _ask(
         # A document has many partners: which documents exchanged names is not allowed for there.
         swaps = None if asked.about == "documents" else final
         results = summarize_audit(context.table("language_predictions"), asked, swaps)
+        if asked.clues:
+            paid = outcome.bill.total if outcome.bill is not None else 0.0
+            _list_clues(context, final, asked, answers, paid, tell)
     if asked.about != "documents" and asked.answer != "period":
         named, told = list_named(context)
         if named:
@@ -268,6 +271,40 @@ def _ask(
         replace_record(store, release.published.details, published)
     _track(release, config, results, record, page)
     return results
+
+
+def _list_clues(
+    context: Context,
+    final: DataFrame,
+    config: AuditConfig,
+    answers: str,
+    paid: float,
+    tell: Callable[[str], None],
+) -> None:
+    """Ask what told of the chunks that were named as released, and list it."""
+    from pyspark.sql import functions as F
+
+    from nes_spark.audit.clue_stages import ask_for_clues
+
+    named = (
+        context.table("language_predictions")
+        .where("side = 'post' AND draw = 0 AND correct")
+        .select("model", "chunk_id")
+        .join(context.table("chunks").select("chunk_id", "metadata"), "chunk_id")
+        .join(final.where(F.col("draw") == 0).select("chunk_id", "text"), "chunk_id")
+    )
+
+    def on_estimate(estimate: Any) -> None:
+        for line in estimate.lines():
+            tell(f"what told: {line}")
+
+    told = ask_for_clues(named, config, answers, paid, on_estimate)
+    clues, chunks = list_clues(context, told)
+    if clues:
+        tell(
+            f"{clues:,} pieces of {chunks:,} chunks told; to replace them in their documents, run "
+            f"again with --set entities.clues={context.store.path(*CLUES)}"
+        )
 
 
 def _others(store: Store, record: dict[str, Any]) -> list[dict[str, Any]]:

@@ -1,12 +1,14 @@
-"""Lists of chunks to leave out of a release: the one that is given, and those that are proposed.
+"""Lists of chunks to leave out of a release and of clues in them: those given, those proposed.
 
-Proposed are chunks that a language model named, and chunks in which an identifier is left.
+Proposed are chunks that a language model named, and chunks in which an identifier is left; clues
+are what told a model whose a chunk is.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from nes_spark.errors import InputError
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
 #: Chunks that a language model named, below the run folder: which they are tells something of them.
 NAMED = ("sealed", "named.csv")
+#: What told a language model whose the chunks are that it named.
+CLUES = ("sealed", "clues.csv")
 #: Chunks in which a direct identifier of their own document is left.
 LEAKING = ("sealed", "leaking.csv")
 
@@ -42,42 +46,75 @@ def withheld_chunks(context: Context, warn: bool = False) -> DataFrame | None:
     InputError
         When the list cannot be read, names no chunk of this run, or is one for other texts.
     """
-    from pyspark.sql import functions as F
 
     path = context.config.output.withhold
     if path is None:
         return None
-    given = read_beside(context.spark, "output.withhold", path, ["chunk_id"])
+    listed, chunks = _of_this_run(context, "output.withhold", path, (), warn)
+    if chunks == finished(context.store, "chunks").rows:
+        raise InputError(f"output.withhold: {path} lists all chunks: nothing is left to publish")
+    return listed.distinct()
+
+
+def listed_clues(context: Context, warn: bool = False) -> DataFrame | None:
+    """Return the clues that ``entities.clues`` lists, None without a list.
+
+    Parameters
+    ----------
+    context, warn
+        As for :func:`withheld_chunks`.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame or None
+        ``chunk_id, clue``, of chunks of this run, each once.
+
+    Raises
+    ------
+    InputError
+        When the list cannot be read, names no chunk of this run, or is one for other texts.
+    """
+    path = context.config.entities.clues
+    if path is None:
+        return None
+    listed, _ = _of_this_run(context, "entities.clues", path, ("clue",), warn)
+    return listed.where("trim(clue) <> ''").distinct()
+
+
+def _of_this_run(
+    context: Context, key: str, path: str, columns: tuple[str, ...], warn: bool
+) -> tuple[DataFrame, int]:
+    """Return ``chunk_id`` and further columns of a list's chunks of this run, and their number."""
+    from pyspark.sql import functions as F
+
+    given = read_beside(context.spark, key, path, ["chunk_id", *columns])
     digest = F.col("digest") if "digest" in given.columns else F.lit(None)
-    listed = (
-        given.select(F.col("chunk_id").cast("string"), digest.cast("string").alias("_told"))
-        .where("chunk_id IS NOT NULL")
-        .distinct()
+    listed = given.where("chunk_id IS NOT NULL").select(
+        *(F.col(name).cast("string") for name in ("chunk_id", *columns)),
+        digest.cast("string").alias("_told"),
     )
     known = context.table("chunks").select("chunk_id", F.sha2("text", 256).alias("_digest"))
     found = listed.join(known, "chunk_id", "left")
 
     def times(condition: str) -> F.Column:
-        return F.coalesce(F.sum(F.expr(f"CAST({condition} AS int)")), F.lit(0))
+        return F.countDistinct(F.when(F.expr(condition), F.col("chunk_id")))
 
     (row,) = found.agg(
-        F.count(F.lit(1)).alias("all"),
+        times("true").alias("all"),
         times("_digest IS NULL").alias("unknown"),
         times("_told IS NOT NULL AND _digest <> lower(_told)").alias("others"),
     ).collect()
     if row["others"]:
         raise InputError(
-            f"output.withhold: {path} is a list for other texts: {row['others']:,} of its digests "
+            f"{key}: {path} is a list for other texts: {row['others']:,} of its digests "
             "are not those of this run's chunks; ask the models again (nes-spark audit)"
         )
     unknown, here = row["unknown"], row["all"] - row["unknown"]
     if unknown and not here:
-        raise InputError(f"output.withhold: {path} lists no chunk of this run")
-    if here == finished(context.store, "chunks").rows:
-        raise InputError(f"output.withhold: {path} lists all chunks: nothing is left to publish")
+        raise InputError(f"{key}: {path} lists no chunk of this run")
     if unknown and warn:
-        LOGGER.warning("output.withhold: %d of the chunks listed are not in this run", unknown)
-    return found.where("_digest IS NOT NULL").select("chunk_id").distinct()
+        LOGGER.warning("%s: %d of the chunks listed are not in this run", key, unknown)
+    return found.where("_digest IS NOT NULL").select("chunk_id", *columns), here
 
 
 def list_named(context: Context) -> tuple[int, int]:
@@ -122,21 +159,62 @@ def list_leaking(context: Context) -> int:
     return count
 
 
+def list_clues(context: Context, told: DataFrame) -> tuple[int, int]:
+    """List clues, and those that the run was given, as ``entities.clues`` takes them.
+
+    Parameters
+    ----------
+    context : Context
+    told : pyspark.sql.DataFrame
+        ``chunk_id, clue``.
+
+    Returns
+    -------
+    int, int
+        New clues, and the chunks that they are of. Without one, no list is written.
+    """
+    rows = {(row["chunk_id"], row["clue"]) for row in told.collect()}
+    if not rows:
+        return 0, 0
+    given = listed_clues(context)
+    before = set() if given is None else {(r["chunk_id"], r["clue"]) for r in given.collect()}
+    both = told if given is None else told.union(given)
+    digests = _digests(context, both.select("chunk_id").distinct())
+    _write_csv(
+        context,
+        ("chunk_id", "digest", "clue"),
+        [(chunk, digests[chunk], clue) for chunk, clue in sorted(rows | before)],
+        CLUES,
+    )
+    return len(rows - before), len({chunk for chunk, _ in rows - before})
+
+
 def _write(context: Context, listed: DataFrame, place: tuple[str, ...]) -> None:
     """Write chunks, and those that are withheld already, as ``output.withhold`` takes them."""
-    from pyspark.sql import functions as F
-
     before = withheld_chunks(context)
     if before is not None:
         listed = listed.union(before).distinct()
-    rows = (
-        context.table("chunks")
-        .join(listed, "chunk_id")
-        .select("chunk_id", F.sha2("text", 256).alias("digest"))
-        .collect()
-    )
+    rows = sorted(_digests(context, listed).items())
+    _write_csv(context, ("chunk_id", "digest"), rows, place)
+
+
+def _digests(context: Context, listed: DataFrame) -> dict[str, str]:
+    """Return ``chunk_id`` -> SHA-256 of its text."""
+    from pyspark.sql import functions as F
+
+    found = context.table("chunks").join(listed, "chunk_id")
+    rows = found.select("chunk_id", F.sha2("text", 256).alias("digest")).collect()
+    return {row["chunk_id"]: row["digest"] for row in rows}
+
+
+def _write_csv(
+    context: Context,
+    names: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    place: tuple[str, ...],
+) -> None:
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\n")
-    writer.writerow(["chunk_id", "digest"])
-    writer.writerows(sorted((row["chunk_id"], row["digest"]) for row in rows))
+    writer.writerow(names)
+    writer.writerows(rows)
     context.store.write_bytes(written.getvalue().encode(), *place, mode=0o600)

@@ -96,11 +96,12 @@ class Stage:
         from nes_spark.swapping import seed_fingerprint
 
         config = context.config
-        # Where the files lie does not matter, only what they hold (input_fingerprint).
+        # Where files lie does not matter, only what they hold (input_fingerprint, _clues_digest).
         inputs = config.input.model_copy(
             update={"path": None, "metadata_table": None, "options": {}}
         )
-        config = config.model_copy(update={"input": inputs})
+        entities = config.entities.model_copy(update={"clues": None})
+        config = config.model_copy(update={"input": inputs, "entities": entities})
         parts = [self.code(), self.name]
         if self.sections:
             parts.append(config.fingerprint(*self.sections))
@@ -270,12 +271,14 @@ def _recognised(context: Context) -> Outputs:
 
 
 def _mentions(context: Context) -> Outputs:
+    from nes_spark.entities.clue_stages import find_clues
     from nes_spark.entities.further import FURTHER
     from nes_spark.entities.further_stages import add_further, further_rows
     from nes_spark.entities.given_stages import given_mentions, given_spans, mentions_of
     from nes_spark.entities.recognizers import GIVEN
     from nes_spark.entities.stages import settle_mentions
     from nes_spark.entities.sweep_stages import find_candidates, settle_candidates
+    from nes_spark.run.listed import listed_clues
 
     config = context.config.entities
     chunks = spread(context.table("chunks"), "chunk_id")
@@ -295,6 +298,9 @@ def _mentions(context: Context) -> Outputs:
         swept = found.swept
         if config.sweep == "treat":
             mentions = mentions.unionByName(found.mentions)
+    if (listed := listed_clues(context)) is not None:
+        mentions = context.keep(mentions)
+        mentions = mentions.unionByName(find_clues(chunks, mentions, listed))
     if set(FURTHER) & set(config.categories):
         if context.words() <= FEW_WORDS:
             texts = context.store.rows("chunks", ["chunk_id", "document_id", "metadata", "text"])
@@ -306,6 +312,12 @@ def _mentions(context: Context) -> Outputs:
         "swept": swept,
         "given_spans": spans,
     }
+
+
+def _clues_digest(context: Context) -> str:
+    """Digest of the list of clues; nothing where there is none."""
+    path = context.config.entities.clues
+    return input_fingerprint(context.spark, [path]) if path else ""
 
 
 def _model_digest(name: str) -> str:
@@ -328,9 +340,18 @@ def _model_digest(name: str) -> str:
 
 
 def _recognizer_digest(context: Context) -> str:
-    name = context.config.entities.recognizer
+    """Digest of the recogniser and section ``entities``, whatever is known of clues."""
+    from nes_spark.entities.clues import CLUE
+
+    config = context.config
+    # a list of clues brings its category: nothing is recognised anew for that
+    entities = config.entities.model_copy(
+        update={"clues": None, "categories": [c for c in config.entities.categories if c != CLUE]}
+    )
+    told = config.model_copy(update={"entities": entities}).fingerprint("entities")
+    name = config.entities.recognizer
     # bundled: part of the code version; given: part of the documents
-    return "" if name in ("bundled", "given") else _model_digest(name)
+    return combine(told, "" if name in ("bundled", "given") else _model_digest(name))
 
 
 def _embedder_digest(context: Context) -> str:
@@ -755,7 +776,7 @@ STAGES: tuple[Stage, ...] = (
         what="recognise named entities, chunk by chunk",
         needs=("chunks",),
         gives=("recognised",),
-        sections=("entities",),
+        sections=(),
         run=_recognised,
         also=_recognizer_digest,
     ),
@@ -766,6 +787,7 @@ STAGES: tuple[Stage, ...] = (
         gives=("mentions", "swept", "given_spans"),
         sections=("entities", "identifiers"),
         run=_mentions,
+        also=_clues_digest,
     ),
     Stage(
         name="cells",

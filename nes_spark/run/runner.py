@@ -372,11 +372,12 @@ def _examine(context: Context, stage: Stage) -> None:
                 store.path("stages", "quarantine"),
             )
     if stage.name == "chunks":
-        from nes_spark.run.listed import withheld_chunks
+        from nes_spark.run.listed import listed_clues, withheld_chunks
         from nes_spark.run.measuring import check_known
 
         # The last step uses them, hours later: what is wrong with them is told here.
         withheld_chunks(context, warn=True)
+        listed_clues(context, warn=True)
         check_known(context)
     if stage.name == "swaps":
         found = store.manifest("swaps")

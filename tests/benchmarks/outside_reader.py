@@ -14,7 +14,9 @@ initials.
 A reader can take the place of a language model's audit: ``... divide RUN_DIR FOLDER --parts 8``
 writes all released chunks into FOLDER/0 and so on, each with a ``texts.txt`` for a reader, who
 writes ``guesses.json`` beside it; ``... withhold FOLDER named.csv`` lists the chunks that were
-named rightly, for ``output.withhold``.
+named rightly, for ``output.withhold``. Objects may have ``"clues": [words]`` too, copied letter by
+letter from the text: what led to the guess. ``... clues FOLDER clues.csv --before OLD`` lists those
+of chunks that were named rightly, and those of an older list, for ``entities.clues``.
 """
 
 from __future__ import annotations
@@ -181,6 +183,29 @@ def withhold(folder: Path, output: Path) -> None:
         f"{len(right)} of {len(found)} chunks named, {rather} with 50 % or more, "
         f"{right['identifies'].sum()} identified: {output}"
     )
+
+
+@main.command()
+@click.argument("folder", type=click.Path(path_type=Path, exists=True))
+@click.argument("output", type=click.Path(path_type=Path))
+@click.option("--before", type=click.Path(path_type=Path, exists=True))
+def clues(folder: Path, output: Path, before: Path | None) -> None:
+    """List what the readers of FOLDER/0 and so on said told them of chunks named rightly."""
+    rows: list[dict[str, str]] = []
+    named = 0
+    for key in sorted((folder / "keys").glob("*.json")):
+        guesses = folder / key.stem / "guesses.json"
+        said = {int(row["text"]): row for row in json.loads(guesses.read_text(encoding="utf-8"))}
+        found = judged(json.loads(key.read_text(encoding="utf-8")), guesses)
+        for number, row in found[found["right"]].iterrows():
+            named += 1
+            told = said[int(str(number))].get("clues", ())
+            rows += [{"chunk_id": row["chunk_id"], "clue": str(clue)} for clue in told]
+    listed = pd.DataFrame(rows, columns=["chunk_id", "clue"])
+    if before is not None:
+        listed = pd.concat([pd.read_csv(before, dtype=str), listed])
+    listed.drop_duplicates().to_csv(output, index=False)
+    click.echo(f"{len(rows)} clues of {named} chunks named: {output}")
 
 
 def judged(key: Sequence[dict[str, Any]], guesses: Path) -> pd.DataFrame:

@@ -173,3 +173,36 @@ def test_dates_that_are_shifted_are_not_kept():
     ]:
         with pytest.raises(ConfigError, match=fault):
             nes.load_config(None, settings)
+
+
+def test_a_list_of_clues_brings_its_category_and_placeholder():
+    plain = build_config({})
+    assert "Clue" not in plain.entities.categories
+    told = build_config({"entities": {"clues": "clues.csv"}})
+    assert told.entities.categories == [*plain.entities.categories, "Clue"]
+    assert told.releases.must_change == {**plain.releases.must_change, "Clue": "[Term]"}
+    given = {
+        "entities": {
+            "clues": "clues.csv",
+            "categories": ["Person", "Clue"],
+            "labels": {"PERSON": "Person"},
+            "consistent_categories": ["Person"],
+        },
+        "releases": {
+            "swap": ["Person"],
+            "sizes": [1],
+            "fixed": [],
+            "must_change": {"Clue": "[X]"},
+        },
+    }
+    told = build_config(given)
+    assert told.entities.categories == ["Person", "Clue"]
+    assert told.releases.must_change == {"Clue": "[X]"}
+    # what is written down is read again as it is
+    assert build_config(told.model_dump(mode="json")) == told
+
+
+@pytest.mark.parametrize("more", [{"about": "documents"}, {"answer": "period"}])
+def test_clues_are_of_chunks_and_their_metadata(more):
+    with pytest.raises(ConfigError, match="clues: words of a chunk"):
+        build_config({"audit": {"clues": True, **more}})

@@ -3,6 +3,7 @@
 import csv
 import hashlib
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -10,11 +11,12 @@ import pytest
 from pyspark.sql import functions as F
 
 import nes_spark as nes
+from nes_spark.entities.clues import clue_mentions, read_clue
 from nes_spark.errors import GateRefused, InputError
 from nes_spark.run.context import Context
 from nes_spark.run.inverting import invert_release
 from nes_spark.run.language_models import audit_run
-from nes_spark.run.listed import LEAKING, NAMED, withheld_chunks
+from nes_spark.run.listed import CLUES, LEAKING, NAMED, withheld_chunks
 from nes_spark.run.published import PublishedRun, configuration_of
 from nes_spark.run.runner import run_stage
 from nes_spark.store import Store
@@ -144,6 +146,97 @@ def test_what_a_model_names_can_be_left_out(finished, spark, monkeypatch, tmp_pa
     assert invert_release(run, tmp_path / "restored.jsonl") == len(chunks)
     restored = [json.loads(line) for line in (tmp_path / "restored.jsonl").read_text().splitlines()]
     assert {row["chunk_id"]: row["text"] for row in restored} == chunks["text"].to_dict()
+
+
+@pytest.mark.usefixtures("plain_report")
+def test_what_told_a_model_is_replaced_in_the_whole_document(
+    finished, spark, monkeypatch, tmp_path
+):
+    config, result = finished
+    run = tmp_path / "out" / "all"
+    shutil.copytree(result.directory, run)
+    chunks = result.table("chunks").set_index("chunk_id")
+    company = chunks["metadata"].iloc[0]
+
+    def answer(messages):
+        """Take every text for one company's, by its longest words."""
+        question, _, text = messages[-1]["content"].partition("\n\n")
+        if "You recognised it" not in question:
+            return company
+        assert company in question
+        words = re.findall(r"(?<![\w\[])[a-z]{5,}(?![\w\]])", text)
+        return "\n".join(sorted(words, key=len)[-8:])
+
+    told = []
+    more = {"about": "chunks", "answer": "name"}
+    asked(run, spark, monkeypatch, "one", {"answer": answer}, told, clues=True, sample=40, **more)
+    path = run / Path(*CLUES)
+    rows = list(csv.DictReader(path.open()))
+    named = [row["chunk_id"] for row in csv.DictReader((run / Path(*NAMED)).open())]
+    assert {row["chunk_id"] for row in rows} <= {*named} and len(rows) > 5
+    assert path.stat().st_mode & 0o077 == 0
+    assert all(
+        r["digest"] == hashlib.sha256(chunks["text"][r["chunk_id"]].encode()).hexdigest()
+        for r in rows
+    )
+    assert f"--set entities.clues={path}" in told[-2] and told[-2].startswith(f"{len(rows)} pieces")
+    store = Store(run)
+    before = {name: store.manifest(name).key for name in ("chunks", "recognised", "mentions")}
+
+    with_clues = {"entities.clues": str(path)}
+    again = nes.run(
+        settings(Path(config.input.path), run.parent, **UNATTACKED, **with_clues), spark
+    )
+    assert again.status == "published"
+    # names are not recognised anew for that
+    after = {name: store.manifest(name).key for name in before}
+    assert {name for name in before if before[name] != after[name]} == {"mentions"}
+    found = again.table("mentions").query("category == 'Clue'")
+    owner = chunks["document_id"]
+    told_of = {owner[row["chunk_id"]] for row in rows}
+    assert {owner[c] for c in found["chunk_id"]} == told_of
+    assert not found["chunk_id"].isin({row["chunk_id"] for row in rows}).all()
+    everywhere = {
+        (owner[row["chunk_id"]], clue)
+        for row in rows
+        for clue in read_clue(row["clue"], chunks["text"][row["chunk_id"]])
+        if clue.wide
+    }
+    published = dict(PublishedRun(run).released_texts())
+    texts = {
+        r["chunk_id"]: published.get(release_id(r), "")
+        for r in read_ledger(PublishedRun(run).store, PublishedRun(run).config.ledger)
+    }
+    for document, clue in everywhere:
+        for chunk in owner.index[owner == document]:
+            if clue_mentions(chunks["text"][chunk], [clue.words]):
+                assert "[Term]" in texts[chunk]
+                assert not clue_mentions(texts[chunk], [clue.words])
+    # a second round keeps what the first one found, and asks about no clue that is gone
+    asked(run, spark, monkeypatch, "one", {"answer": answer}, told, clues=True, sample=40, **more)
+    longer = {(r["chunk_id"], r["clue"]) for r in csv.DictReader(path.open())}
+    assert longer > {(r["chunk_id"], r["clue"]) for r in rows}
+    # the ledger has all of it
+    assert invert_release(run, tmp_path / "restored.jsonl") == len(chunks)
+    restored = [json.loads(line) for line in (tmp_path / "restored.jsonl").read_text().splitlines()]
+    assert {row["chunk_id"]: row["text"] for row in restored} == chunks["text"].to_dict()
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ("chunk_id,clue,digest\n{first},cement,{other}\n", "a list for other texts: 1 of its"),
+        ("chunk_id,clue\nnobody#00000,cement\n", "lists no chunk of this run"),
+        ("chunk_id\n{first}\n", "has no column clue"),
+    ],
+)
+def test_clues_of_something_else_are_refused(finished, spark, tmp_path, rows, said):
+    config, result = finished
+    path = tmp_path / "clues.csv"
+    path.write_text(rows.format(first=result.table("chunks")["chunk_id"].iloc[0], other="0" * 64))
+    entities = config.entities.model_copy(update={"clues": str(path)})
+    with pytest.raises(InputError, match=f"entities.clues: .*{said}"):
+        run_stage(config.model_copy(update={"entities": entities}), "chunks", spark)
 
 
 @pytest.mark.usefixtures("plain_report")

@@ -104,6 +104,7 @@ def merged(content, changes):
         ({"audit": {"gate_models": ["linkage", "wrods-self"]}}, "wrods-self"),
         ({"utility": {"tasks": ["nowhere.Task"]}}, "nowhere"),
         ({"output": {"withhold": "no/list.csv"}}, "output.withhold: no/list.csv is not there"),
+        ({"entities": {"clues": "no/list.csv"}}, "entities.clues: no/list.csv is not there"),
     ],
 )
 def test_a_name_that_refers_to_nothing(changes, said):

@@ -1,0 +1,109 @@
+"""Models say which words told them whose a text is."""
+
+import pytest
+
+from nes_spark.audit.billing import BudgetExceeded
+from nes_spark.audit.clue_stages import ask_for_clues
+from nes_spark.audit.clues import parse_clues
+from nes_spark.config import AuditConfig, LanguageModelConfig
+from tests.audit.server import ModelServer
+
+TEXT = "We sell ready  mix\ncement, and embrace reality: [Term] grew."
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("ready mix cement\nEmbrace reality", ["ready mix cement", "Embrace reality"]),
+        ("1. 'ready mix'\n2) cement,\n- cement\n\n• *grew*", ["ready mix", "cement", "grew"]),
+        ("NONE", []),
+        ("They make cement.\nThe slogan is famous.", []),
+        ("...", []),
+        ("", []),
+    ],
+)
+def test_lines_that_are_words_of_the_text(content, expected):
+    assert parse_clues(content, TEXT) == expected
+
+
+TEXTS = {
+    "a#0": ("Acme {text} Inc.", "We sell ready mix cement."),
+    "a#1": ("Acme {text} Inc.", "The kilns of {answer} grew."),
+    "b#0": ("Beta Corp.", "We sell mattresses."),
+}
+
+
+def told(messages):
+    """Copy the text's last two words; of the first chunk the answer is cut off."""
+    text = messages[-1]["content"].rpartition("\n\n")[2].rstrip(".")
+    return "\n".join([" ".join(text.split()[-2:]), "what nobody said"])
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch):
+    monkeypatch.setenv("NES_TEST_KEY", "sk-never-shown")
+
+
+def configuration(server, **more):
+    models = [
+        LanguageModelConfig(
+            name=name, model=name, base_url=server.base_url, api_key_env="NES_TEST_KEY",
+            price_in=2.5, price_out=10.0,
+        )
+        for name in ("one", "other")
+    ]  # fmt: skip
+    return AuditConfig(models=models, clues=True, about="chunks", backoff=0.01, **more)
+
+
+def test_each_model_is_asked_about_what_it_named(spark, tmp_path):
+    named = spark.createDataFrame(
+        [("one", c, *TEXTS[c]) for c in ("a#0", "a#1")] + [("other", "b#0", *TEXTS["b#0"])],
+        "model string, chunk_id string, metadata string, text string",
+    )
+    with ModelServer(answer=told, key="sk-never-shown") as server:
+        estimates = []
+
+        def ask(folder="answers", paid=0.0, **more):
+            config = configuration(server, **more)
+            found = ask_for_clues(named, config, str(tmp_path / folder), paid, estimates.append)
+            return {(r["chunk_id"], r["clue"]) for r in found.collect()}
+
+        assert ask() == {
+            ("a#0", "mix cement"), ("a#1", "{answer} grew"), ("b#0", "sell mattresses"),
+        }  # fmt: skip
+        asked = [r.body for r in server.requests]
+        shown = [body["messages"][-1]["content"] for body in asked]
+        # each knows whose the text is; what looks like a slot in a text or a name is none
+        about = {
+            (body["model"], text.rpartition("\n\n")[2])
+            for body, text in zip(asked, shown, strict=True)
+        }
+        assert about == {
+            ("one", TEXTS["a#0"][1]), ("one", TEXTS["a#1"][1]), ("other", TEXTS["b#0"][1]),
+        }  # fmt: skip
+        assert all(("Acme" in text) == ("mattresses" not in text) for text in shown)
+        assert {body["max_tokens"] for body in asked} == {600}
+        assert [e.requests for e in estimates] == [2, 1]
+        # answers are kept
+        ask()
+        assert len(server.requests) == len(asked)
+        # what was paid for the guesses counts against the budget
+        assert ask("others", budget=1.0)
+        before = len(server.requests)
+        with pytest.raises(BudgetExceeded, match="more than the budget"):
+            ask("more", paid=1.0, budget=1.0)
+        assert len(server.requests) == before
+
+
+def test_of_an_answer_that_was_cut_off_whole_lines_count(spark, tmp_path):
+    named = spark.createDataFrame(
+        [("one", "a#0", "Acme Inc.", "We sell ready mix cement.")],
+        "model string, chunk_id string, metadata string, text string",
+    )
+    with ModelServer(answer=lambda m: "ready mix\ncem", key="sk-never-shown") as server:
+        config = configuration(server)
+        whole = ask_for_clues(named, config, str(tmp_path / "answers")).collect()
+        assert {r["clue"] for r in whole} == {"ready mix", "cem"}
+        server.finish_reason = "length"
+        cut = ask_for_clues(named, config, str(tmp_path / "others")).collect()
+    assert {r["clue"] for r in cut} == {"ready mix"}
