@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from nes_spark.entities.clues import clue_mentions, read_clue
 from nes_spark.entities.mentions import Mention
+from nes_spark.entities.terms import TERM
 from nes_spark.schemas import MENTIONS
 
 if TYPE_CHECKING:
@@ -17,37 +18,57 @@ if TYPE_CHECKING:
 _READ = "document_id string, chunk_id string, words array<string>, wide boolean"
 
 
-def find_clues(chunks: DataFrame, mentions: DataFrame, listed: DataFrame) -> DataFrame:
-    """Return the places of clues, as table MENTIONS.
+def add_clues(
+    chunks: DataFrame,
+    mentions: DataFrame,
+    listed: DataFrame,
+    keep: Callable[[DataFrame], DataFrame] = lambda frame: frame,
+) -> DataFrame:
+    """Add the places of clues to all other mentions.
 
     Parameters
     ----------
     chunks : pyspark.sql.DataFrame
         Table CHUNKS; needs ``chunk_id, document_id, text``.
     mentions : pyspark.sql.DataFrame
-        Table MENTIONS of these chunks: nothing is found inside.
+        Table MENTIONS of these chunks, terms among them; read more than once. What is in it stays,
+        but for terms that a clue touches (:func:`~nes_spark.entities.clues.clue_mentions`).
     listed : pyspark.sql.DataFrame
-        ``chunk_id, clue``: what told whose the chunk is. It is treated in all chunks of its
-        document, but for what is wide in none (:class:`~nes_spark.entities.clues.Clue`).
+        ``chunk_id, clue``: what told whose the chunk is. It is looked for in all chunks of its
+        document, or in its own alone (:class:`~nes_spark.entities.clues.Clue`).
+    keep : callable, optional
+        Persists a table that is read more than once.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        Table MENTIONS.
     """
     from pyspark.sql import functions as F
 
     texts = chunks.select("chunk_id", "document_id", "text")
     mine = listed.groupBy("chunk_id").agg(F.collect_set("clue").alias("clues"))
-    read = texts.join(mine, "chunk_id").mapInPandas(_read, _READ)
+    read = keep(texts.join(mine, "chunk_id").mapInPandas(_read, _READ))
     wide = read.where("wide").groupBy("document_id").agg(F.collect_set("words").alias("everywhere"))
     narrow = read.where("NOT wide").groupBy("chunk_id").agg(F.collect_set("words").alias("here"))
-    found = mentions.groupBy("chunk_id").agg(
-        F.collect_list(F.struct("start", "end")).alias("found")
-    )
-    return (
+    told = (
         texts.join(wide, "document_id", "left")
         .join(narrow, "chunk_id", "left")
         .where("everywhere IS NOT NULL OR here IS NOT NULL")
-        .join(found, "chunk_id", "left")
-        .select("chunk_id", "text", "everywhere", "here", "found")
+    )
+    known = mentions.groupBy("chunk_id").agg(
+        F.collect_list(F.struct("category", "surface", "entity", "start", "end")).alias("known")
+    )
+    found = (
+        told.join(known, "chunk_id", "left")
+        .select("chunk_id", "text", "everywhere", "here", "known")
         .mapInPandas(_found, MENTIONS.ddl)
     )
+    untold = mentions.where(F.col("category") == TERM).join(
+        told.select("chunk_id"), "chunk_id", "left_anti"
+    )
+    others = mentions.where(F.col("category") != TERM)
+    return others.unionByName(untold.select(*others.columns)).unionByName(found)
 
 
 def _read(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
@@ -62,17 +83,20 @@ def _read(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
 
 
 def _found(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    """Find the clues of chunks; mentions of these come out, with the terms that are left."""
     for batch in batches:
         rows: list[tuple[Any, ...]] = []
-        for chunk_id, text, everywhere, here, found in batch.itertuples(index=False, name=None):
+        for chunk_id, text, everywhere, here, known in batch.itertuples(index=False, name=None):
             clues = [words for some in (everywhere, here) if some is not None for words in some]
-            known = [Mention(s["start"], s["end"], "", "") for s in _given(found)]
-            rows += [
-                (chunk_id, m.category, m.surface, m.entity, m.start, m.end)
-                for m in clue_mentions(text, clues, known)
+            held = [
+                Mention(m["start"], m["end"], m["category"], m["surface"], m["entity"])
+                for m in (() if known is None else known)
             ]
+            mine = clue_mentions(text, clues, held)
+            mine += [
+                term
+                for term in held
+                if term.category == TERM and not any(c.start <= term.start < c.end for c in mine)
+            ]
+            rows += [(chunk_id, m.category, m.surface, m.entity, m.start, m.end) for m in mine]
         yield pd.DataFrame(rows, columns=MENTIONS.names)
-
-
-def _given(values: Any) -> Any:
-    return () if values is None else values

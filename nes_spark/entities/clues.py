@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from nes_spark.entities.distinctive import FUNCTION_WORDS
 from nes_spark.entities.mentions import PLACEHOLDER, Mention, placeholder_spans
-from nes_spark.entities.terms import is_everyday, stem
+from nes_spark.entities.terms import TERM, is_everyday, stem
 from nes_spark.entities.wordforms import Kind, kinds_of
 from nes_spark.text.forms import Words, fold
 
@@ -113,7 +113,7 @@ def clue_mentions(
         The words of each (:class:`Clue`).
     mentions : iterable of Mention
         Nothing is found inside them, nor inside placeholders: of a clue that goes over one the
-        rest is taken.
+        rest is taken. Terms are no such mentions: those that a clue touches become part of it.
 
     Returns
     -------
@@ -129,12 +129,15 @@ def clue_mentions(
     spans: list[tuple[int, int]] = []
     for words in {tuple(words) for words in clues}:
         spans += here.spans(words)
-    blocked = sorted([*((m.start, m.end) for m in mentions), *placeholder_spans(text)])
+    terms: list[tuple[int, int]] = []
+    others = placeholder_spans(text)
+    for mention in mentions:
+        (terms if mention.category == TERM else others).append((mention.start, mention.end))
+    pieces = [_trimmed(text, *piece) for piece in _outside(_joined(text, spans), sorted(others))]
+    found = [piece for piece in pieces if piece is not None]
     out: list[Mention] = []
-    for start, end in _outside(_joined(text, spans), blocked):
-        bare = _trimmed(text, start, end)
-        if bare is not None:
-            start, end = bare
+    for start, end in _joined(text, [*found, *terms]):
+        if any(start <= begin < end for begin, _ in found):
             surface = text[start:end]
             entity = " ".join(_key(word) for word in Words(surface).spelled)
             out.append(Mention(start, end, CLUE, surface, entity))

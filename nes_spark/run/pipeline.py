@@ -27,7 +27,7 @@ from nes_spark.run.earlier import (
     find_earlier,
     set_aside,
 )
-from nes_spark.schemas import TABLES
+from nes_spark.schemas import MENTIONS, TABLES
 from nes_spark.spreading import spread
 from nes_spark.store import Manifest, Store, combine, input_fingerprint
 from nes_spark.versions import code_digest
@@ -271,7 +271,7 @@ def _recognised(context: Context) -> Outputs:
 
 
 def _mentions(context: Context) -> Outputs:
-    from nes_spark.entities.clue_stages import find_clues
+    from nes_spark.entities.clue_stages import add_clues
     from nes_spark.entities.further import FURTHER
     from nes_spark.entities.further_stages import add_further, further_rows
     from nes_spark.entities.given_stages import given_mentions, given_spans, mentions_of
@@ -298,15 +298,17 @@ def _mentions(context: Context) -> Outputs:
         swept = found.swept
         if config.sweep == "treat":
             mentions = mentions.unionByName(found.mentions)
-    if (listed := listed_clues(context)) is not None:
-        mentions = context.keep(mentions)
-        mentions = mentions.unionByName(find_clues(chunks, mentions, listed))
     if set(FURTHER) & set(config.categories):
         if context.words() <= FEW_WORDS:
             texts = context.store.rows("chunks", ["chunk_id", "document_id", "metadata", "text"])
             found_here = further_rows(texts, mentions, config)
         else:
             mentions = add_further(chunks, context.keep(mentions), config, context.keep)
+    if (listed := listed_clues(context)) is not None:
+        if found_here is not None:
+            mentions = context.spark.createDataFrame(found_here, MENTIONS.ddl)
+            found_here = None
+        mentions = add_clues(chunks, context.keep(mentions), listed, context.keep)
     return {
         "mentions": mentions if found_here is None else found_here,
         "swept": swept,

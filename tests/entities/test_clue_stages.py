@@ -1,6 +1,6 @@
 """The Spark stage of clues finds what the kernel does, in the documents that they were told of."""
 
-from nes_spark.entities.clue_stages import find_clues
+from nes_spark.entities.clue_stages import add_clues
 from nes_spark.entities.clues import clue_mentions, read_clue
 from nes_spark.entities.mentions import Mention
 from nes_spark.schemas import MENTIONS
@@ -28,10 +28,16 @@ def test_in_all_chunks_of_the_document_and_no_other(spark, partitions):
     known = [
         ("a#0", "Organization", "Acme", "Acme", 25, 29),
         ("a#1", "Organization", "Acme", "Acme", 24, 28),
+        # touched by a clue, beside one, and in a chunk of which nothing is told
+        ("a#0", "Term", "cement", "cement/modifier", 8, 14),
+        ("a#0", "Term", "Sales", "sales", 31, 36),
+        ("a#2", "Term", "morning", "morning", 5, 12),
+        ("b#0", "Term", "kiln", "kiln", 9, 13),
     ]
     mentions = spark.createDataFrame(known, MENTIONS.ddl).repartition(partitions)
     listed = spark.createDataFrame(LISTED, "chunk_id string, clue string").repartition(partitions)
-    found = find_clues(chunks, mentions, listed).collect()
+    everything = [tuple(r) for r in add_clues(chunks, mentions, listed).collect()]
+    found = [row for row in everything if row[1] == "Clue"]
     told = {
         chunk: [clue for c, given in LISTED if c == chunk for clue in read_clue(given, text)]
         for chunk, text in TEXTS.items()
@@ -46,12 +52,15 @@ def test_in_all_chunks_of_the_document_and_no_other(spark, partitions):
         ]
         held = [Mention(*row[4:], row[1], row[2]) for row in known if row[0] == chunk]
         expected |= {(chunk, m.start, m.surface) for m in clue_mentions(text, clues, held)}
-    assert {(r["chunk_id"], r["start"], r["surface"]) for r in found} == expected
+    assert {(chunk, start, surface) for chunk, _, surface, _, start, _ in found} == expected
     assert len(found) == len(expected)
     # "grew" tells in its own chunk alone, and what is a mention already stays one
     assert {(chunk, surface) for chunk, _, surface in expected} == {
-        ("a#0", "cement kilns"), ("a#0", "grew"), ("a#1", "cement kiln"),
+        ("a#0", "cement kilns"), ("a#0", "Sales grew"), ("a#1", "cement kiln"),
     }  # fmt: skip
+    # all else is as it was, but for the terms that became part of a clue
+    rest = [row for row in everything if row[1] != "Clue"]
+    assert sorted(rest) == sorted(row for row in known if row[:2] != ("a#0", "Term"))
 
 
 def test_without_clues_nothing_is_found(spark):
@@ -60,4 +69,7 @@ def test_without_clues_nothing_is_found(spark):
     )
     nothing = spark.createDataFrame([], MENTIONS.ddl)
     listed = spark.createDataFrame([("a#0", "kilns")], "chunk_id string, clue string")
-    assert find_clues(chunks, nothing, listed).count() == 0
+    assert add_clues(chunks, nothing, listed).count() == 0
+    known = [("a#0", "Term", "Cement", "cement", 0, 6)]
+    mentions = spark.createDataFrame(known, MENTIONS.ddl)
+    assert [tuple(r) for r in add_clues(chunks, mentions, listed).collect()] == known

@@ -91,6 +91,21 @@ def test_places_are_joined_and_lie_outside_of_mentions():
     assert clue_mentions(TEXT, [("orion",)], known) == []
 
 
+def test_terms_that_a_clue_touches_are_part_of_it():
+    text = "Our power tools segment sells ladders, ladders and power cords."
+    spans = {"power tools": "Term", "sells": "Product", "ladders": "Term", "cords": "Term"}
+    known = [
+        Mention(text.index(s), text.index(s) + len(s), category, s, s)
+        for s, category in spans.items()
+    ]
+    found = clue_mentions(text, [("tool", "segment", "sell"), ("power",)], known)
+    assert [m.surface for m in found] == ["power tools segment", "power cords"]
+    # terms by themselves are no clues, side by side or not
+    assert clue_mentions("Ladders cords.", [("power",)], [
+        Mention(0, 7, "Term", "Ladders", "ladders"), Mention(8, 13, "Term", "cords", "cords"),
+    ]) == []  # fmt: skip
+
+
 WORDS = st.sampled_from(
     ["cement", "kiln", "of", "the", "[Term]", "news.", "24", "grew,", "Acme", "it's", "\n\n"]
 )
