@@ -27,6 +27,7 @@ from nes_spark.audit.summary import (
 from nes_spark.config import AuditConfig
 from nes_spark.errors import InputError
 from nes_spark.schemas import ATTACKS, EDITS, PREDICTIONS
+from nes_spark.spreading import spread
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -141,7 +142,7 @@ def with_knowledge(
         F.col("_labels").alias("labels"),
         F.col("_counts").alias("counts"),
     )
-    return (
+    brought = (
         targets.select(
             "scope",
             "target_id",
@@ -156,6 +157,11 @@ def with_knowledge(
             F.col("zipped.own").alias("is_own"),
         )
         .join(known, ["scope", "feature"], "left")
+    )
+    # What a target costs its attacker hangs on the labels of its features, not on the bytes by
+    # which Spark would lay several partitions to one task.
+    return (
+        spread(brought, "scope", "target_id")
         .groupBy("scope", "target_id")
         .agg(
             # The payload is the same in all rows of a target.

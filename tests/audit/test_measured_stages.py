@@ -2,6 +2,7 @@
 
 import pandas as pd
 import pytest
+from pyspark.sql import functions as F
 
 from nes_spark.audit import text_stages
 from nes_spark.audit.documents import asked_half
@@ -14,6 +15,7 @@ from nes_spark.audit.measured import (
     sampled,
 )
 from nes_spark.audit.measured_stages import connected, halves, measure_sample
+from nes_spark.audit.stages import with_knowledge
 from nes_spark.config import AuditConfig
 from nes_spark.schemas import EDITS
 from tests.audit.corpus import Corpus, frames, make
@@ -230,3 +232,25 @@ def test_documents_are_halved_as_in_memory(spark):
     )
     documents = spark.createDataFrame([("d0",), ("d2",), ("d3",)], "document_id string")
     assert list(connected(swaps, frame, documents)) == [("d0", "d3")]
+
+
+def test_targets_are_spread_over_tasks_however_few_bytes_they_have(spark):
+    targets = [("s", f"t{i}", ["a"], [True]) for i in range(40)]
+    known = [("s", [0], ["a"])]
+    with (
+        setting_of(spark, "spark.sql.shuffle.partitions", 4),
+        setting_of(spark, "spark.sql.adaptive.enabled", True),
+        setting_of(spark, "spark.sql.adaptive.coalescePartitions.parallelismFirst", False),
+    ):
+        found = with_knowledge(
+            spark.createDataFrame(
+                targets,
+                "scope string, target_id string, features array<string>, own array<boolean>",
+            ),
+            spark.createDataFrame(known, "scope string, labels array<int>, features array<string>"),
+            5,
+            (),
+        )
+        tasks = found.select("target_id", F.spark_partition_id().alias("task")).collect()
+    assert len(tasks) == 40
+    assert len({row["task"] for row in tasks}) == 4
