@@ -401,9 +401,9 @@ class EntitiesConfig(Section):
         min_length=1,
         description="table of words that told somebody whose a chunk is: a .csv, .jsonl or "
         ".parquet file with columns chunk_id and clue, copied from the chunk as released, and, "
-        "where it has one, digest as in output.withhold. They become [Term] in the whole document "
-        "(category Clue). 'nes-spark audit' with audit.clues writes one, sealed/clues.csv of the "
-        "run",
+        "where it has them, digest as in output.withhold and metadata, which counts where the "
+        "chunk is of another run. They become [Term] in all texts of the same metadata (category "
+        "Clue). 'nes-spark audit' with audit.clues writes one, sealed/clues.csv of the run",
     )
     currency: Currency | None = Field(
         None,

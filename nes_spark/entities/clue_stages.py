@@ -1,4 +1,4 @@
-"""Clues as Spark stages: what readers said told whose a text is, as mentions in its document."""
+"""Clues as Spark stages: what readers said told whose a text is, as mentions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nes_spark.schemas import MENTIONS
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_READ = "document_id string, chunk_id string, words array<string>, wide boolean"
+_READ = "metadata string, chunk_id string, words array<string>, wide boolean"
 
 
 def add_clues(
@@ -29,13 +29,14 @@ def add_clues(
     Parameters
     ----------
     chunks : pyspark.sql.DataFrame
-        Table CHUNKS; needs ``chunk_id, document_id, text``.
+        Table CHUNKS; needs ``chunk_id, metadata, text``.
     mentions : pyspark.sql.DataFrame
         Table MENTIONS of these chunks, terms among them; read more than once. What is in it stays,
         but for terms that a clue touches (:func:`~nes_spark.entities.clues.clue_mentions`).
     listed : pyspark.sql.DataFrame
-        ``chunk_id, clue``: what told whose the chunk is. It is looked for in all chunks of its
-        document, or in its own alone (:class:`~nes_spark.entities.clues.Clue`).
+        ``chunk_id, metadata, clue``: what told whose the chunk is. It is looked for in all chunks
+        of the same metadata, or in its own alone (:class:`~nes_spark.entities.clues.Clue`); one
+        without ``chunk_id`` in all of its metadata.
     keep : callable, optional
         Persists a table that is read more than once.
 
@@ -46,13 +47,28 @@ def add_clues(
     """
     from pyspark.sql import functions as F
 
-    texts = chunks.select("chunk_id", "document_id", "text")
-    mine = listed.groupBy("chunk_id").agg(F.collect_set("clue").alias("clues"))
-    read = keep(texts.join(mine, "chunk_id").mapInPandas(_read, _READ))
-    wide = read.where("wide").groupBy("document_id").agg(F.collect_set("words").alias("everywhere"))
-    narrow = read.where("NOT wide").groupBy("chunk_id").agg(F.collect_set("words").alias("here"))
+    texts = chunks.select("chunk_id", "metadata", "text")
+    mine = (
+        listed.where("chunk_id IS NOT NULL")
+        .groupBy("chunk_id")
+        .agg(F.collect_set("clue").alias("clues"))
+    )
+    elsewhere = listed.where("chunk_id IS NULL").select(
+        F.lit(None).cast("string").alias("chunk_id"),
+        "metadata",
+        F.col("clue").alias("text"),
+        F.array("clue").alias("clues"),
+    )
+    told_of = texts.join(mine, "chunk_id").unionByName(elsewhere)
+    read = keep(told_of.mapInPandas(_read, _READ))
+    wide = read.where("wide").groupBy("metadata").agg(F.collect_set("words").alias("everywhere"))
+    narrow = (
+        read.where("NOT wide AND chunk_id IS NOT NULL")
+        .groupBy("chunk_id")
+        .agg(F.collect_set("words").alias("here"))
+    )
     told = (
-        texts.join(wide, "document_id", "left")
+        texts.join(wide, "metadata", "left")
         .join(narrow, "chunk_id", "left")
         .where("everywhere IS NOT NULL OR here IS NOT NULL")
     )
@@ -74,12 +90,12 @@ def add_clues(
 def _read(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
     for batch in batches:
         rows: list[tuple[Any, ...]] = []
-        for chunk_id, document_id, text, clues in zip(
-            *(batch[c] for c in ("chunk_id", "document_id", "text", "clues")), strict=True
+        for chunk_id, metadata, text, clues in zip(
+            *(batch[c] for c in ("chunk_id", "metadata", "text", "clues")), strict=True
         ):
             told = {clue for given in clues for clue in read_clue(given, text)}
-            rows += [(document_id, chunk_id, [*clue.words], clue.wide) for clue in sorted(told)]
-        yield pd.DataFrame(rows, columns=["document_id", "chunk_id", "words", "wide"])
+            rows += [(metadata, chunk_id, [*clue.words], clue.wide) for clue in sorted(told)]
+        yield pd.DataFrame(rows, columns=["metadata", "chunk_id", "words", "wide"])
 
 
 def _found(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:

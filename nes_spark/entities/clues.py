@@ -1,4 +1,4 @@
-"""Clues: pieces of a text that told a reader whose it is, and where they stand in its document.
+"""Clues: pieces of a text that told a reader whose it is, and where they stand.
 
 A language model that names the source of a released text can say which words told. These are
 replaced, the texts are shown again, and so on, until it fails: adversarial anonymization (Staab,
@@ -46,8 +46,8 @@ class Clue(NamedTuple):
     words : tuple of str
         Stems, without case and accents.
     wide : bool
-        Whether they tell wherever they stand in the document. A single word does that everybody
-        uses, a verb or a number only in its own chunk.
+        Whether they tell wherever they stand in texts of the same secret. A single word does that
+        everybody uses, a verb or a number only in its own chunk.
     """
 
     words: tuple[str, ...]

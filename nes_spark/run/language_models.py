@@ -210,6 +210,8 @@ def _ask(
     def on_estimate(estimate: Any) -> None:
         for line in estimate.lines():
             tell(line)
+        if asked.clues:
+            tell("and a question more for each chunk that a model names (audit.clues)")
 
     with ExitStack() as until:
         if all_released:
@@ -241,9 +243,22 @@ def _ask(
         # A document has many partners: which documents exchanged names is not allowed for there.
         swaps = None if asked.about == "documents" else final
         results = summarize_audit(context.table("language_predictions"), asked, swaps)
+        _record(context, release, asked, results, tell)
         if asked.clues:
             paid = outcome.bill.total if outcome.bill is not None else 0.0
             _list_clues(context, final, asked, answers, paid, tell)
+    return results
+
+
+def _record(
+    context: Context,
+    release: Audited,
+    asked: AuditConfig,
+    results: list[AdversaryResult],
+    tell: Callable[[str], None],
+) -> None:
+    """List the chunks that were named; put the answers into release.json, report and MLflow."""
+    config, store = context.config, context.store
     if asked.about != "documents" and asked.answer != "period":
         named, told = list_named(context)
         if named:
@@ -270,7 +285,6 @@ def _ask(
         published["audit"]["language_models"] = record["models"]
         replace_record(store, release.published.details, published)
     _track(release, config, results, record, page)
-    return results
 
 
 def _list_clues(

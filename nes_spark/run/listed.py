@@ -50,10 +50,21 @@ def withheld_chunks(context: Context, warn: bool = False) -> DataFrame | None:
     path = context.config.output.withhold
     if path is None:
         return None
-    listed, chunks = _of_this_run(context, "output.withhold", path, (), warn)
-    if chunks == finished(context.store, "chunks").rows:
+    from pyspark.sql import functions as F
+
+    given = read_beside(context.spark, "output.withhold", path, ["chunk_id"])
+    found = _placed(context, given.where("chunk_id IS NOT NULL"))
+    _refuse_others("output.withhold", path, found)
+    listed = F.countDistinct("chunk_id")
+    of_run = F.countDistinct(F.when(F.col("_digest").isNotNull(), F.col("chunk_id")))
+    ((total, here),) = found.agg(listed, of_run).collect()
+    if total and not here:
+        raise InputError(f"output.withhold: {path} lists no chunk of this run")
+    if here == finished(context.store, "chunks").rows:
         raise InputError(f"output.withhold: {path} lists all chunks: nothing is left to publish")
-    return listed.distinct()
+    if here < total and warn:
+        LOGGER.warning("output.withhold: %d of the chunks listed are not in this run", total - here)
+    return found.where("_digest IS NOT NULL").select("chunk_id").distinct()
 
 
 def listed_clues(context: Context, warn: bool = False) -> DataFrame | None:
@@ -67,54 +78,72 @@ def listed_clues(context: Context, warn: bool = False) -> DataFrame | None:
     Returns
     -------
     pyspark.sql.DataFrame or None
-        ``chunk_id, clue``, of chunks of this run, each once.
+        ``chunk_id, metadata, clue``, each once: of chunks of this run, and, without ``chunk_id``,
+        of others whose metadata this run has too, as those of an earlier quarter.
 
     Raises
     ------
     InputError
-        When the list cannot be read, names no chunk of this run, or is one for other texts.
+        When the list cannot be read, names no chunk of this run and no metadata of it, or is one
+        for other texts.
     """
-    path = context.config.entities.clues
-    if path is None:
-        return None
-    listed, _ = _of_this_run(context, "entities.clues", path, ("clue",), warn)
-    return listed.where("trim(clue) <> ''").distinct()
-
-
-def _of_this_run(
-    context: Context, key: str, path: str, columns: tuple[str, ...], warn: bool
-) -> tuple[DataFrame, int]:
-    """Return ``chunk_id`` and further columns of a list's chunks of this run, and their number."""
     from pyspark.sql import functions as F
 
-    given = read_beside(context.spark, key, path, ["chunk_id", *columns])
+    key, path = "entities.clues", context.config.entities.clues
+    if path is None:
+        return None
+    given = read_beside(context.spark, key, path, ["chunk_id", "clue"])
+    found = _placed(context, given, "clue", *(["metadata"] if "metadata" in given.columns else []))
+    _refuse_others(key, path, found)
+    # A company says its slogans every quarter.
+    here = context.table("chunks").select("metadata").distinct()
+    told = F.col("metadata") if "metadata" in given.columns else F.lit(None).cast("string")
+    elsewhere = (
+        found.where("_digest IS NULL")
+        .select(told.alias("metadata"), "clue")
+        .join(here, "metadata")
+        .select(F.lit(None).cast("string").alias("chunk_id"), "metadata", "clue")
+    )
+    mine = found.where("_digest IS NOT NULL").select("chunk_id", "_metadata", "clue")
+    listed = mine.unionAll(elsewhere).toDF("chunk_id", "metadata", "clue")
+    listed = listed.where("trim(clue) <> ''").distinct()
+    if warn:
+        rows, used = given.distinct().count(), listed.count()
+        if not used:
+            raise InputError(f"{key}: {path} lists no chunk and no metadata of this run")
+        if used < rows:
+            LOGGER.warning("%s: %d of %d rows are not of this run", key, rows - used, rows)
+    return listed
+
+
+def _placed(context: Context, given: DataFrame, *columns: str) -> DataFrame:
+    """Return rows of a list with ``_told``, their digest, and what this run knows of the chunk."""
+    from pyspark.sql import functions as F
+
     digest = F.col("digest") if "digest" in given.columns else F.lit(None)
-    listed = given.where("chunk_id IS NOT NULL").select(
+    listed = given.select(
         *(F.col(name).cast("string") for name in ("chunk_id", *columns)),
         digest.cast("string").alias("_told"),
     )
-    known = context.table("chunks").select("chunk_id", F.sha2("text", 256).alias("_digest"))
-    found = listed.join(known, "chunk_id", "left")
+    known = context.table("chunks").select(
+        "chunk_id", F.col("metadata").alias("_metadata"), F.sha2("text", 256).alias("_digest")
+    )
+    return listed.join(known, "chunk_id", "left")
 
-    def times(condition: str) -> F.Column:
-        return F.countDistinct(F.when(F.expr(condition), F.col("chunk_id")))
 
-    (row,) = found.agg(
-        times("true").alias("all"),
-        times("_digest IS NULL").alias("unknown"),
-        times("_told IS NOT NULL AND _digest <> lower(_told)").alias("others"),
-    ).collect()
-    if row["others"]:
+def _refuse_others(key: str, path: str, found: DataFrame) -> None:
+    """Refuse a list with digests that are not those of this run's chunks."""
+    others = (
+        found.where("_told IS NOT NULL AND _digest <> lower(_told)")
+        .select("chunk_id")
+        .distinct()
+        .count()
+    )
+    if others:
         raise InputError(
-            f"{key}: {path} is a list for other texts: {row['others']:,} of its digests "
+            f"{key}: {path} is a list for other texts: {others:,} of its digests "
             "are not those of this run's chunks; ask the models again (nes-spark audit)"
         )
-    unknown, here = row["unknown"], row["all"] - row["unknown"]
-    if unknown and not here:
-        raise InputError(f"{key}: {path} lists no chunk of this run")
-    if unknown and warn:
-        LOGGER.warning("%s: %d of the chunks listed are not in this run", key, unknown)
-    return found.where("_digest IS NOT NULL").select("chunk_id", *columns), here
 
 
 def list_named(context: Context) -> tuple[int, int]:
@@ -173,20 +202,20 @@ def list_clues(context: Context, told: DataFrame) -> tuple[int, int]:
     int, int
         New clues, and the chunks that they are of. Without one, no list is written.
     """
-    rows = {(row["chunk_id"], row["clue"]) for row in told.collect()}
-    if not rows:
+    from pyspark.sql import functions as F
+
+    new = {(row["chunk_id"], row["clue"]) for row in told.collect()}
+    if not new:
         return 0, 0
     given = listed_clues(context)
-    before = set() if given is None else {(r["chunk_id"], r["clue"]) for r in given.collect()}
-    both = told if given is None else told.union(given)
-    digests = _digests(context, both.select("chunk_id").distinct())
-    _write_csv(
-        context,
-        ("chunk_id", "digest", "clue"),
-        [(chunk, digests[chunk], clue) for chunk, clue in sorted(rows | before)],
-        CLUES,
-    )
-    return len(rows - before), len({chunk for chunk, _ in rows - before})
+    before = [] if given is None else given.collect()
+    known = {(row["chunk_id"], row["clue"]) for row in before}
+    facts = context.table("chunks").select("chunk_id", F.sha2("text", 256), "metadata").collect()
+    of = {chunk: (digest, metadata) for chunk, digest, metadata in facts}
+    rows = [(chunk, *of[chunk], clue) for chunk, clue in sorted(new | {k for k in known if k[0]})]
+    rows += sorted(("", "", r["metadata"], r["clue"]) for r in before if not r["chunk_id"])
+    _write_csv(context, ("chunk_id", "digest", "metadata", "clue"), rows, CLUES)
+    return len(new - known), len({chunk for chunk, _ in new - known})
 
 
 def _write(context: Context, listed: DataFrame, place: tuple[str, ...]) -> None:

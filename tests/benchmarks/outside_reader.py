@@ -200,8 +200,9 @@ def clues(folder: Path, output: Path, before: Path | None) -> None:
         for number, row in found[found["right"]].iterrows():
             named += 1
             told = said[int(str(number))].get("clues", ())
-            rows += [{"chunk_id": row["chunk_id"], "clue": str(clue)} for clue in told]
-    listed = pd.DataFrame(rows, columns=["chunk_id", "clue"])
+            known = {"chunk_id": row["chunk_id"], "metadata": row["name"]}
+            rows += [{**known, "clue": str(clue)} for clue in told]
+    listed = pd.DataFrame(rows, columns=["chunk_id", "metadata", "clue"])
     if before is not None:
         listed = pd.concat([pd.read_csv(before, dtype=str), listed])
     listed.drop_duplicates().to_csv(output, index=False)

@@ -1,4 +1,4 @@
-"""The Spark stage of clues finds what the kernel does, in the documents that they were told of."""
+"""The Spark stage of clues finds what the kernel does, in all texts of a secret."""
 
 from nes_spark.entities.clue_stages import add_clues
 from nes_spark.entities.clues import clue_mentions, read_clue
@@ -18,12 +18,13 @@ LISTED = [
     ("a#0", "nothing of this"),
     ("a#1", "Acme"),
 ]
+LIST = "chunk_id string, metadata string, clue string"
 
 
-def test_in_all_chunks_of_the_document_and_no_other(spark, partitions):
-    rows = [(chunk, chunk[0], text) for chunk, text in TEXTS.items()]
+def test_in_all_chunks_of_the_secret_and_no_other(spark, partitions):
+    rows = [(chunk, chunk[0].upper(), text) for chunk, text in TEXTS.items()]
     chunks = spark.createDataFrame(
-        rows, "chunk_id string, document_id string, text string"
+        rows, "chunk_id string, metadata string, text string"
     ).repartition(partitions)
     known = [
         ("a#0", "Organization", "Acme", "Acme", 25, 29),
@@ -35,7 +36,10 @@ def test_in_all_chunks_of_the_document_and_no_other(spark, partitions):
         ("b#0", "Term", "kiln", "kiln", 9, 13),
     ]
     mentions = spark.createDataFrame(known, MENTIONS.ddl).repartition(partitions)
-    listed = spark.createDataFrame(LISTED, "chunk_id string, clue string").repartition(partitions)
+    given = [(chunk, chunk[0].upper(), clue) for chunk, clue in LISTED]
+    # of another quarter: what was told of a company, and of one that is not here
+    given += [(None, "B", "kilns of another call"), (None, "B", "grew"), (None, "Z", "kiln")]
+    listed = spark.createDataFrame(given, LIST).repartition(partitions)
     everything = [tuple(r) for r in add_clues(chunks, mentions, listed).collect()]
     found = [row for row in everything if row[1] == "Clue"]
     told = {
@@ -49,7 +53,7 @@ def test_in_all_chunks_of_the_document_and_no_other(spark, partitions):
             for c, mine in told.items()
             for clue in mine
             if c == chunk or (clue.wide and c[0] == chunk[0])
-        ]
+        ] + [("kiln", "of", "another", "call")] * (chunk[0] == "b")
         held = [Mention(*row[4:], row[1], row[2]) for row in known if row[0] == chunk]
         expected |= {(chunk, m.start, m.surface) for m in clue_mentions(text, clues, held)}
     assert {(chunk, start, surface) for chunk, _, surface, _, start, _ in found} == expected
@@ -57,18 +61,19 @@ def test_in_all_chunks_of_the_document_and_no_other(spark, partitions):
     # "grew" tells in its own chunk alone, and what is a mention already stays one
     assert {(chunk, surface) for chunk, _, surface in expected} == {
         ("a#0", "cement kilns"), ("a#0", "Sales grew"), ("a#1", "cement kiln"),
+        ("b#0", "kiln of another call"),
     }  # fmt: skip
     # all else is as it was, but for the terms that became part of a clue
     rest = [row for row in everything if row[1] != "Clue"]
-    assert sorted(rest) == sorted(row for row in known if row[:2] != ("a#0", "Term"))
+    assert sorted(rest) == sorted(row for row in known if row[1] != "Term" or row[0] == "a#2")
 
 
 def test_without_clues_nothing_is_found(spark):
     chunks = spark.createDataFrame(
-        [("a#0", "a", "Cement.")], "chunk_id string, document_id string, text string"
+        [("a#0", "A", "Cement.")], "chunk_id string, metadata string, text string"
     )
     nothing = spark.createDataFrame([], MENTIONS.ddl)
-    listed = spark.createDataFrame([("a#0", "kilns")], "chunk_id string, clue string")
+    listed = spark.createDataFrame([("a#0", "A", "kilns")], LIST)
     assert add_clues(chunks, nothing, listed).count() == 0
     known = [("a#0", "Term", "Cement", "cement", 0, 6)]
     mentions = spark.createDataFrame(known, MENTIONS.ddl)

@@ -16,7 +16,7 @@ from nes_spark.errors import GateRefused, InputError
 from nes_spark.run.context import Context
 from nes_spark.run.inverting import invert_release
 from nes_spark.run.language_models import audit_run
-from nes_spark.run.listed import CLUES, LEAKING, NAMED, withheld_chunks
+from nes_spark.run.listed import CLUES, LEAKING, NAMED, listed_clues, withheld_chunks
 from nes_spark.run.published import PublishedRun, configuration_of
 from nes_spark.run.runner import run_stage
 from nes_spark.store import Store
@@ -149,9 +149,7 @@ def test_what_a_model_names_can_be_left_out(finished, spark, monkeypatch, tmp_pa
 
 
 @pytest.mark.usefixtures("plain_report")
-def test_what_told_a_model_is_replaced_in_the_whole_document(
-    finished, spark, monkeypatch, tmp_path
-):
+def test_what_told_a_model_is_replaced(finished, spark, monkeypatch, tmp_path):
     config, result = finished
     run = tmp_path / "out" / "all"
     shutil.copytree(result.directory, run)
@@ -179,7 +177,7 @@ def test_what_told_a_model_is_replaced_in_the_whole_document(
         r["digest"] == hashlib.sha256(chunks["text"][r["chunk_id"]].encode()).hexdigest()
         for r in rows
     )
-    assert f"--set entities.clues={path}" in told[-2] and told[-2].startswith(f"{len(rows)} pieces")
+    assert f"--set entities.clues={path}" in told[-1] and told[-1].startswith(f"{len(rows)} pieces")
     store = Store(run)
     before = {name: store.manifest(name).key for name in ("chunks", "recognised", "mentions")}
 
@@ -226,7 +224,11 @@ def test_what_told_a_model_is_replaced_in_the_whole_document(
     ("rows", "said"),
     [
         ("chunk_id,clue,digest\n{first},cement,{other}\n", "a list for other texts: 1 of its"),
-        ("chunk_id,clue\nnobody#00000,cement\n", "lists no chunk of this run"),
+        ("chunk_id,clue\nnobody#00000,cement\n", "lists no chunk and no metadata of this run"),
+        (
+            "chunk_id,metadata,clue\nnobody#00000,Nobody Inc.,cement\n",
+            "lists no chunk and no metadata of this run",
+        ),
         ("chunk_id\n{first}\n", "has no column clue"),
     ],
 )
@@ -237,6 +239,28 @@ def test_clues_of_something_else_are_refused(finished, spark, tmp_path, rows, sa
     entities = config.entities.model_copy(update={"clues": str(path)})
     with pytest.raises(InputError, match=f"entities.clues: .*{said}"):
         run_stage(config.model_copy(update={"entities": entities}), "chunks", spark)
+
+
+def test_clues_of_an_earlier_quarter_are_those_of_the_company(finished, spark, tmp_path, caplog):
+    config, result = finished
+    chunk, company = result.table("chunks")[["chunk_id", "metadata"]].iloc[0]
+    path = tmp_path / "clues.csv"
+    rows = [
+        ("chunk_id", "digest", "metadata", "clue"),
+        ("earlier#00001", "0" * 64, company, "ready mix"),
+        ("earlier#00002", "0" * 64, company, "ready mix"),
+        ("earlier#00003", "0" * 64, "Nobody Inc.", "kilns"),
+        (chunk, "", company, "tires, and brakes"),
+    ]
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    entities = config.entities.model_copy(update={"clues": str(path)})
+    context = Context(
+        spark, config.model_copy(update={"entities": entities}), Store(result.directory), b"", ""
+    )
+    found = {tuple(row) for row in listed_clues(context, warn=True).collect()}
+    assert found == {(None, company, "ready mix"), (chunk, company, "tires, and brakes")}
+    assert "2 of 4 rows are not of this run" in caplog.text
 
 
 @pytest.mark.usefixtures("plain_report")
