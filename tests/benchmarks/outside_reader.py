@@ -50,11 +50,16 @@ _COMMON = word_set(
 
 
 def telling(name: str) -> set[str]:
-    """Return the words of a name that tell whose it is, and the initials of names of several."""
+    """Return the words of a name that tell whose it is, and the initials of names of several.
+
+    >>> {"fem", "femsa"} <= telling("Fomento Economico Mexicano")
+    True
+    """
     words = re.findall(r"\w+", name.casefold())
     plain = [w for w in words if w not in _COMMON]
     initials = {"".join(w[0] for w in some) for some in (plain, words) if len(some) > 1}
-    return {w for w in plain if len(w) > 2} | initials
+    with_form = {f"{some}sa" for some in initials if len(some) > 2}
+    return {w for w in plain if len(w) > 2} | initials | with_form
 
 
 def is_right(guess: str, name: str) -> bool:

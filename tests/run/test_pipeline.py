@@ -235,13 +235,30 @@ def test_a_changed_model_behind_the_same_path_counts(tmp_path):
     config = nes.load_config(config_path(), settings)
     context = Context(None, config, Store(tmp_path / "run"), b"secret", "")
     # these depend on other things
-    others = ("documents", "mixture", "utility", "measured_risk", "candidates")
+    others = ("documents", "mentions", "mixture", "utility", "measured_risk", "candidates")
     stages = [s for s in STAGES if s.also is not None and s.name not in others]
     assert [s.name for s in stages] == ["chunks", "recognised", "embeddings", "post_density"]
     before = [stage.also(context) for stage in stages]
     assert [stage.also(context) for stage in stages] == before
     (model / "weights").write_bytes(b"2")
     assert not set(before) & {stage.also(context) for stage in stages}
+
+
+def test_a_changed_list_of_clues_behind_the_same_path_counts(spark, tmp_path):
+    from nes_spark.run.context import Context
+
+    path = tmp_path / "clues.csv"
+    path.write_text("chunk_id,clue\na#0,cement\n")
+    (mentions,) = [stage for stage in STAGES if stage.name == "mentions"]
+
+    def told(clues):
+        config = nes.load_config(config_path(), {"entities.clues": clues})
+        return mentions.also(Context(spark, config, Store(tmp_path / "run"), b"secret", ""))
+
+    before = told(str(path))
+    assert told(str(path)) == before != told(None)
+    path.write_text("chunk_id,clue\na#0,kilns\n")
+    assert told(str(path)) != before
 
 
 def test_the_ledger_undoes_the_release(finished, tmp_path):
