@@ -1484,7 +1484,8 @@ class Config(Section):
         if isinstance(categories, (list, tuple)) and _CLUE not in categories:
             found["entities"] = {**entities, "categories": [*categories, _CLUE]}
         if isinstance(releases, dict):
-            change = releases.get("must_change", {"Event": "[Event]"})
+            default = ReleasesConfig.model_fields["must_change"]
+            change = releases.get("must_change", default.get_default(call_default_factory=True))
             if isinstance(change, dict) and _CLUE not in change:
                 found["releases"] = {**releases, "must_change": {**change, _CLUE: _SHOWN_AS}}
         return found

@@ -316,9 +316,11 @@ def _list_clues(
     clues, chunks = list_clues(context, told)
     if clues:
         tell(
-            f"{clues:,} pieces of {chunks:,} chunks told; to replace them in their documents, run "
-            f"again with --set entities.clues={context.store.path(*CLUES)}"
+            f"{clues:,} pieces of {chunks:,} chunks told; to replace them, run again "
+            f"with --set entities.clues={context.store.path(*CLUES)}"
         )
+    else:
+        tell("no model said of a chunk that it named what told it, or nothing that is new")
 
 
 def _others(store: Store, record: dict[str, Any]) -> list[dict[str, Any]]:

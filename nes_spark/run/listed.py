@@ -46,18 +46,12 @@ def withheld_chunks(context: Context, warn: bool = False) -> DataFrame | None:
     InputError
         When the list cannot be read, names no chunk of this run, or is one for other texts.
     """
-
     path = context.config.output.withhold
     if path is None:
         return None
-    from pyspark.sql import functions as F
-
     given = read_beside(context.spark, "output.withhold", path, ["chunk_id"])
     found = _placed(context, given.where("chunk_id IS NOT NULL"))
-    _refuse_others("output.withhold", path, found)
-    listed = F.countDistinct("chunk_id")
-    of_run = F.countDistinct(F.when(F.col("_digest").isNotNull(), F.col("chunk_id")))
-    ((total, here),) = found.agg(listed, of_run).collect()
+    total, here = _counted("output.withhold", path, found)
     if total and not here:
         raise InputError(f"output.withhold: {path} lists no chunk of this run")
     if here == finished(context.store, "chunks").rows:
@@ -94,7 +88,7 @@ def listed_clues(context: Context, warn: bool = False) -> DataFrame | None:
         return None
     given = read_beside(context.spark, key, path, ["chunk_id", "clue"])
     found = _placed(context, given, "clue", *(["metadata"] if "metadata" in given.columns else []))
-    _refuse_others(key, path, found)
+    _counted(key, path, found)
     # A company says its slogans every quarter.
     here = context.table("chunks").select("metadata").distinct()
     told = F.col("metadata") if "metadata" in given.columns else F.lit(None).cast("string")
@@ -131,19 +125,24 @@ def _placed(context: Context, given: DataFrame, *columns: str) -> DataFrame:
     return listed.join(known, "chunk_id", "left")
 
 
-def _refuse_others(key: str, path: str, found: DataFrame) -> None:
-    """Refuse a list with digests that are not those of this run's chunks."""
-    others = (
-        found.where("_told IS NOT NULL AND _digest <> lower(_told)")
-        .select("chunk_id")
-        .distinct()
-        .count()
-    )
+def _counted(key: str, path: str, found: DataFrame) -> tuple[int, int]:
+    """Count the chunks of a list, and those of this run; refuse one with digests of other texts."""
+    from pyspark.sql import functions as F
+
+    def chunks(condition: str) -> F.Column:
+        return F.countDistinct(F.when(F.expr(condition), F.col("chunk_id")))
+
+    ((total, here, others),) = found.agg(
+        chunks("true"),
+        chunks("_digest IS NOT NULL"),
+        chunks("_told IS NOT NULL AND _digest <> lower(_told)"),
+    ).collect()
     if others:
         raise InputError(
             f"{key}: {path} is a list for other texts: {others:,} of its digests "
             "are not those of this run's chunks; ask the models again (nes-spark audit)"
         )
+    return total, here
 
 
 def list_named(context: Context) -> tuple[int, int]:
@@ -210,7 +209,13 @@ def list_clues(context: Context, told: DataFrame) -> tuple[int, int]:
     given = listed_clues(context)
     before = [] if given is None else given.collect()
     known = {(row["chunk_id"], row["clue"]) for row in before}
-    facts = context.table("chunks").select("chunk_id", F.sha2("text", 256), "metadata").collect()
+    listed = told if given is None else told.union(given.select("chunk_id", "clue"))
+    facts = (
+        context.table("chunks")
+        .join(listed.select("chunk_id").distinct(), "chunk_id")
+        .select("chunk_id", F.sha2("text", 256), "metadata")
+        .collect()
+    )
     of = {chunk: (digest, metadata) for chunk, digest, metadata in facts}
     rows = [(chunk, *of[chunk], clue) for chunk, clue in sorted(new | {k for k in known if k[0]})]
     rows += sorted(("", "", r["metadata"], r["clue"]) for r in before if not r["chunk_id"])
@@ -220,20 +225,18 @@ def list_clues(context: Context, told: DataFrame) -> tuple[int, int]:
 
 def _write(context: Context, listed: DataFrame, place: tuple[str, ...]) -> None:
     """Write chunks, and those that are withheld already, as ``output.withhold`` takes them."""
+    from pyspark.sql import functions as F
+
     before = withheld_chunks(context)
     if before is not None:
         listed = listed.union(before).distinct()
-    rows = sorted(_digests(context, listed).items())
-    _write_csv(context, ("chunk_id", "digest"), rows, place)
-
-
-def _digests(context: Context, listed: DataFrame) -> dict[str, str]:
-    """Return ``chunk_id`` -> SHA-256 of its text."""
-    from pyspark.sql import functions as F
-
-    found = context.table("chunks").join(listed, "chunk_id")
-    rows = found.select("chunk_id", F.sha2("text", 256).alias("digest")).collect()
-    return {row["chunk_id"]: row["digest"] for row in rows}
+    rows = (
+        context.table("chunks")
+        .join(listed, "chunk_id")
+        .select("chunk_id", F.sha2("text", 256).alias("digest"))
+        .collect()
+    )
+    _write_csv(context, ("chunk_id", "digest"), sorted(tuple(row) for row in rows), place)
 
 
 def _write_csv(

@@ -379,6 +379,11 @@ def _examine(context: Context, stage: Stage) -> None:
         withheld_chunks(context, warn=True)
         listed_clues(context, warn=True)
         check_known(context)
+    if stage.name == "mentions" and context.config.entities.clues:
+        from nes_spark.entities.clues import CLUE
+
+        if context.table("mentions").where(f"category = '{CLUE}'").isEmpty():
+            LOGGER.warning("entities.clues: none of what it lists stands in a text of this run")
     if stage.name == "swaps":
         found = store.manifest("swaps")
         assert found is not None

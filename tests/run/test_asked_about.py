@@ -263,6 +263,17 @@ def test_clues_of_an_earlier_quarter_are_those_of_the_company(finished, spark, t
     assert "2 of 4 rows are not of this run" in caplog.text
 
 
+def test_clues_that_stand_nowhere_are_told(finished, spark, tmp_path, caplog):
+    config, result = finished
+    run = tmp_path / "out" / "all"
+    shutil.copytree(result.directory, run)
+    path = tmp_path / "clues.csv"
+    path.write_text(f"chunk_id,clue\n{result.table('chunks')['chunk_id'].iloc[0]},xyzzy plugh\n")
+    given = settings(Path(config.input.path), run.parent, **{"entities.clues": str(path)})
+    run_stage(given, "mentions", spark)
+    assert "none of what it lists stands in a text of this run" in caplog.text
+
+
 @pytest.mark.usefixtures("plain_report")
 def test_chunks_that_keep_an_identifier_can_be_left_out(finished, spark, monkeypatch, tmp_path):
     config, result = finished
