@@ -688,9 +688,10 @@ class ReleasesConfig(Section):
     fitting: bool = Field(
         True,
         description="plan whole: whether a donor's term comes in only where it reads better than a "
-        "placeholder (names of peoples do), and an organisation only for one of its sort, if "
-        "general or placeholder comes next in 'leftover'; false: the nearest one always comes in, "
-        "which hides more and reads worse",
+        "placeholder (names of peoples do), and an organisation, building or program only for one "
+        "of its sort, and nothing where words stood that read as no name, if general or "
+        "placeholder comes next in 'leftover'; false: the nearest one always comes in, which hides "
+        "more and reads worse",
     )
     swap: list[str] = Field(
         default_factory=lambda: ["Organization", "Person", "Product", "Location"],

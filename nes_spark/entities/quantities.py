@@ -116,6 +116,11 @@ _LARGE = 100
 _THOUSANDS_APART = re.compile(r"\d[, ]\d{3}")
 #: A year that no rule for dates knows.
 _BARE_YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
+#: What behind a year tells that it is one: "the 1918 influenza pandemic".
+_YEAR_OF = re.compile(
+    r" (?:[a-z]+ ){0,2}(?:crash|crisis|depression|earthquake|election|epidemic|flu|hurricane|"
+    r"influenza|pandemic|recession|war)\b"
+)
 #: What dials, calls or rates something, and numbers before one that is like it: "Exhibits 99.1 and
 #: 99.2", "the passcode is 13712345", "8 out of 100".
 _CALLED = re.compile(
@@ -147,6 +152,11 @@ _ALL = 100.0
 #: So many times the second end of a range the first one is not: it is of the next smaller scale, to
 #: which it is nearer ("150 to 1.6 billion" rises tenfold from 150 million, or falls a hundredfold).
 _OTHER_SCALE = 1000**0.5
+#: Behind these a round figure is said at large: "low $30 million", "the mid-40% range".
+_AT_LARGE = re.compile(
+    r"(?<!record )(?<!-time )\b(?:low|mid|middle|high|upper)[ -]$", re.IGNORECASE
+)
+_ROUND = re.compile(r"\D*[1-9]\d*0(?![\d.,])")
 #: Numbers below 10 to this power tell whether they count whole things.
 _WHOLE = 4
 #: What stands between the ends of a range.
@@ -225,7 +235,8 @@ class Quantity:
     written : str
         What else must agree where it stands: ``single`` for a unit in the singular ("a 200 basis
         point improvement"), ``twice`` for a currency that is said twice ("$2.61 cents"), ``mixed``
-        for a range of which the first end leaves its scale unsaid ("900 to 1.2 billion").
+        for a range of which the first end leaves its scale unsaid ("900 to 1.2 billion"), ``round``
+        for a round figure said at large ("low $30 million").
     """
 
     start: int
@@ -335,7 +346,18 @@ def find_quantities(text: str) -> list[Quantity]:
     blocked += [(q.start, q.end) for q in found]
     found += [q for q in _joined(text, bare) if not _touches(q, blocked)]
     found.sort(key=lambda q: q.start)
-    return [q for q in found if q.ranged or q.direction or (q.unit, q.value) != ("%", _ALL)]
+    return [
+        replace(q, written="round") if _is_at_large(text, q) else q
+        for q in found
+        if q.ranged or q.direction or (q.unit, q.value) != ("%", _ALL)
+    ]
+
+
+def _is_at_large(text: str, quantity: Quantity) -> bool:
+    if quantity.ranged or quantity.written or not _ROUND.match(text, quantity.start):
+        return False
+    before = max(0, quantity.start - len("all-time middle "))
+    return _AT_LARGE.search(text, before, quantity.start) is not None
 
 
 def _joined(text: str, bare: Sequence[Quantity]) -> list[Quantity]:
@@ -480,6 +502,8 @@ def _read(text: str, match: re.Match[str]) -> Quantity | None:
         if letter and (match.group("gap") == "-" or form):
             return None
         noun = _counted(text, end)
+        if _BARE_YEAR.fullmatch(text, start, end) and _YEAR_OF.match(text, end):
+            return None
         if not noun and not (scale and len(scale) > 1):
             first = _IN_A_ROW.search(text, max(0, start - 12), start)
             if first or not _OF_THEM.match(text, end):

@@ -364,9 +364,9 @@ def sample_plan(
         their like (matching ``similar``, terms).
     fitting : bool
         Whether a donor's term comes in only where it reads better than a placeholder
-        (:meth:`nes_spark.entities.terms.TermSimilarity.reads`), and an organisation or building
-        only for one of its sort, if treatment ``general`` or ``placeholder`` comes next; else the
-        nearest one always does.
+        (:meth:`nes_spark.entities.terms.TermSimilarity.reads`), and a name only where
+        :meth:`nes_spark.swapping.shapes.ShapeSimilarity.reads` says so, if treatment ``general`` or
+        ``placeholder`` comes next; else the nearest one always does.
     placeholders : mapping of str to str, optional
         Category -> placeholder of treatment ``placeholder``; ``[Category]`` by default.
     must_change : mapping of str to str, optional

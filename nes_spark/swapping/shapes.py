@@ -17,7 +17,9 @@ where a year stood, and neither in the place of "eleven months".
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
+from itertools import product
 from typing import NamedTuple
 
 from nes_spark.entities.distinctive import (
@@ -59,15 +61,22 @@ _REGIONS = word_set(
     "corridor belt america europe asia africa pacific atlantic"
 )
 _SITES = word_set(
-    "airport avenue bridge building center centre field garden gardens hall house hub mall mill "
-    "mine park pipeline plant plaza port project refinery road site square stadium station street "
-    "terminal tower trail tunnel wharf yard"
+    "airport avenue bridge building center centre complex facility field garden gardens hall house "
+    "hub mall mill mine park pipeline plant plaza port project refinery road site solar square "
+    "stadium station street terminal tower trail tunnel wharf yard"
 )
 #: Of these what nobody is called: "Flatbush Gardens", but "Rebecca Hall".
 _NO_SURNAMES = _SITES & word_set(
-    "airport avenue building center centre gardens hub mall pipeline plant plaza refinery square "
-    "stadium station terminal trail tunnel"
+    "airport avenue building center centre complex facility gardens hub mall pipeline plant plaza "
+    "refinery square stadium station terminal trail tunnel"
 )
+#: Of these those that tell a site where an organisation or product was seen: not the last words of
+#: "Guitar Center", "Nest Hub" and "Pall Mall".
+_PREMISES = {
+    "Organization": _SITES
+    & word_set("airport complex facility gardens plant refinery stadium station tunnel"),
+    "Product": _SITES & word_set("airport gardens pipeline plant refinery stadium tunnel"),
+}
 _VERSION = re.compile(r"\d")
 _PERSON_INITIAL = re.compile(r"(?:^|\s)[^\W\d_]\.")
 _ROMAN = re.compile(r"\s(?:Jr|Sr|II|III|IV)\.?$")
@@ -79,17 +88,31 @@ _CURRENCY_NAMES = word_set(
     "shillings dong kyat soum"
 )
 _ABSTRACT = re.compile(r"(?:[ae]ncy|[st]ions?|ments?|ness|ity|ship|ism|ics|logy|ing)$")
-#: What is passed, agreed on or charged, and nobody's company or product.
+#: What is passed, agreed on, filed or charged, and nobody's company or product.
 _LAWS = word_set(
-    "accord act agreement bill covenant directive fee framework gaap gaaps guideline guidelines "
-    "law levy policy principle principles protocol roadmap strategy surcharge tariff "
-    "tax treaty"
+    "accord act agreement bill covenant directive docket fee filing framework gaap gaaps guideline "
+    "guidelines law levy petition policy principle principles proceeding proceedings protocol "
+    "roadmap strategy surcharge tariff tax treaty"
 )
+_RATE = frozenset({("rate", "case"), ("rate", "review")})
 #: What nothing is filed with, and nobody invests in.
 _SCHOOLS = word_set(
     "academy church clinic college hospital hospitals library museum school schools university"
 )
 _COURTS = word_set("circuit court courts judiciary magistrate tribunal")
+#: Where people are treated, among centres and institutes.
+_CARE = frozenset(product(("cancer", "health", "medical"), ("center", "centre", "institute")))
+#: What has members, among bodies: no agency is one.
+_ASSOCIATIONS = word_set("association chamber coalition confederation federation league society")
+_PARLIAMENTS = word_set("assembly congress legislature parliament senate")
+_FORCES = word_set("army navy marines")
+_TWO_FORCES = frozenset({("air", "force"), ("coast", "guard"), ("national", "guard")})
+#: Parts of a company.
+_PARTS = word_set("division segment team unit")
+#: What is undertaken, among products.
+_UNDERTAKINGS = word_set(
+    "campaign initiative initiatives pledge program programme programmes programs project projects"
+)
 _MARKS = INSTITUTIONS | LEGAL_FORMS
 #: A code: no lower case but a plural ending or a letter behind a figure ("ICEs", "757s", "CD16a").
 _CODE = re.compile(r"(?:[^a-z]|(?<=\d)[a-z]\b)*[A-Z0-9](?:[^a-z]|(?<=\d)[a-z]\b)*s?")
@@ -99,6 +122,10 @@ _FIGURES = re.compile(r"\d+(?:[-/ ]\d+)*")
 _SAID_WITH = re.compile(
     r"-(?:approved|backed|based|born|branded|centric|certified|driven|enabled|focused|free|funded|"
     r"led|like|listed|made|negative|only|owned|positive|powered|related|sized|specific|style|wide)\b"
+)
+#: Sorts of which each reads as a name whatever its words are.
+_INSTITUTED = frozenset(
+    ["association", "bank", "body", "court", "forces", "parliament", "people", "peoples", "school"]
 )
 #: Two sentences that a transcript has run together ("FPL.As").
 _SENTENCES = re.compile(r"[^\W\d_]{2,}\.[A-Z]")
@@ -286,6 +313,29 @@ def _letters_of_bodies() -> frozenset[str]:
     return frozenset(found)
 
 
+def _sort_of_organisation(plain: str, low: Sequence[str], shape: Shape) -> str:
+    """:func:`sort_of` for an organisation with words in lower case `low`, no abbreviation."""
+    ends = tuple(low[-2:])
+    # "Duke University", "Museum of Modern Art", but "Church & Dwight"
+    if low[-1] in _SCHOOLS or (low[0] in _SCHOOLS and low[1:2] == ["of"]) or ends in _CARE:
+        return "school"
+    if low[-1] in _PARLIAMENTS:
+        return "parliament"
+    # "Department of the Navy" is an office
+    if low[0] == "army" or ends in _TWO_FORCES or (low[-1] in _FORCES and "of" not in low):
+        return "forces"
+    if shape.head in _ASSOCIATIONS:
+        return "association"
+    if len(low) > 1 and plain not in listed_names():
+        if low[-1] in _PREMISES["Organization"]:
+            return "site"
+        if low[-1] in _PARTS:
+            return "part"
+    if shape.kind != "body":
+        return ""
+    return "court" if not _COURTS.isdisjoint(low) else "bank" if "bank" in low else "body"
+
+
 @lru_cache(maxsize=65_536)
 def sort_of(name: str, category: str) -> str:
     """Return what sort of thing a name is, where another sort reads broken in its place.
@@ -298,20 +348,26 @@ def sort_of(name: str, category: str) -> str:
     -------
     str
         ``body`` for ministries, agencies and the like among organisations, ``court``, ``bank`` for
-        those that are bodies ("Bank of Mexico"), ``school`` for schools, hospitals and museums,
-        ``letters`` for an abbreviation that is on no list: whoever reads it knows not what it is,
-        but that what is "filed with the SCC" is filed with no maker of cars; ``site`` for addresses
-        and buildings, ``country``, and ``continent`` for what is larger among places; among
-        products and other names ``people`` for names of peoples (``peoples`` for those of their
-        members), ``currency``, ``code`` for letters and figures, ``small`` for what is written
-        without a capital; among other names ``number`` for keys of figures alone; else ''.
+        those that are bodies ("Bank of Mexico"), ``parliament``, ``forces`` for armies,
+        ``association`` for what has members, ``school`` for schools, hospitals and museums,
+        ``part`` for a part of a company, ``letters`` for an abbreviation that is on no list:
+        whoever reads it knows not what it is, but that what is "filed with the SCC" is filed with
+        no maker of cars; ``site`` for addresses and buildings, also where a recogniser saw an
+        organisation or product, ``country``, and ``continent`` for what is larger among places;
+        among products ``undertaking`` for programs and projects; among products and other names
+        ``people`` for names of peoples (``peoples`` for those of their members), ``currency``,
+        ``code`` for letters and figures, ``small`` for what is written without a capital; among
+        other names ``number`` for keys of figures alone; else ''. Well-known companies and
+        products are no buildings, parts or undertakings, whatever their last word.
 
     Examples
     --------
     >>> [sort_of(n, "Organization") for n in ("FDA", "Bank of Mexico", "Duke University", "Acme")]
     ['body', 'bank', 'school', '']
-    >>> [sort_of(n, "Organization") for n in ("SCC", "IBM")]
-    ['letters', '']
+    >>> [sort_of(n, "Organization") for n in ("SCC", "IBM", "US Navy", "Retail Division")]
+    ['letters', '', 'forces', 'part']
+    >>> [sort_of(n, "Organization") for n in ("US Senate", "American Gas Association")]
+    ['parliament', 'association']
     >>> sort_of("North American", "Name"), sort_of("Clover House", "Location")
     ('people', 'site')
     >>> [sort_of(n, "Location") for n in ("Latin America", "EMEA", "Peru", "Ohio", "Lyon")]
@@ -331,12 +387,7 @@ def sort_of(name: str, category: str) -> str:
             if not _letters_of_bodies().isdisjoint((letters, letters.removeprefix("US"))):
                 return "body"  # "FDA", "USFDA"
             return "letters" if listed_names().isdisjoint((plain, letters)) else ""
-        # "Duke University", "Museum of Modern Art", but "Church & Dwight"
-        if low[-1] in _SCHOOLS or (low[0] in _SCHOOLS and low[1:2] == ["of"]):
-            return "school"
-        if shape.kind != "body":
-            return ""
-        return "court" if not _COURTS.isdisjoint(low) else "bank" if "bank" in low else "body"
+        return _sort_of_organisation(plain, low, shape)
     if category == "Location":
         low = [fold(word) for word in words_of(plain)]
         # "America" is mostly a country, "Caribbean" one region of many, "Irvine Pacific" none
@@ -361,6 +412,11 @@ def sort_of(name: str, category: str) -> str:
         return "number"
     if _CODE.fullmatch(plain):
         return "code"
+    if category == "Product" and len(words) > 1 and plain not in listed_names():
+        if words[-1] in _UNDERTAKINGS:
+            return "undertaking"
+        if words[-1] in _PREMISES["Product"]:
+            return "site"
     return "" if any(c.isupper() for c in plain) else "small"
 
 
@@ -402,7 +458,11 @@ def may_stand_in(name: str, category: str) -> bool:
     if is_letters(plain) or _CODE.fullmatch(plain):
         # "QOQ" is nobody's, "FDA" is a body's
         return plain not in ACRONYMS or category == "Location" or sort == "body"
-    if last in _LAWS or (len(words) == 1 and last in _MARKS):
+    if last in _LAWS or (
+        len(words) == 1 and last in _MARKS and sort not in ("forces", "parliament")
+    ):
+        return False
+    if tuple(map(fold, words[-2:])) in _RATE:
         return False
     if sort == "currency":
         return len(words) == 1 and plain.islower()
@@ -412,7 +472,7 @@ def may_stand_in(name: str, category: str) -> bool:
     small = not any(c.isupper() for c in plain)
     if small and (category == "Name" or any(is_cut_short(word) for word in words)):
         return False
-    if sort in ("bank", "body", "court", "people", "peoples", "school"):
+    if sort in _INSTITUTED:
         return True
     # "Mosaic" is a brand's name, "Superintendency" none
     abstract = _ABSTRACT.search(plain) and is_word(plain.lower())
@@ -456,6 +516,8 @@ def is_slip(name: str, category: str) -> bool:
 
 #: Sorts that come in for no other, and nothing else for a currency.
 _ALONE = frozenset({"people", "peoples", "currency", "number"})
+#: Sorts that read worse than a placeholder in the place of another, in any category.
+_STRICT = frozenset({"site", "undertaking"})
 
 
 class ShapeSimilarity:
@@ -508,14 +570,18 @@ class ShapeSimilarity:
     def reads(self, old: str, new: str) -> bool:
         """Whether a name reads better in the place of another than a placeholder does.
 
-        No organisation or building of another sort does ("filed with the University of Maine"), and
-        none at all where it was a slip to see a name ("the regulations of Acme" for those of a law,
-        "the demand at Kieran" for that at Flatbush Gardens, which was no person).
+        Of organisations and other names those of another sort do not ("filed with the University of
+        Maine"), nor do buildings and undertakings in the place of what is none. And none does where
+        it was a slip to see a name ("the demand at Kieran" for that at Flatbush Gardens, which was
+        no person), or where what stood there, no person or place, reads as none by itself: "our
+        Acme business" for that in "Contract Logistics". A few companies are called so ("Delta"),
+        and a placeholder reads well in their place too.
         """
         sorts = sort_of(old, self._category), sort_of(new, self._category)
-        strict = self._category == "Organization" or "site" in sorts
+        strict = self._category in ("Organization", "Name") or not _STRICT.isdisjoint(sorts)
         alike = sorts[0] == sorts[1] or not strict
-        return alike and not is_slip(old, self._category) and self.takes(old, new)
+        named = self._category in ("Person", "Location") or self.gives(old)
+        return alike and named and not is_slip(old, self._category) and self.takes(old, new)
 
 
 _MONTH = word_set(

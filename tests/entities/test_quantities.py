@@ -30,6 +30,17 @@ from nes_spark.entities.quantities import (
         ("benefits of $2.61 cents", [("$2.61 cents", "twice money/e+0/0")]),
         ("$104.1 million Euros of it", [("$104.1 million Euros", "twice money/e+8/0")]),
         ("a 65 cent dividend", [("65 cent", "single cent/e+1/0")]),
+        ("high 20s to low $30 million", [("$30 million", "round money/e+7/0")]),
+        ("in the mid-40% range", [("40%", "round %/e+1/0")]),
+        ("of high $100 million", [("$100 million", "round money/e+8/0")]),
+        ("a low 12% share", [("12%", "%/e+1/0")]),
+        ("a low 5% vacancy, a low 30.5%", [("5%", "%/e+0/0"), ("30.5%", "%/e+1/0")]),
+        ("a record low 30% and an all-time high 40%", [("30%", "%/e+1/0"), ("40%", "%/e+1/0")]),
+        ("in the mid-30% to 40% range", [("30% to 40%", "range of %/e+1/0")]),
+        # a year that is no date of its own
+        ("the 1918 influenza pandemic, the 1889 war", []),
+        ("1943 young people", [("1943", "count/e+3/0")]),
+        ("1918 stores, 1950 people", [("1918", "count/e+3/0"), ("1950", "count/e+3/0")]),
         (
             "a 200 basis point improvement",
             [("200 basis point", "single points/e+2/+")],

@@ -73,6 +73,51 @@ def test_like_comes_before_unlike(category, like, unlike):
         ("Organization", ("Court of Appeals", "Supreme Court"), ("Vega", "IBM", "Acme Ltd")),
         ("Organization", ("Court of Appeals", "Supreme Court"), ("FDA", "Department of Energy")),
         ("Organization", ("Bank of Mexico", "Reserve Bank of India"), ("Vega", "Deutsche Bank")),
+        (
+            "Organization",
+            ("US Navy", "Army Corps of Engineers", "Coast Guard", "Royal Marines", "Air Force"),
+            ("Vega", "IBM", "Security Guard Services"),
+        ),
+        (
+            "Organization",
+            ("US Navy", "US Army"),
+            ("FDA", "Department of the Navy", "Credit Union Administration"),
+        ),
+        (
+            "Organization",
+            ("US Senate", "European Parliament", "National Assembly", "US Congress", "Legislature"),
+            ("FDA", "Department of Energy", "Security Council"),
+        ),
+        (
+            "Organization",
+            ("American Gas Association", "League of Cities", "Humane Society", "Dairy Federation"),
+            ("FDA", "DOD", "European Union", "National Credit Union Administration"),
+        ),
+        (
+            "Organization",
+            ("Seabrook Nuclear Facility", "Flatbush Gardens", "Oslo Airport", "Vega Refinery"),
+            ("Vega", "Acme Ltd", "Guitar Center", "Olive Garden"),
+        ),
+        (
+            "Organization",
+            ("Retail Division", "Vega Health Division", "Vega Unit", "Vega Team"),
+            ("Vega", "Acme Ltd"),
+        ),
+        (
+            "Organization",
+            ("MD Anderson Cancer Center", "Dana-Farber Cancer Institute", "Duke University"),
+            ("Vega", "Acme Ltd"),
+        ),
+        (
+            "Product",
+            ("Promise Program", "Thrive Initiatives", "the Climate Pledge", "Vega Project"),
+            ("Galleri", "King Air 260"),
+        ),
+        (
+            "Product",
+            ("Hinkley Pipeline", "Hinkley Plant"),
+            ("Galleri", "Nest Hub", "Square Terminal", "Vitamin B Complex"),
+        ),
         ("Organization", ("Duke University", "Mayo Clinic"), ("Vega", "IBM", "Acme Ltd")),
         ("Organization", ("SCC", "CUD", "QRX"), ("Vega", "IBM", "CVS", "Acme Ltd")),
         ("Location", ("Clover House", "250 Livingstone Street"), ("Ohio", "Gulf Coast", "Lyon")),
@@ -294,7 +339,19 @@ def test_no_name_takes_the_place_of_a_rare_word():
         ("Organization", "Duke University", "Mayo Clinic", True),
         ("Organization", "Supreme Court", "Department of Energy", False),
         ("Organization", "Supreme Court", "Court of Appeals", True),
+        ("Organization", "US Senate", "US Navy", False),
+        ("Organization", "American Gas Association", "Department of Energy", False),
+        ("Organization", "Vega", "Seabrook Nuclear Facility", False),
+        ("Product", "Galleri", "Thrive Initiative", False),
+        ("Product", "Mountain Valley Pipeline", "Thrive Initiative", False),
+        ("Organization", "Guitar Center", "Vega Group", True),
+        ("Organization", "Harvard Business Review", "Vega Group", True),
+        ("Person", "Anna Solar", "Ann Roe", True),
+        ("Product", "ADX-629", "Galleri", True),
+        ("Name", "ICEs", "Conrad", False),
+        ("Name", "PDL-1", "BCMA", True),
         ("Location", "Oslo", "Clover House", False),
+        ("Location", "New England", "Hickory Park Solar", False),
         ("Location", "Peru", "Lyon", True),
     ],
 )
@@ -311,16 +368,30 @@ def test_a_placeholder_reads_better_than_another_sort(category, old, new, fine):
         ("Person", "Flatbush Gardens", "Ann Roe"),
         ("Organization", "Tobacco Monopoly Law", "Acme"),
         ("Organization", "QOQ", "Acme"),
+        ("Person", "St. Louis-based", "Ann Roe"),
+        ("Organization", "CEO/CFO", "Acme"),
+        ("Organization", "NSTAR Gas Rate Review", "Acme"),
+        ("Organization", "Vega Rate Case", "Acme"),
+        ("Organization", "NSTAR Petition", "Acme"),
+        ("Organization", "Contract Logistics", "Acme"),
         ("Product", "US GAAP", "Galleri"),
+        ("Product", "Drinkware", "Galleri"),
+        ("Name", "Wars", "Conrad"),
+        ("Name", "Making Things Cool", "Conrad"),
     ],
 )
 def test_a_placeholder_reads_better_where_no_name_was(category, slip, name):
     alike = ShapeSimilarity(category)
     assert not alike.reads(slip, name) and alike.takes(slip, name)
     assert alike.reads(name, name), "names get names"
-    # ordinary words, and names of countries, may be names of companies and people
-    assert ShapeSimilarity("Organization").reads("Compass", "Acme")
+    # names of countries may be names of people, and ordinary words those of cities
     assert ShapeSimilarity("Person").reads("Jordan", "Ann")
+    assert ShapeSimilarity("Location").reads("Reading", "Lyon")
+
+
+@pytest.mark.parametrize("name", ["Compass", "Target", "Visa", "Oracle", "Shell", "Ford", "Gap"])
+def test_well_known_companies_called_by_a_word_get_names(name):
+    assert ShapeSimilarity("Organization").reads(name, "Acme")
 
 
 @pytest.mark.parametrize(
