@@ -616,14 +616,16 @@ def test_what_is_no_name_by_itself_is_replaced_and_replaces_nothing():
         [f"{c}#0" for c in "abcde"], [*"ABCDE"], None,
         {"Organization": organizations, "Person": [[c] for c in "uvwxy"]}, ["Organization"],
     )  # fmt: skip
-    no_names, came = {"Mines", "Boarding", "prog"}, set()
-    for seed in range(10):
-        plan = sample_plan(*given_, matching="similar", donors=16, seed=seed)
-        fates = [f for f in plan.fates() if f.category == "Organization"]
-        assert all(f.replacement for f in fates), "nothing stays"
-        assert all(f.treatment == "donor" for f in fates if f.entity in no_names)
-        came |= {f.replacement for f in fates}
-    assert came == {"Zimmer", "Vega", "Orion Works", "Acme"}
+    no_names, names = {"Mines", "Boarding", "prog"}, {"Zimmer", "Vega", "Orion Works", "Acme"}
+    for fitting, treatment in ((True, "placeholder"), (False, "donor")):
+        came = set()
+        for seed in range(10):
+            plan = sample_plan(*given_, matching="similar", donors=16, seed=seed, fitting=fitting)
+            fates = [f for f in plan.fates() if f.category == "Organization"]
+            assert all(f.replacement for f in fates), "nothing stays"
+            assert {f.treatment for f in fates if f.entity in no_names} == {treatment}
+            came |= {f.replacement for f in fates}
+        assert came - {"[Organization]"} == names and ("[Organization]" in came) == fitting
     # where nobody has a name that stands alone a placeholder takes its place
     plan = sample_plan(
         ["a#0", "b#0"], ["A", "B"], None,
@@ -631,14 +633,14 @@ def test_what_is_no_name_by_itself_is_replaced_and_replaces_nothing():
         matching="similar", seed=1,
     )  # fmt: skip
     assert {f.replacement for f in plan.leftovers} == {"[Organization]"} and not plan.swaps
-    # and rather than the name of a people, where none was
+    # and rather than the name of a people, where none was, or another where it was one
     plan = sample_plan(
         ["a#0", "b#0"], ["A", "B"], None,
         {"Name": [["Conrad"], ["Irish"]], "Person": [["u"], ["v"]]}, ["Name"],
         matching="similar", seed=1,
     )  # fmt: skip
     assert {(f.entity, f.replacement) for f in plan.leftovers} == {
-        ("Conrad", "[Name]"), ("Irish", "Conrad"),
+        ("Conrad", "[Name]"), ("Irish", "[Name]"),
     }  # fmt: skip
     # at random anything meets anything
     random = sample_plan(*given_, matching="random", seed=1)
