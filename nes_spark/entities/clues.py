@@ -5,37 +5,59 @@ replaced, the texts are shown again, and so on, until it fails: adversarial anon
 Vero, Balunovic & Vechev, "Large language models are advanced anonymizers", 2025), with the words
 left out instead of a text that the model writes anew, so that what a release says was said.
 
-Words are compared without case and accents, singular and plural as one
-(:func:`nes_spark.entities.terms.stem`). A clue was read in a released text: what an exchange
-brought in there stands nowhere in the original, so of such a clue the pieces that do are taken.
+Words are compared without case and accents, singular and plural as one. That asks the dictionary,
+and joins more than :func:`nes_spark.entities.terms.stem`: "gases" are "gas", and "news" is not
+"new". A clue was read in a released text: what an exchange brought in there stands nowhere in the
+original, so of such a clue the pieces that do are taken.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from nes_spark.entities.distinctive import FUNCTION_WORDS
 from nes_spark.entities.mentions import PLACEHOLDER, Mention, placeholder_spans
-from nes_spark.entities.terms import TERM, is_everyday, stem
-from nes_spark.entities.wordforms import Kind, kinds_of
+from nes_spark.entities.terms import TERM, is_everyday, is_people, kin_of
+from nes_spark.entities.wordforms import Kind, is_word, kinds_of
 from nes_spark.text.forms import Words, fold
 
 #: Category of clues, and how long one may be.
 CLUE, MOST_WORDS = "Clue", 40
 
 #: Between two words of a clue: no placeholder, and no new paragraph.
-_GAP = re.compile(r"(?:(?!\n\s*\n)[^\w\[\]]){0,4}")
+_GAP = re.compile(r"(?:(?!\n\s*\n)(?:[^\w\[\]]|_)){0,12}")
 #: What stands between two pieces that become one.
 _TOGETHER = re.compile(r"[ \-/]?")
-#: What an apostrophe cuts off.
+#: What an apostrophe cuts off. It is a word of its own there: "model's" is no "Model S".
+_APOSTROPHES = frozenset("'’‘ʼ`´")
 _CUT_OFF = frozenset({"s", "t", "d", "m", "ll", "re", "ve"})
-_EMPTY = frozenset(map(stem, FUNCTION_WORDS | _CUT_OFF))
+_EMPTY = FUNCTION_WORDS | {"ll", "re", "ve"} | {f"'{word}" for word in _CUT_OFF}
+#: Single letters that are words, unless they are written large behind another ("Phase I").
+_LETTER_WORDS = frozenset({"a", "i"})
 _LETTERS = re.compile(r"[^\W\d_]{3,}")
-#: What names or describes a thing.
+#: Letters and digits in capitals: EV, B2B, 5G. What counts quarters and years is everybody's.
+_CODE = re.compile(r"(?!(?:[QH]|FY)\d)(?:[A-Z][A-Z0-9]+|[2-9]G)s?")
+#: Numbers, however written, and the forms that everybody files (10-K).
+_NUMBER = re.compile(r"[\d\W]+(?:-[A-Z])?")
+#: What names or describes a thing, and what a verb may be.
 _OF_THINGS: frozenset[Kind] = frozenset({"noun", "plural", "adjective"})
+_OF_VERBS: frozenset[Kind] = frozenset({"verb", "third", "gerund", "participle"})
+_INFLECTED: frozenset[Kind] = frozenset({"plural", "third"})
+#: Words of a slogan at least, and letters of what may be an abbreviation at most.
+_SLOGAN, _SHORT = 3, 5
+#: Nouns whose plural ends in -ves, and longer ones of them. "Believes" is none of "belief".
+_IN_F = (
+    "calf", "elf", "half", "hoof", "knife", "leaf", "life", "loaf", "scarf", "thief", "wife", "wolf"
+)  # fmt: skip
+#: What no singular in -e ends in.
+_WITH_ES = ("sses", "shes", "xes", "zzes")
+#: Words that only look like plurals.
+_SINGULAR = ("ss", "us", "is")
 
 
 class Clue(NamedTuple):
@@ -44,7 +66,7 @@ class Clue(NamedTuple):
     Attributes
     ----------
     words : tuple of str
-        Stems, without case and accents.
+        Singular, without case and accents; what an apostrophe cut off has it ("'s").
     wide : bool
         Whether they tell wherever they stand in texts of the same secret. A single word does that
         everybody uses, a verb or a number only in its own chunk.
@@ -52,6 +74,23 @@ class Clue(NamedTuple):
 
     words: tuple[str, ...]
     wide: bool
+
+
+class Read(NamedTuple):
+    """What a text has of a clue.
+
+    Attributes
+    ----------
+    given : str
+        The clue as a reader gave it.
+    clue : Clue
+    whole : bool
+        Whether the text has all of it; else this is a piece.
+    """
+
+    given: str
+    clue: Clue
+    whole: bool
 
 
 def read_clue(clue: str, text: str) -> list[Clue]:
@@ -68,37 +107,49 @@ def read_clue(clue: str, text: str) -> list[Clue]:
     -------
     list of Clue
         The clue itself where the text has it, else its longest pieces that the text has, of two
-        words and more besides those of grammar. Nothing of a clue of more than :data:`MOST_WORDS`
-        words, which is no clue but the text.
+        words and more besides those of grammar, or of one that names a thing and that not
+        everybody uses. A clue of three words and more with no or one word besides those of grammar
+        is a slogan: all of its words in a row, and the one by itself where it tells. Nothing of a
+        clue of more than :data:`MOST_WORDS` words, which is no clue but the text.
 
     Examples
     --------
-    >>> text = "The high pressure solution segment of Acme grew, and segments grow."
+    >>> text = "The high pressure solution segment of Acme grew, and segments grow. Just do it!"
     >>> read_clue("the high-pressure solution segments", text)
     [Clue(words=('high', 'pressure', 'solution', 'segment'), wide=True)]
     >>> read_clue("pressure solutions of Hadria", text), read_clue("segments of Hadria", text)
     ([Clue(words=('pressure', 'solution'), wide=True)], [])
     >>> read_clue("grew", text), read_clue("of the", text)
     ([Clue(words=('grew',), wide=False)], [])
+    >>> read_clue("Just do it", text)
+    [Clue(words=('just', 'do', 'it'), wide=True)]
     """
-    found: list[Clue] = []
+    return list(dict.fromkeys(read.clue for read in read_clues([clue], text)))
+
+
+def read_clues(clues: Iterable[str], text: str) -> list[Read]:
+    """Return what of several clues stands in a text (:func:`read_clue`), looked at once.
+
+    Examples
+    --------
+    >>> found = read_clues(["Hadria turboprops", "cement"], "Cement plants and turboprops.")
+    >>> [(one.clue.words, one.whole) for one in found]
+    [(('turboprop',), False), (('cement',), True)]
+    """
     here = _Places(text)
-    for piece in PLACEHOLDER.split(clue):
-        words = [_key(word) for word in Words(piece).spelled]
-        if not words or len(words) > MOST_WORDS:
-            continue
-        if here.has(words):
-            found += _clue(words)
-            continue
-        begin = 0
-        while begin < len(words):
-            end = len(words)
-            while end > begin and not here.has(words[begin:end]):
-                end -= 1
-            if sum(word not in _EMPTY for word in words[begin:end]) > 1:
-                found += _clue(words[begin:end])
-            begin = max(end, begin + 1)
-    return list(dict.fromkeys(found))
+    found: list[Read] = []
+    for given in clues:
+        pieces = PLACEHOLDER.split(given)
+        parts = [_Places(piece) for piece in pieces]
+        parts = [part for part in parts if 0 < len(part.keys) <= MOST_WORDS]
+        whole = all(here.has(part.keys) for part in parts)
+        for part in parts:
+            if here.has(part.keys):
+                mine = part.clues(may_be_slogan=len(pieces) == 1)
+            else:
+                mine = part.pieces(here)
+            found += [Read(given, clue, whole) for clue in mine]
+    return found
 
 
 def clue_mentions(
@@ -113,7 +164,8 @@ def clue_mentions(
         The words of each (:class:`Clue`).
     mentions : iterable of Mention
         Nothing is found inside them, nor inside placeholders: of a clue that goes over one the
-        rest is taken. Terms are no such mentions: those that a clue touches become part of it.
+        rest is taken, without words of grammar at its ends. Terms are no such mentions: those that
+        a clue touches become part of it.
 
     Returns
     -------
@@ -133,66 +185,213 @@ def clue_mentions(
     others = placeholder_spans(text)
     for mention in mentions:
         (terms if mention.category == TERM else others).append((mention.start, mention.end))
-    pieces = [_trimmed(text, *piece) for piece in _outside(_joined(text, spans), sorted(others))]
+    whole = _joined(text, spans)
+    pieces = [
+        piece if piece in whole else _trimmed(text, *piece)
+        for piece in _outside(whole, sorted(others))
+    ]
     found = [piece for piece in pieces if piece is not None]
     out: list[Mention] = []
     for start, end in _joined(text, [*found, *terms]):
         if any(start <= begin < end for begin, _ in found):
             surface = text[start:end]
-            entity = " ".join(_key(word) for word in Words(surface).spelled)
-            out.append(Mention(start, end, CLUE, surface, entity))
+            out.append(Mention(start, end, CLUE, surface, " ".join(_Places(surface).keys)))
     return out
 
 
+def barred_by(entity: str) -> list[str]:
+    """Return the terms that would give back what a clue told: its words, with their kin.
+
+    Parameters
+    ----------
+    entity : str
+        Of a mention of category :data:`CLUE`.
+
+    Returns
+    -------
+    list of str
+        Entities of terms (:func:`nes_spark.entities.terms.kin_of`), in small letters and capitals,
+        and of two words side by side what they are together.
+
+    Examples
+    --------
+    >>> found = set(barred_by("the turbo prop of ev"))
+    >>> {"props", "turbo-prop", "turboprops/modifier", "EV"} <= found, "the" in found
+    (True, False)
+    """
+    words = entity.split()
+    told = {word for word in words if word not in _EMPTY}
+    pairs = [pair for pair in pairwise(words) if told.issuperset(pair)]
+    told |= {joint.join(pair) for pair in pairs for joint in ("", "-")}
+    for word in [*told]:
+        if len(word) <= _SHORT:
+            told.add(word.upper())
+        if is_people(word.capitalize()):
+            told.add(word.capitalize())
+        if word.endswith(_IN_F):
+            told.add(word.rstrip("e")[:-1] + "ves")
+        if word.endswith("sis"):
+            told.add(word[:-2] + "es")
+    return sorted({kin for word in told for kin in kin_of(word)})
+
+
 class _Places:
-    """Where words stand in a text."""
+    """Where words stand in a text, and which of them are words of grammar."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._words = Words(text)
-        self._keys = [_key(word) for word in self._words.spelled]
+        self.keys = [_key(word) for word in self._words.spelled]
         self._at: defaultdict[str, list[int]] = defaultdict(list)
-        for i, key in enumerate(self._keys):
+        for i, key in enumerate(self.keys):
+            if key in _CUT_OFF and self._gap(i) in _APOSTROPHES:
+                self.keys[i] = key = f"'{key}"
             self._at[key].append(i)
 
+    def _gap(self, i: int) -> str:
+        """Return what stands before a word."""
+        return self._text[self._words.ends(i - 1) if i else 0 : self._words.starts(i)]
+
     def has(self, words: Sequence[str]) -> bool:
-        return bool(self.spans(words))
+        return next(self._found(words), None) is not None
 
     def spans(self, words: Sequence[str]) -> list[tuple[int, int]]:
         """Return where the words stand in a row."""
-        out, n = [], len(words)
+        last = len(words) - 1
+        return [(self._words.starts(i), self._words.ends(i + last)) for i in self._found(words)]
+
+    def _found(self, words: Sequence[str]) -> Iterator[int]:
+        n = len(words)
         for i in self._at.get(words[0], ()):
-            if self._keys[i : i + n] == [*words] and all(
+            if self.keys[i : i + n] == [*words] and all(
                 _GAP.fullmatch(self._text, self._words.ends(k), self._words.starts(k + 1))
                 for k in range(i, i + n - 1)
             ):
-                out.append((self._words.starts(i), self._words.ends(i + n - 1)))
+                yield i
+
+    @cached_property
+    def full(self) -> list[bool]:
+        """Whether each word is one besides those of grammar."""
+        keys = self.keys
+        plain = [
+            len(key) > 1 and key not in _EMPTY and keys[i + 1 : i + 2] != ["'t"]
+            for i, key in enumerate(keys)
+        ]
+        return [plain[i] or self._belongs(i, plain) for i in range(len(keys))]
+
+    def _belongs(self, i: int, plain: Sequence[bool]) -> bool:
+        """Whether letters that may be a word of grammar are part of a name: "Model S", "AT&T"."""
+        key, spelled = self.keys[i], self._words.spelled
+        beside = [k for k in (i - 1, i + 1) if 0 <= k < len(spelled)]
+        by_sign = any(spelled[k] == "&" for k in beside)
+        if len(key) > 1:
+            return by_sign and spelled[i].isupper()
+        if by_sign or not key.isalpha():
+            return True
+        if any(self._gap(max(i, k)) in (".", "-") for k in beside):
+            return True
+        if key in _LETTER_WORDS:
+            return spelled[i].isupper() and i > 0 and plain[i - 1]
+        return key not in _CUT_OFF or any(plain[k] for k in beside)
+
+    def clues(self, may_be_slogan: bool) -> list[Clue]:
+        """Make clues of the whole text."""
+        keys, full = self.keys, self.full
+        words = sum(not key.startswith("'") for key in keys)
+        if may_be_slogan and words >= _SLOGAN and sum(full) < 2:
+            slogan = Clue(tuple(keys), True)
+            return [slogan, *(Clue((keys[i],), True) for i in self._telling(0, len(keys)))]
+        return self._clue(0, len(keys))
+
+    def pieces(self, here: _Places) -> list[Clue]:
+        """Make clues of what another text has of this one."""
+        out, left = [], [(0, len(self.keys))]
+        while left:
+            start, stop = left.pop()
+            begin, end = self._longest(here, start, stop)
+            found = sum(self.full[begin:end])
+            if found:
+                left += [(end, stop), (start, begin)]
+                if found > 1 or any(map(self._names, self._telling(begin, end))):
+                    out += self._clue(begin, end)
         return out
 
+    def _longest(self, here: _Places, start: int, stop: int) -> tuple[int, int]:
+        """Return the first of the longest runs that another text has, words of grammar last."""
+        best, most, end = (start, start), (0, 0), start
+        for begin in range(start, stop):
+            end = max(begin, end)
+            while end < stop and here.has(self.keys[begin : end + 1]):
+                end += 1
+            size = sum(self.full[begin:end]), end - begin
+            if size > most:
+                best, most = (begin, end), size
+        return best
 
+    def _clue(self, begin: int, end: int) -> list[Clue]:
+        """Make a clue of words, without those of grammar at its ends; none where none is left."""
+        kept = [i for i in range(begin, end) if self.full[i]]
+        if not kept:
+            return []
+        begin, end = kept[0], kept[-1] + 1
+        surface = self._text[self._words.starts(begin) : self._words.ends(end - 1)]
+        several = len(kept) > 1 and not _NUMBER.fullmatch(surface)
+        wide = several or bool(self._telling(begin, end))
+        return [Clue(tuple(self.keys[begin:end]), wide)]
+
+    def _telling(self, begin: int, end: int) -> list[int]:
+        """Return which words may each by itself tell a document."""
+        return [
+            i
+            for i in range(begin, end)
+            if self.full[i]
+            and (_LETTERS.fullmatch(self.keys[i]) or _CODE.fullmatch(self._words.spelled[i]))
+            and not is_everyday(self.keys[i])
+            and not _OF_THINGS.isdisjoint(kinds_of(self.keys[i]))
+        ]
+
+    def _names(self, i: int) -> bool:
+        """Whether a word is the name of a thing, and no verb."""
+        kinds = kinds_of(self.keys[i])
+        return "noun" in kinds and _OF_VERBS.isdisjoint(kinds) and not self.keys[i].endswith("ing")
+
+    def trimmed(self) -> tuple[int, int] | None:
+        """Return where its words begin and end, without those of grammar at both ends."""
+        kept = [i for i, full in enumerate(self.full) if full]
+        return (self._words.starts(kept[0]), self._words.ends(kept[-1])) if kept else None
+
+
+@lru_cache(maxsize=65_536)
 def _key(word: str) -> str:
-    return stem(fold(word))
+    """Return what the singular and the plural of a word share, without case and accents."""
+    low = fold(word)
+    # "wells" are no "well"
+    if len(low) < 3 or low[-1] != "s" or not FUNCTION_WORDS.isdisjoint((low, low[:-1])):
+        return low
+    # letters in capitals: their plural ends as no other does ("GPUs")
+    return low[:-1] if word[-1] == "s" and word[:-1].isupper() else _singular(low)
 
 
-def _tells(word: str) -> bool:
-    """Whether a word by itself may tell a document."""
-    return (
-        _LETTERS.fullmatch(word) is not None
-        and not is_everyday(word)
-        and not _OF_THINGS.isdisjoint(kinds_of(word))
-    )
-
-
-def _clue(words: Sequence[str]) -> list[Clue]:
-    """Make a clue of words, without those of grammar at its ends; nothing where none is left."""
-    begin, end = 0, len(words)
-    while begin < end and words[begin] in _EMPTY:
-        begin += 1
-    while begin < end and words[end - 1] in _EMPTY:
-        end -= 1
-    bare = tuple(words[begin:end])
-    full = sum(word not in _EMPTY for word in bare)
-    return [Clue(bare, full > 1 or any(map(_tells, bare)))] if bare else []
+def _singular(low: str) -> str:
+    kinds = kinds_of(low)
+    known = is_word(low)
+    if known and ("noun" in kinds or kinds.isdisjoint(_INFLECTED)):
+        return low
+    forms = [low[:-1]]
+    if low.endswith("ves"):
+        forms = [form for end in ("f", "fe") if (form := low[:-3] + end).endswith(_IN_F)] + forms
+    if low.endswith("ies"):
+        forms.append(f"{low[:-3]}y")
+    if low.endswith("es"):
+        forms.insert(len(forms) * (not low.endswith(_WITH_ES)), low[:-2])
+    if low.endswith("ses"):
+        forms.append(f"{low[:-2]}is")
+    words = [form for form in forms if is_word(form)]
+    # "diagnoses": a noun rather than a verb
+    words.sort(key=lambda form: "noun" not in kinds_of(form))
+    if words:
+        return words[0]
+    return low if low.endswith(_SINGULAR) else low[:-1]
 
 
 def _joined(text: str, spans: Collection[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -225,8 +424,5 @@ def _outside(
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int] | None:
     """Cut what is no word, and words of grammar, off both ends of a span."""
-    words = Words(text[start:end])
-    kept = [i for i, word in enumerate(words.spelled) if _key(word) not in _EMPTY]
-    if not kept:
-        return None
-    return start + words.starts(kept[0]), start + words.ends(kept[-1])
+    kept = _Places(text[start:end]).trimmed()
+    return kept and (start + kept[0], start + kept[1])

@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nes_spark.entities.clues import MOST_WORDS, clue_mentions, read_clue
+from nes_spark.entities.clues import (
+    MOST_WORDS,
+    Clue,
+    barred_by,
+    clue_mentions,
+    read_clue,
+    read_clues,
+)
 from nes_spark.entities.mentions import Mention
 
 TEXT = (
@@ -24,14 +31,16 @@ def words_of(found):
     [
         ("embrace reality, and redefine winning", ["embrace reality and redefine winning"]),
         # case, accents, what stands between, singular and plural, grammar at the ends
-        ("The LOCAL néws Apps", ["local new app"]),
+        ("The LOCAL néws Apps", ["local news app"]),
         ("turbo prop", ["turbo prop"]),
         # an exchange had brought in other words, or the reader goes over a placeholder
         ("We embrace reality, and Hadria winning", ["embrace reality"]),
-        ("news app of [Company Name] are turboprops", ["new app", "turboprop"]),
-        ("local news app of Hadria grew 24 percent", ["local new app", "grew 24 percent"]),
-        # one word that is left of a clue tells nothing by itself
+        ("news app of [Company Name] are turboprops", ["news app", "turboprop"]),
+        ("local news app of Hadria grew 24 percent", ["local news app", "grew 24 percent"]),
+        # one word that is left of a clue: the name of a thing, which not everybody uses
+        ("Hadria turboprops", ["turboprop"]),
         ("Hadria friend", []),
+        ("Hadria reality 24 embrace", []),
         ("of the", []),
         ("", []),
         ("[Term]", []),
@@ -50,15 +59,132 @@ def test_the_pieces_of_a_clue_are_the_longest_ones():
 
 
 @pytest.mark.parametrize(
+    "forms",
+    [
+        "gas gases", "virus viruses", "lens lenses", "bus buses", "movie movies", "hero heroes",
+        "cookie cookies", "shelf shelves", "knife knives", "cache caches", "analysis analyses",
+        "diagnosis diagnoses", "box boxes", "tax taxes", "battery batteries", "mattress mattresses",
+        "shoe shoes", "base bases", "case cases", "believe believes", "RV RVs rvs", "EV EVs",
+        "GPU GPUs", "iPad iPads", "series", "news", "gas",
+    ],
+)  # fmt: skip
+def test_singular_and_plural_are_one(forms):
+    forms = forms.split()
+    for clue in forms:
+        ((words, _),) = read_clue(clue, " and ".join(forms))
+        assert [m.surface for m in clue_mentions(", ".join(forms), [words])] == forms
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("news", "new"), ("wells", "well"), ("mines", "mine"), ("lens", "len")]
+)
+def test_what_only_looks_like_a_plural_is_none(one, other):
+    assert read_clue(one, other) == read_clue(other, one) == []
+
+
+@pytest.mark.parametrize(
+    "slogan",
+    [
+        "Just Do It", "Yes, we can", "Have it your way", "I'm lovin' it",
+        "It's not what we do, it's how we do it",
+    ],
+)  # fmt: skip
+def test_a_slogan_is_all_of_its_words(slogan):
+    text = f"As ever: {slogan.lower()}. It is what we do."
+    ((words, wide), *_) = read_clue(slogan, text)
+    assert wide
+    (found,) = clue_mentions(text, [words])
+    assert found.surface == slogan.lower().rstrip(".")
+    # what is left of one beside a placeholder or in another text is none
+    assert read_clue(f"[Term] {slogan}", "It is how we do it your way.") == []
+
+
+def test_the_word_of_a_slogan_that_tells_does_so_by_itself():
+    assert words_of(read_clue("all of our kilns", "It is all of our kilns.")) == [
+        "all of our kiln",
+        "kiln",
+    ]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "AT&T", "M&M", "M&A", "R&D", "R & D", "Model S", "Vitamin D", "T-Mobile", "S&P 500", "U.S",
+        "Series A", "Phase I", "e-commerce",
+    ],
+)  # fmt: skip
+def test_single_letters_are_part_of_a_name(name):
+    text = f"It is the {name} of theirs, and the {name}'s."
+    for clue in (name, f"the {name}", f"{name}'s"):
+        ((words, wide),) = read_clue(clue, text)
+        assert wide
+        assert [m.surface for m in clue_mentions(text, [words])] == [name, name]
+
+
+@pytest.mark.parametrize(
+    ("clue", "expected"),
+    [
+        ("a turboprop", ["turboprop"]), ("A turboprop", ["turboprop"]),
+        ("I redefine winning", ["redefine winning"]),
+        ("don't redefine winning", ["redefine winning"]),
+    ],
+)  # fmt: skip
+def test_letters_that_are_words_are_none(clue, expected):
+    text = f"Where {clue} is, they redefine winning, and a turboprop."
+    assert words_of(read_clue(clue, text)) == expected
+    # and an apostrophe's s is no letter of a name
+    assert read_clue("Model S", "Our model's best.") == []
+
+
+@pytest.mark.parametrize(
     ("clue", "wide"),
     [
         ("turboprops", True), ("best friend", True), ("retailers", True),
         # everybody says it; a verb; a number
         ("reality", False), ("grew", False), ("24", False),
+        ("2.5", False), ("1,000", False), ("10-K", False), ("Q3", False), ("26M", False),
+        ("EV", True), ("EVs", True), ("5G", True), ("AI", True), ("B2B", True),
+        ("2.5 liters", True),
     ],
 )  # fmt: skip
 def test_which_tell_in_the_whole_document(clue, wide):
-    assert [found.wide for found in read_clue(clue, TEXT)] == [wide]
+    text = f"{TEXT} EV 5G AI B2B 2.5 liters, 1,000, 10-K Q3 26M"
+    assert [found.wide for found in read_clue(clue, text)] == [wide]
+
+
+def test_of_several_pieces_the_longest_is_taken_wherever_it_stands():
+    text = "Our big blue is here. The blue box store is there."
+    assert words_of(read_clue("big blue box store", text)) == ["blue box store"]
+
+
+def test_several_clues_are_told_apart():
+    text = "Orion turboprops sold."
+    assert read_clues(["Hadria turboprops", "sold", "of", "xyzzy"], text) == [
+        ("Hadria turboprops", Clue(("turboprop",), True), False),
+        ("sold", Clue(("sold",), False), True),
+    ]
+
+
+@pytest.mark.parametrize("written", ["ready . . . mix", "ready_mix", "ready --- mix", "ready\nmix"])
+def test_what_stands_between_the_words_of_a_clue(written):
+    assert [m.surface for m in clue_mentions(f"Our {written}.", [("ready", "mix")])] == [written]
+
+
+def test_a_slogan_over_a_mention_leaves_no_words_of_grammar():
+    text = "Just do Orion kilns and it."
+    known = [Mention(8, 13, "Organization", "Orion", "Orion")]
+    clues = [("just", "do", "orion", "kiln", "and", "it")]
+    assert [m.surface for m in clue_mentions(text, clues)] == ["Just do Orion kilns and it"]
+    assert [m.surface for m in clue_mentions(text, clues, known)] == ["kilns"]
+
+
+def test_the_words_of_a_clue_are_barred_with_their_kin():
+    found = {*barred_by("the ready mix kiln"), *barred_by("ev shelf analysis chinese")}
+    assert {
+        "ready", "mix/modifier", "kilns", "ready-mix", "mixkilns/mass", "EVs", "shelves",
+        "analyses", "Chinese",
+    } <= found  # fmt: skip
+    assert {"the", "the-ready", "MIXKILN", "Kiln"}.isdisjoint(found)
 
 
 def test_a_text_is_no_clue():
@@ -68,7 +194,7 @@ def test_a_text_is_no_clue():
 
 
 def test_words_of_two_paragraphs_are_no_clue():
-    assert words_of(read_clue("winning our local news", TEXT)) == ["local new"]
+    assert words_of(read_clue("winning our local news", TEXT)) == ["local news"]
     assert clue_mentions(TEXT, [("winning", "our", "local")]) == []
     assert read_clue("reality redefine", "reality, [Term] redefine") == []
 
@@ -77,16 +203,16 @@ def test_places_are_joined_and_lie_outside_of_mentions():
     start = TEXT.index("Orion")
     known = [Mention(start, start + 5, "Product", "Orion", "Orion")]
     clues = [
-        ("local", "new"),
-        ("new", "app"),
+        ("local", "news"),
+        ("news", "app"),
         ("grew",),
         ("best", "friend"),
-        ("orion", "s", "turbo"),
+        ("orion", "'s", "turbo"),
     ]
     found = clue_mentions(TEXT, clues, known)
     # "s" of a possessive is no word; news and app are one place with "grew" behind
     assert [m.surface for m in found] == ["local news app grew", "best friend", "turbo"]
-    assert [m.entity for m in found] == ["local new app grew", "best friend", "turbo"]
+    assert [m.entity for m in found] == ["local news app grew", "best friend", "turbo"]
     assert {m.category for m in found} == {"Clue"}
     assert clue_mentions(TEXT, [("orion",)], known) == []
 
