@@ -7,15 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from nes_spark.entities.clues import clue_mentions, read_clue
+from nes_spark.entities.clues import clue_mentions, read_clues
 from nes_spark.entities.mentions import Mention
 from nes_spark.entities.terms import TERM
-from nes_spark.schemas import MENTIONS
+from nes_spark.schemas import MENTIONS, fields_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_READ = "metadata string, chunk_id string, words array<string>, wide boolean"
+_READ = (
+    "metadata string, chunk_id string, clue string, words array<string>, wide boolean, "
+    "whole boolean"
+)
+_TOLD_OF = ("chunk_id", "metadata", "text", "clues", "others")
+_READ_COLUMNS = [name for name, _ in fields_of(_READ)]
 
 
 def add_clues(
@@ -35,8 +40,10 @@ def add_clues(
         but for terms that a clue touches (:func:`~nes_spark.entities.clues.clue_mentions`).
     listed : pyspark.sql.DataFrame
         ``chunk_id, metadata, clue``: what told whose the chunk is. It is looked for in all chunks
-        of the same metadata, or in its own alone (:class:`~nes_spark.entities.clues.Clue`); one
-        without ``chunk_id`` in all of its metadata.
+        of the same metadata, or in its own alone (:class:`~nes_spark.entities.clues.Clue`). One of
+        a chunk that is not here is read in each chunk of its metadata, for the pieces that stand
+        there where no chunk has it whole; what tells in its own chunk alone is left out. One
+        without ``chunk_id`` is read so too, and tells in all of its metadata whatever it is.
     keep : callable, optional
         Persists a table that is read more than once.
 
@@ -45,28 +52,41 @@ def add_clues(
     pyspark.sql.DataFrame
         Table MENTIONS.
     """
+    from pyspark.sql import Window
     from pyspark.sql import functions as F
 
     texts = chunks.select("chunk_id", "metadata", "text")
-    mine = (
-        listed.where("chunk_id IS NOT NULL")
-        .groupBy("chunk_id")
-        .agg(F.collect_set("clue").alias("clues"))
+    mine = _by_chunk(listed)
+    others = (
+        listed.join(texts.select("chunk_id"), "chunk_id", "left_anti")
+        .groupBy("metadata", "clue")
+        .agg(F.max(F.col("chunk_id").isNull()).alias("always"))
+        .groupBy("metadata")
+        .agg(F.collect_list(F.struct("clue", "always")).alias("others"))
     )
-    elsewhere = listed.where("chunk_id IS NULL").select(
-        F.lit(None).cast("string").alias("chunk_id"),
-        "metadata",
-        F.col("clue").alias("text"),
-        F.array("clue").alias("clues"),
+    told_of = (
+        texts.join(mine, "chunk_id", "left")
+        .join(others, "metadata", "left")
+        .where("clues IS NOT NULL OR others IS NOT NULL")
+        .select(*_TOLD_OF)
     )
-    told_of = texts.join(mine, "chunk_id").unionByName(elsewhere)
     read = keep(told_of.mapInPandas(_read, _READ))
-    wide = read.where("wide").groupBy("metadata").agg(F.collect_set("words").alias("everywhere"))
-    narrow = (
-        read.where("NOT wide AND chunk_id IS NOT NULL")
-        .groupBy("chunk_id")
-        .agg(F.collect_set("words").alias("here"))
+    here = read.where("chunk_id IS NOT NULL")
+    # a piece of what stands whole somewhere is no more than words that happen to stand together
+    somewhere = F.max("whole").over(Window.partitionBy("metadata", "clue"))
+    carried = (
+        read.where("chunk_id IS NULL")
+        .withColumn("somewhere", somewhere)
+        .where("whole OR NOT somewhere")
+        .drop("somewhere")
     )
+    wide = (
+        here.unionByName(carried)
+        .where("wide")
+        .groupBy("metadata")
+        .agg(F.collect_set("words").alias("everywhere"))
+    )
+    narrow = here.where("NOT wide").groupBy("chunk_id").agg(F.collect_set("words").alias("here"))
     told = (
         texts.join(wide, "metadata", "left")
         .join(narrow, "chunk_id", "left")
@@ -87,15 +107,52 @@ def add_clues(
     return others.unionByName(untold.select(*others.columns)).unionByName(found)
 
 
+def count_lost(chunks: DataFrame, listed: DataFrame) -> int:
+    """Count the clues of which nothing stands in their own chunk any more.
+
+    Parameters
+    ----------
+    chunks, listed
+        As for :func:`add_clues`; of what is listed only clues of these chunks count.
+    """
+    texts = chunks.select("chunk_id", "text").join(_by_chunk(listed), "chunk_id")
+    (row,) = texts.mapInPandas(_lost, "lost long").agg({"lost": "sum"}).collect()
+    return row[0] or 0
+
+
+def _by_chunk(listed: DataFrame) -> DataFrame:
+    from pyspark.sql import functions as F
+
+    return (
+        listed.where("chunk_id IS NOT NULL")
+        .groupBy("chunk_id")
+        .agg(F.collect_set("clue").alias("clues"))
+    )
+
+
+def _lost(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    for batch in batches:
+        lost = [
+            len({*clues} - {found.given for found in read_clues(clues, text)})
+            for text, clues in zip(batch["text"], batch["clues"], strict=True)
+        ]
+        yield pd.DataFrame({"lost": lost})
+
+
 def _read(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    """Read clues in their own chunks, and those of other chunks, which come out without one."""
     for batch in batches:
         rows: list[tuple[Any, ...]] = []
-        for chunk_id, metadata, text, clues in zip(
-            *(batch[c] for c in ("chunk_id", "metadata", "text", "clues")), strict=True
+        for chunk_id, metadata, text, clues, others in zip(
+            *(batch[c] for c in _TOLD_OF), strict=True
         ):
-            told = {clue for given in clues for clue in read_clue(given, text)}
-            rows += [(metadata, chunk_id, [*clue.words], clue.wide) for clue in sorted(told)]
-        yield pd.DataFrame(rows, columns=["metadata", "chunk_id", "words", "wide"])
+            for one in read_clues(() if clues is None else clues, text):
+                rows.append((metadata, chunk_id, one.given, [*one.clue.words], one.clue.wide, True))
+            always = {o["clue"]: o["always"] for o in (() if others is None else others)}
+            for one in read_clues(always, text):
+                if one.clue.wide or always[one.given]:
+                    rows.append((metadata, None, one.given, [*one.clue.words], True, one.whole))
+        yield pd.DataFrame(rows, columns=_READ_COLUMNS)
 
 
 def _found(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:

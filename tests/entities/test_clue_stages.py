@@ -1,6 +1,6 @@
 """The Spark stage of clues finds what the kernel does, in all texts of a secret."""
 
-from nes_spark.entities.clue_stages import add_clues
+from nes_spark.entities.clue_stages import add_clues, count_lost
 from nes_spark.entities.clues import clue_mentions, read_clue
 from nes_spark.entities.mentions import Mention
 from nes_spark.schemas import MENTIONS
@@ -38,7 +38,7 @@ def test_in_all_chunks_of_the_secret_and_no_other(spark, partitions):
     mentions = spark.createDataFrame(known, MENTIONS.ddl).repartition(partitions)
     given = [(chunk, chunk[0].upper(), clue) for chunk, clue in LISTED]
     # of another quarter: what was told of a company, and of one that is not here
-    given += [(None, "B", "kilns of another call"), (None, "B", "grew"), (None, "Z", "kiln")]
+    given += [("x#1", "B", "kilns of another call"), ("x#1", "B", "grew"), ("x#2", "Z", "kiln")]
     listed = spark.createDataFrame(given, LIST).repartition(partitions)
     everything = [tuple(r) for r in add_clues(chunks, mentions, listed).collect()]
     found = [row for row in everything if row[1] == "Clue"]
@@ -66,6 +66,58 @@ def test_in_all_chunks_of_the_secret_and_no_other(spark, partitions):
     # all else is as it was, but for the terms that became part of a clue
     rest = [row for row in everything if row[1] != "Clue"]
     assert sorted(rest) == sorted(row for row in known if row[1] != "Term" or row[0] == "a#2")
+
+
+TOLD = {
+    "a#0": "Acme embraces reality; EV sales grew. A blue box store.",
+    "a#1": "They embrace reality. The 737 and materials grew. Blue boxes.",
+    "b#0": "We embrace reality with a 737, and materials grew.",
+}
+
+
+def found_in(spark, listed, texts, partitions=1, known=()):
+    rows = [(chunk, chunk[0].upper(), text) for chunk, text in texts.items()]
+    chunks = spark.createDataFrame(rows, "chunk_id string, metadata string, text string")
+    mentions = spark.createDataFrame([*known], MENTIONS.ddl)
+    listed = spark.createDataFrame(listed, LIST).repartition(partitions)
+    found = add_clues(chunks.repartition(partitions), mentions, listed)
+    return {(r["chunk_id"], r["surface"]) for r in found.collect()}, (chunks, listed)
+
+
+def test_clues_of_another_quarter_are_read_in_each_text(spark, partitions):
+    listed = [
+        # with a name that an exchange had brought in there
+        ("x#0", "A", "Hadria embraces reality"),
+        # whole in one text: nothing smaller is taken in others
+        ("x#1", "A", "blue box store"),
+        # these tell in their own chunk alone
+        ("x#1", "A", "grew"),
+        ("x#2", "A", "737"),
+    ]
+    found, (chunks, listed) = found_in(spark, listed, TOLD, partitions)
+    assert found == {
+        ("a#0", "embraces reality"), ("a#1", "embrace reality"), ("a#0", "blue box store"),
+    }  # fmt: skip
+    assert count_lost(chunks, listed) == 0
+
+
+def test_a_list_of_ones_own_tells_in_all_texts_whatever_it_is(spark, partitions):
+    listed = [(None, "A", clue) for clue in ("737", "EV", "Materials", "grew", "of")]
+    # the same clue of another quarter does not change that
+    listed += [("x#0", "A", "737")]
+    found, _ = found_in(spark, listed, TOLD, partitions)
+    assert found == {
+        ("a#0", "EV"), ("a#0", "grew"), ("a#1", "737"), ("a#1", "materials grew"),
+    }  # fmt: skip
+
+
+def test_clues_that_are_gone_from_their_chunk_are_counted(spark):
+    listed = [
+        ("a#0", "A", "embraces reality"), ("a#0", "A", "kilns"), ("a#1", "A", "reality of kilns"),
+        ("x#0", "A", "xyzzy"), (None, "A", "xyzzy"), ("b#0", "B", "xyzzy"),
+    ]  # fmt: skip
+    _, frames = found_in(spark, listed, TOLD)
+    assert count_lost(*frames) == 3
 
 
 def test_without_clues_nothing_is_found(spark):
