@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from nes_spark.config import EntitiesConfig
+from nes_spark.entities.clues import CLUE, barred_by
 from nes_spark.entities.further import FURTHER, further_mentions, quantities_outside
 from nes_spark.entities.mentions import Mention
 from nes_spark.entities.quantities import QUANTITY
@@ -211,16 +212,24 @@ def terms_as_own_names(cells: DataFrame) -> DataFrame:
     Parameters
     ----------
     cells : pyspark.sql.DataFrame
-        Table CELLS, with category Term.
+        Table CELLS, with category Term, and with Clue where there are clues: their words were
+        blanked, and are nobody's to give back either.
     """
     from pyspark.sql import functions as F
 
     def kin(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         for batch in batches:
-            own = batch.assign(category=TERM, entity=batch["entity"].map(kin_of))
-            yield own.explode("entity")[["document_id", "category", "entity"]]
+            forms = [
+                barred_by(entity) if category == CLUE else kin_of(entity)
+                for category, entity in zip(batch["category"], batch["entity"], strict=True)
+            ]
+            own = batch.assign(category=TERM, entity=pd.Series(forms, batch.index, dtype=object))
+            yield own.explode("entity").dropna()[["document_id", "category", "entity"]]
 
-    terms = cells.select("document_id", F.explode(F.col("entities")[TERM]).alias("entity"))
+    told = cells.select("document_id", F.explode("entities").alias("category", "found")).where(
+        F.col("category").isin(TERM, CLUE)
+    )
+    terms = told.select("document_id", "category", F.explode("found").alias("entity"))
     return (
         terms.distinct()
         .mapInPandas(kin, "document_id string, category string, entity string")

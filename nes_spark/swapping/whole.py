@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from nes_spark.entities.clues import CLUE, barred_by
 from nes_spark.entities.combination import UNITS, Combination
 from nes_spark.entities.mentions import Mention
 from nes_spark.entities.quantities import QUANTITY
@@ -159,7 +160,8 @@ def sample_whole(
         Of :func:`options_of_whole`.
     **tools
         What else ``sample_plan`` takes: ``seed``, ``means``, ``releases``, ``swapping`` and so on.
-        The terms of a document count among its ``own_names``: no donor gives one back.
+        The terms of a document count among its ``own_names``, and so do the words of its clues: no
+        donor gives one back.
 
     Returns
     -------
@@ -174,8 +176,9 @@ def sample_whole(
     own = dict(tools.pop("own_names", None) or {})
     if TERM in entities:
         of: dict[str, set[str]] = {document: set() for document in document_ids}
-        for document, words in zip(document_ids, entities[TERM], strict=True):
-            of[document].update(chain.from_iterable(map(kin_of, words)))
+        for category, kin in ((TERM, kin_of), (CLUE, barred_by)):
+            for document, words in zip(document_ids, entities.get(category, ()), strict=False):
+                of[document].update(chain.from_iterable(map(kin, words)))
         own[TERM] = [sorted(of[document]) for document in document_ids]
     return [
         sample_plan(

@@ -11,9 +11,9 @@ from pyspark.sql import functions as F
 
 from nes_spark.config import ConstraintsConfig, ReleasesConfig, SwappingConfig
 from nes_spark.entities.further_stages import terms_as_own_names
-from nes_spark.entities.terms import kin_of, term_word
+from nes_spark.entities.terms import kin_of, may_give, term_word
 from nes_spark.schemas import FATES, OWN_NAMES, PLAN, PLAN_LEFTOVERS
-from nes_spark.swapping import plan_stages, sample_plan
+from nes_spark.swapping import plan_stages, sample_plan, whole
 from nes_spark.swapping.plan_stages import PlanOptions, name_fates, sample_plans
 from nes_spark.swapping.shapes import sort_of
 from tests.conftest import setting_of
@@ -261,6 +261,47 @@ def alone(rows, options, releases, swapping, **more):
         swapping=swapping,
         **more,
     )
+
+
+@pytest.mark.parametrize("partitions", [1, 2, 7])
+def test_words_of_clues_are_barred_as_in_memory(spark, partitions):
+    """A blanked word comes back as no other document's term."""
+    rows = [
+        {"chunk_id": c, "document_id": d, "entities": entities}
+        for c, d, entities in [
+            ("a#0", "a", {"Clue": ["ready mix", "ev"], "Term": ["kilns"]}),
+            ("a#1", "a", {"Term": []}),
+            ("b#0", "b", {"Term": ["cement/mass", "mixes", "EVs"], "Clue": []}),
+            ("c#0", "c", {"Clue": ["it 's how we do it"]}),
+        ]
+    ]
+    cells = spark.createDataFrame(
+        rows, "chunk_id string, document_id string, entities map<string, array<string>>"
+    )
+    found = defaultdict(set)
+    for row in terms_as_own_names(cells.repartition(partitions)).collect():
+        assert row["category"] == "Term"
+        assert row["entity"] not in found[row["document_id"]]
+        found[row["document_id"]].add(row["entity"])
+    assert {"mixes", "ready-mix", "EVs", "kiln"} <= found["a"]
+    assert may_give(["mixes", "EVs", "kilns", "cement/mass"], found["a"]) == {"cement/mass"}
+    assert set(found) == {"a", "b"}
+    # in memory the same are barred
+    entities = {c: [row["entities"].get(c, []) for row in rows] for c in ("Term", "Clue", "Person")}
+    documents = [row["document_id"] for row in rows]
+    seen = []
+
+    def sample(*_, own_names, **__):
+        seen.append(own_names["Term"])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(whole, "sample_plan", sample)
+        whole.sample_whole(
+            [row["chunk_id"] for row in rows], documents, documents, None, entities,
+            [PlanOptions(("Term",), ())],
+        )  # fmt: skip
+    (own,) = seen
+    assert [set(o) for o in own] == [found.get(d, set()) for d in documents]
 
 
 @pytest.mark.parametrize(("partitions", "options"), FURTHER)
