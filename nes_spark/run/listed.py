@@ -25,6 +25,9 @@ NAMED = ("sealed", "named.csv")
 CLUES = ("sealed", "clues.csv")
 #: Chunks in which a direct identifier of their own document is left.
 LEAKING = ("sealed", "leaking.csv")
+#: Columns of a list of clues, and a row of it.
+_COLUMNS = ("chunk_id", "digest", "metadata", "clue")
+_Row = tuple[str, str, str, str]
 
 
 def withheld_chunks(context: Context, warn: bool = False) -> DataFrame | None:
@@ -72,8 +75,9 @@ def listed_clues(context: Context, warn: bool = False) -> DataFrame | None:
     Returns
     -------
     pyspark.sql.DataFrame or None
-        ``chunk_id, metadata, clue``, each once: of chunks of this run, and, without ``chunk_id``,
-        of others whose metadata this run has too, as those of an earlier quarter.
+        ``chunk_id, metadata, clue``, each once: of chunks of this run, and of others whose metadata
+        this run has too, as those of an earlier quarter; those of a user's own have no
+        ``chunk_id``.
 
     Raises
     ------
@@ -87,27 +91,27 @@ def listed_clues(context: Context, warn: bool = False) -> DataFrame | None:
     if path is None:
         return None
     given = read_beside(context.spark, key, path, ["chunk_id", "clue"])
-    found = _placed(context, given, "clue", *(["metadata"] if "metadata" in given.columns else []))
+    metadata = ["metadata"] if "metadata" in given.columns else []
+    found = _placed(context, given, "clue", *metadata)
     _counted(key, path, found)
-    # A company says its slogans every quarter.
-    here = context.table("chunks").select("metadata").distinct()
-    told = F.col("metadata") if "metadata" in given.columns else F.lit(None).cast("string")
-    elsewhere = (
-        found.where("_digest IS NULL")
-        .select(told.alias("metadata"), "clue")
-        .join(here, "metadata")
-        .select(F.lit(None).cast("string").alias("chunk_id"), "metadata", "clue")
+    rows = (
+        found.where("trim(clue) <> ''")
+        .select(
+            F.when(F.col("chunk_id") != "", F.col("chunk_id")).alias("chunk_id"),
+            F.coalesce("_metadata", *metadata).alias("metadata"),
+            "clue",
+        )
+        .distinct()
     )
-    mine = found.where("_digest IS NOT NULL").select("chunk_id", "_metadata", "clue")
-    listed = mine.unionAll(elsewhere).toDF("chunk_id", "metadata", "clue")
-    listed = listed.where("trim(clue) <> ''").distinct()
+    # A company says its slogans every quarter.
+    listed = rows.join(context.table("chunks").select("metadata"), "metadata", "left_semi")
     if warn:
-        rows, used = given.distinct().count(), listed.count()
+        total, used = rows.count(), listed.count()
         if not used:
             raise InputError(f"{key}: {path} lists no chunk and no metadata of this run")
-        if used < rows:
-            LOGGER.warning("%s: %d of %d rows are not of this run", key, rows - used, rows)
-    return listed
+        if used < total:
+            LOGGER.warning("%s: %d of %d clues are not of this run", key, total - used, total)
+    return listed.select("chunk_id", "metadata", "clue")
 
 
 def _placed(context: Context, given: DataFrame, *columns: str) -> DataFrame:
@@ -188,7 +192,7 @@ def list_leaking(context: Context) -> int:
 
 
 def list_clues(context: Context, told: DataFrame) -> tuple[int, int]:
-    """List clues, and those that the run was given, as ``entities.clues`` takes them.
+    """List clues, those that the run was given and those listed before, for ``entities.clues``.
 
     Parameters
     ----------
@@ -199,28 +203,62 @@ def list_clues(context: Context, told: DataFrame) -> tuple[int, int]:
     Returns
     -------
     int, int
-        New clues, and the chunks that they are of. Without one, no list is written.
+        Clues of chunks of this run that it was not given, and the chunks that they are of. Without
+        one in `told` no list is written.
+
+    Notes
+    -----
+    Rows of other runs stay as they are, whatever this one makes of them: the next may be theirs. A
+    row listed before goes where its chunk has another text now; it would have the list refused.
     """
+    told_now = [(row["chunk_id"], "", "", row["clue"]) for row in told.collect()]
+    if not told_now:
+        return 0, 0
+    listed_clues(context)  # refuses a list for other texts
+    given = _rows_of(context, context.config.entities.clues)
+    before = _rows_of(context, context.store.path(*CLUES) if context.store.exists(*CLUES) else None)
+    rows = [*told_now, *given, *before]
+    of = _texts_of(context, {chunk for chunk, *_ in rows})
+    listed = {
+        (chunk, *of.get(chunk, (digest, metadata)), clue)
+        for chunk, digest, metadata, clue in rows
+        if chunk not in of or digest.lower() in ("", of[chunk][0])
+    }
+    _write_csv(context, _COLUMNS, sorted(listed), CLUES)
+    new = {pair for pair in _pairs(listed) if pair[0] in of} - _pairs(given)
+    return len(new), len({chunk for chunk, _ in new})
+
+
+def _pairs(rows: Iterable[_Row]) -> set[tuple[str, str]]:
+    return {(chunk, clue) for chunk, _, _, clue in rows}
+
+
+def _rows_of(context: Context, path: str | None) -> list[_Row]:
+    """Return the rows of a list of clues, with nothing for what it does not tell."""
     from pyspark.sql import functions as F
 
-    new = {(row["chunk_id"], row["clue"]) for row in told.collect()}
-    if not new:
-        return 0, 0
-    given = listed_clues(context)
-    before = [] if given is None else given.collect()
-    known = {(row["chunk_id"], row["clue"]) for row in before}
-    listed = told if given is None else told.union(given.select("chunk_id", "clue"))
+    if path is None:
+        return []
+    given = read_beside(context.spark, "entities.clues", path, ["chunk_id", "clue"])
+    columns = [
+        F.coalesce(F.col(name).cast("string"), F.lit("")) if name in given.columns else F.lit("")
+        for name in _COLUMNS
+    ]
+    return [tuple(row) for row in given.select(*columns).collect() if row[-1].strip()]
+
+
+def _texts_of(context: Context, chunks: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """Return digest and metadata of those of some chunks that this run has."""
+    from pyspark.sql import functions as F
+
+    wanted = context.spark.createDataFrame([(c,) for c in chunks], "chunk_id string")
     facts = (
         context.table("chunks")
-        .join(listed.select("chunk_id").distinct(), "chunk_id")
+        .join(wanted, "chunk_id")
         .select("chunk_id", F.sha2("text", 256), "metadata")
         .collect()
     )
-    of = {chunk: (digest, metadata) for chunk, digest, metadata in facts}
-    rows = [(chunk, *of[chunk], clue) for chunk, clue in sorted(new | {k for k in known if k[0]})]
-    rows += sorted(("", "", r["metadata"], r["clue"]) for r in before if not r["chunk_id"])
-    _write_csv(context, ("chunk_id", "digest", "metadata", "clue"), rows, CLUES)
-    return len(new - known), len({chunk for chunk, _ in new - known})
+    return {chunk: (digest, metadata) for chunk, digest, metadata in facts}
 
 
 def _write(context: Context, listed: DataFrame, place: tuple[str, ...]) -> None:

@@ -380,10 +380,17 @@ def _examine(context: Context, stage: Stage) -> None:
         listed_clues(context, warn=True)
         check_known(context)
     if stage.name == "mentions" and context.config.entities.clues:
+        from nes_spark.entities.clue_stages import count_lost
         from nes_spark.entities.clues import CLUE
+        from nes_spark.run.listed import listed_clues
 
+        told = listed_clues(context)
         if context.table("mentions").where(f"category = '{CLUE}'").isEmpty():
             LOGGER.warning("entities.clues: none of what it lists stands in a text of this run")
+        elif told is not None and (lost := count_lost(context.table("chunks"), told)):
+            LOGGER.warning(
+                "entities.clues: %d of the clues listed stand nowhere in their chunk any more", lost
+            )
     if stage.name == "swaps":
         found = store.manifest("swaps")
         assert found is not None

@@ -16,7 +16,7 @@ from nes_spark.errors import GateRefused, InputError
 from nes_spark.run.context import Context
 from nes_spark.run.inverting import invert_release
 from nes_spark.run.language_models import audit_run
-from nes_spark.run.listed import CLUES, LEAKING, NAMED, listed_clues, withheld_chunks
+from nes_spark.run.listed import CLUES, LEAKING, NAMED, list_clues, listed_clues, withheld_chunks
 from nes_spark.run.published import PublishedRun, configuration_of
 from nes_spark.run.runner import run_stage
 from nes_spark.store import Store
@@ -241,26 +241,100 @@ def test_clues_of_something_else_are_refused(finished, spark, tmp_path, rows, sa
         run_stage(config.model_copy(update={"entities": entities}), "chunks", spark)
 
 
+COLUMNS = ("chunk_id", "digest", "metadata", "clue")
+
+
+def written(path, rows):
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([COLUMNS, *rows])
+
+
+def given_clues(spark, config, directory, path):
+    """Return a context of a finished run that is given a list of clues."""
+    entities = config.entities.model_copy(update={"clues": path and str(path)})
+    config = config.model_copy(update={"entities": entities})
+    return Context(spark, config, Store(directory), b"", "")
+
+
 def test_clues_of_an_earlier_quarter_are_those_of_the_company(finished, spark, tmp_path, caplog):
     config, result = finished
     chunk, company = result.table("chunks")[["chunk_id", "metadata"]].iloc[0]
     path = tmp_path / "clues.csv"
-    rows = [
-        ("chunk_id", "digest", "metadata", "clue"),
-        ("earlier#00001", "0" * 64, company, "ready mix"),
-        ("earlier#00002", "0" * 64, company, "ready mix"),
-        ("earlier#00003", "0" * 64, "Nobody Inc.", "kilns"),
-        (chunk, "", company, "tires, and brakes"),
-    ]
-    with path.open("w", newline="") as file:
-        csv.writer(file).writerows(rows)
-    entities = config.entities.model_copy(update={"clues": str(path)})
-    context = Context(
-        spark, config.model_copy(update={"entities": entities}), Store(result.directory), b"", ""
+    written(
+        path,
+        [
+            ("earlier#00001", "0" * 64, company, "ready mix"),
+            ("earlier#00002", "0" * 64, company, "ready mix"),
+            ("earlier#00003", "0" * 64, "Nobody Inc.", "kilns"),
+            (chunk, "", company, "tires, and brakes"),
+            # one's own; what is told twice, or nothing, is counted once or not
+            ("", "", company, "737"),
+            (chunk, "", company, "tires, and brakes"),
+            (chunk, "", company, " "),
+        ],
     )
-    found = {tuple(row) for row in listed_clues(context, warn=True).collect()}
-    assert found == {(None, company, "ready mix"), (chunk, company, "tires, and brakes")}
-    assert "2 of 4 rows are not of this run" in caplog.text
+    context = given_clues(spark, config, result.directory, path)
+    found = [tuple(row) for row in listed_clues(context, warn=True).collect()]
+    assert sorted(found, key=str) == sorted(
+        [
+            ("earlier#00001", company, "ready mix"),
+            ("earlier#00002", company, "ready mix"),
+            (chunk, company, "tires, and brakes"),
+            (None, company, "737"),
+        ],
+        key=str,
+    )
+    assert "1 of 5 clues are not of this run" in caplog.text
+
+
+def test_a_list_holds_all_that_was_listed_before(finished, spark, tmp_path):
+    config, result = finished
+    run = tmp_path / "all"
+    (run / "sealed").mkdir(parents=True)
+    shutil.copytree(Path(result.directory) / "stages", run / "stages")
+    chunks = result.table("chunks").sort_values("chunk_id")
+    (first, other, third), company = chunks["chunk_id"].iloc[:3], chunks["metadata"].iloc[0]
+    of = chunks.set_index("chunk_id")
+    digest = {c: hashlib.sha256(of["text"][c].encode()).hexdigest() for c in (first, other, third)}
+
+    def row(chunk, clue):
+        return chunk, digest[chunk], of["metadata"][chunk], clue
+
+    kept = [
+        # an earlier quarter's, single words too, and those of companies that are not here
+        ("earlier#00001", "1" * 64, company, "grew"),
+        ("earlier#00002", "2" * 64, "Nobody Inc.", "kilns"),
+        ("earlier#00003", "", "", "sand"),
+        ("", "", company, "737"),
+        ("", "", "Nobody Inc.", "5G"),
+    ]
+    path = tmp_path / "given.csv"
+    written(path, [*kept, (first, "", "", "mix, as given")])
+    context = given_clues(spark, config, run, path)
+
+    def listed(*told):
+        frame = spark.createDataFrame([*told], "chunk_id string, clue string")
+        counts = list_clues(context, frame)
+        with (run / Path(*CLUES)).open(newline="") as file:
+            (head, *rows) = [tuple(r) for r in csv.reader(file)]
+        assert head == COLUMNS and rows == sorted(set(rows))
+        return counts, set(rows)
+
+    expected = {*kept, row(first, "mix, as given"), row(first, "one"), row(other, "one")}
+    assert listed((first, "one"), (other, "one")) == ((2, 2), expected)
+    # another model's list has the first one's, but for those of a text that is another now
+    with (run / Path(*CLUES)).open("a", newline="") as file:
+        csv.writer(file).writerow((third, "3" * 64, company, "gone"))
+    expected |= {row(first, "another")}
+    assert listed((first, "another")) == ((3, 2), expected)
+    # it is one for this run
+    again = given_clues(spark, config, run, run / Path(*CLUES))
+    found = {tuple(r) for r in listed_clues(again, warn=True).collect()}
+    assert found == {
+        (c or None, m, clue) for c, _, m, clue in expected if m not in ("", "Nobody Inc.")
+    }
+    # without anything told it stays as it is
+    assert listed() == ((0, 0), expected)
 
 
 def test_clues_that_stand_nowhere_are_told(finished, spark, tmp_path, caplog):
@@ -268,10 +342,15 @@ def test_clues_that_stand_nowhere_are_told(finished, spark, tmp_path, caplog):
     run = tmp_path / "out" / "all"
     shutil.copytree(result.directory, run)
     path = tmp_path / "clues.csv"
-    path.write_text(f"chunk_id,clue\n{result.table('chunks')['chunk_id'].iloc[0]},xyzzy plugh\n")
+    chunk, text = result.table("chunks")[["chunk_id", "text"]].iloc[0]
+    path.write_text(f"chunk_id,clue\n{chunk},xyzzy plugh\n")
     given = settings(Path(config.input.path), run.parent, **{"entities.clues": str(path)})
     run_stage(given, "mentions", spark)
     assert "none of what it lists stands in a text of this run" in caplog.text
+    word = max(re.findall("[a-z]+", re.sub(r"\[[^]]*\]", "", text)), key=len)
+    path.write_text(f"chunk_id,clue\n{chunk},xyzzy plugh\n{chunk},{word}\n{chunk},plugh\n")
+    run_stage(given, "mentions", spark)
+    assert "2 of the clues listed stand nowhere in their chunk any more" in caplog.text
 
 
 @pytest.mark.usefixtures("plain_report")
