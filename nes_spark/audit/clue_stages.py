@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+import re
+from collections import defaultdict
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from nes_spark.audit.billing import Estimate
-from nes_spark.audit.clues import parse_clues
+from nes_spark.audit.clues import first_clues, parse_clues
 from nes_spark.audit.llm_stages import put_questions
 from nes_spark.config import AuditConfig
 
@@ -15,6 +17,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _LOGGER = logging.getLogger("nes_spark")
+#: What the question holds, and the columns that are put there.
+_FILLED = {"{answer}": "metadata", "{text}": "text"}
+_SLOTS = re.compile(r"(\{answer\}|\{text\})")
 
 
 def ask_for_clues(
@@ -31,7 +36,7 @@ def ask_for_clues(
     named : pyspark.sql.DataFrame
         ``model, chunk_id, metadata, text``: whose the chunk is, and as the model saw it.
     config : AuditConfig
-        The models, ``clue_prompt``, ``clue_tokens`` and the budget.
+        The models, ``clue_prompt``, ``clue_tokens``, ``most_clues`` and the budget.
     store_path : str
         Folder of the answer store.
     paid : float, optional
@@ -51,13 +56,16 @@ def ask_for_clues(
     """
     from pyspark.sql import functions as F
 
-    question = F.replace(F.lit(config.clue_prompt), F.lit("{answer}"), F.col("metadata"))
-    question = F.replace(question, F.lit("{text}"), F.col("text"))
-    mine = named.withColumn("question", question).withColumn("digest", F.sha2("question", 256))
-    rows: list[tuple[str, str]] = []
+    # both at once: what looks like a slot in a name or a text is none
+    parts = _SLOTS.split(config.clue_prompt)
+    filled = [F.col(_FILLED[part]) if part in _FILLED else F.lit(part) for part in parts]
+    mine = named.withColumn("question", F.concat(*filled))
+    mine = mine.withColumn("digest", F.sha2("question", 256))
+    told_by: defaultdict[str, list[list[str]]] = defaultdict(list)
     for model in config.models:
         asked_about = mine.where(F.col("model") == model.name).persist()
-        short = model.model_copy(update={"max_tokens": config.clue_tokens, "batch": False})
+        tokens = max(config.clue_tokens, model.max_tokens)
+        short = model.model_copy(update={"max_tokens": tokens, "batch": False})
         left = None if config.budget is None else max(0.0, config.budget - paid)
         asked = put_questions(
             asked_about.select("digest", F.col("question").alias("text")).distinct(),
@@ -75,8 +83,13 @@ def ask_for_clues(
             if record["finish_reason"] == "length":
                 content = content.rpartition("\n")[0]
             clues = [] if record["refusal"] else parse_clues(content, row["text"])
-            rows += [(row["chunk_id"], clue) for clue in clues]
+            told_by[row["chunk_id"]].append(clues)
             told, without = told + bool(clues), without + (not clues)
         asked_about.unpersist()
         _LOGGER.info("clues: %s: told of %d texts, of %d none", model.name, told, without)
-    return named.sparkSession.createDataFrame(rows, "chunk_id string, clue string").distinct()
+    rows = [
+        (chunk, clue)
+        for chunk, answers_of in told_by.items()
+        for clue in first_clues(answers_of, config.most_clues)
+    ]
+    return named.sparkSession.createDataFrame(rows, "chunk_id string, clue string")

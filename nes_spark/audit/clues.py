@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 
 #: What lists begin and end their lines with.
 _MARKS = re.compile(r"^\s*(?:[-*•–]|\(?\d{1,3}[.)])\s+")
-_QUOTES = "\"'`“”‘’«»*_ \t\r,;"
+_QUOTES = "\"'`“”„‘’«»*_ \t\r,;"
 #: Between words.
 _SPACE = re.compile(r"\s+")
+#: What models write in each other's place.
+_ALIKE = str.maketrans(
+    dict.fromkeys("‘’‚‛ʼʹ′`´", "'")
+    | dict.fromkeys("“”„‟«»″", '"')
+    | dict.fromkeys("‐‑‒–—―−﹣－", "-")
+)
+_DASH = re.compile(r"\s*-[\s-]*")
+#: Not inside a word.
+_EDGE = r"(?:(?<!\w)|(?!\w))"
+#: What they answer where nothing tells.
+_NOTHING = "none"
 
 
 def parse_clues(content: str, text: str) -> list[str]:
@@ -19,13 +32,14 @@ def parse_clues(content: str, text: str) -> list[str]:
     content : str
         One clue a line; marks of lists and quotation marks around them do not matter.
     text : str
-        What was shown. Case and white space do not matter.
+        What was shown. Case and white space do not matter, nor which quotation marks, apostrophes,
+        hyphens and dashes there are.
 
     Returns
     -------
     list of str
-        Without lines that the text does not have: "NONE", explanations, and what the model
-        remembers beside it.
+        Without lines that the text does not have as whole words: explanations, and what the model
+        remembers beside it. "NONE" alone is no clue.
 
     Examples
     --------
@@ -36,10 +50,33 @@ def parse_clues(content: str, text: str) -> list[str]:
     found = []
     for line in content.splitlines():
         clue = _SPACE.sub(" ", _MARKS.sub("", line).strip(_QUOTES))
-        if re.search(r"\w", clue) and _plain(clue) in known:
+        plain = _plain(clue)
+        if plain == _NOTHING or not re.search(r"\w", plain):
+            continue
+        if re.search(f"{_EDGE}{re.escape(plain)}{_EDGE}", known):
             found.append(clue)
     return list(dict.fromkeys(found))
 
 
+def first_clues(told: Iterable[Sequence[str]], most: int | None) -> list[str]:
+    """Return the clues of a chunk that models named first.
+
+    Parameters
+    ----------
+    told : iterable of sequence of str
+        What each model said, strongest first.
+    most : int or None
+        So many at most, in turn of each model; None: all.
+
+    Examples
+    --------
+    >>> first_clues([["kilns", "cement", "sand"], ["cement", "lime"]], 3)
+    ['kilns', 'cement', 'lime']
+    """
+    turns = zip_longest(*told)
+    found = dict.fromkeys(clue for turn in turns for clue in turn if clue is not None)
+    return [*found][:most]
+
+
 def _plain(text: str) -> str:
-    return _SPACE.sub(" ", text).casefold()
+    return _DASH.sub("-", _SPACE.sub(" ", text.translate(_ALIKE))).casefold()

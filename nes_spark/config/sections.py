@@ -402,7 +402,8 @@ class EntitiesConfig(Section):
         description="table of words that told somebody whose a chunk is: a .csv, .jsonl or "
         ".parquet file with columns chunk_id and clue, copied from the chunk as released, and, "
         "where it has them, digest as in output.withhold and metadata, which counts where the "
-        "chunk is of another run. They become [Term] in all texts of the same metadata (category "
+        "chunk is of another run, or where chunk_id is empty: a list of one's own, for all texts "
+        "of the metadata. They become [Term] in all texts of the same metadata (category "
         "Clue). 'nes-spark audit' with audit.clues writes one, sealed/clues.csv of the run",
     )
     currency: Currency | None = Field(
@@ -1213,7 +1214,17 @@ class AuditConfig(Section):
         description="'{text}' stands for the chunk as released, '{answer}' for its metadata",
     )
     clue_tokens: int = Field(
-        600, ge=16, le=8192, description="longest answer to it, in tokens; whole lines count"
+        600,
+        ge=16,
+        le=8192,
+        description="longest answer to it, in tokens, where the model's max_tokens is not more; "
+        "whole lines count",
+    )
+    most_clues: int | None = Field(
+        None,
+        ge=1,
+        description="of a chunk only so many clues are listed, those that were named first: fewer "
+        "words go in a round, and more rounds may be needed; null: all",
     )
     sample: int | None = Field(
         None,
@@ -1436,6 +1447,20 @@ class OutputConfig(Section):
         return self
 
 
+def _given(section: Any, key: str, default: Any) -> Any:
+    """Return what a section says, be it read already or not; None of what is no section."""
+    if isinstance(section, Section):
+        return getattr(section, key)
+    return section.get(key, default) if isinstance(section, dict) else None
+
+
+def _with(section: Any, key: str, value: Any) -> Any:
+    """Return a section with another value."""
+    if isinstance(section, Section):
+        return section.model_copy(update={key: value})
+    return {**section, key: value}
+
+
 class Config(Section):
     """A whole run."""
 
@@ -1476,19 +1501,20 @@ class Config(Section):
     @classmethod
     def _told(cls, data: Any) -> Any:
         """Replace clues where there is a list of them, without a further key."""
-        entities = data.get("entities") if isinstance(data, dict) else None
-        if not isinstance(entities, dict) or not entities.get("clues"):
+        if not isinstance(data, dict):
+            return data
+        entities = data.get("entities")
+        releases = data.get("releases") or {}
+        if not _given(entities, "clues", None):
             return data
         found = dict(data)
-        categories = entities.get("categories", DEFAULT_CATEGORIES)
-        releases = found.get("releases") or {}
+        categories = _given(entities, "categories", DEFAULT_CATEGORIES)
         if isinstance(categories, (list, tuple)) and _CLUE not in categories:
-            found["entities"] = {**entities, "categories": [*categories, _CLUE]}
-        if isinstance(releases, dict):
-            default = ReleasesConfig.model_fields["must_change"]
-            change = releases.get("must_change", default.get_default(call_default_factory=True))
-            if isinstance(change, dict) and _CLUE not in change:
-                found["releases"] = {**releases, "must_change": {**change, _CLUE: _SHOWN_AS}}
+            found["entities"] = _with(entities, "categories", [*categories, _CLUE])
+        default = ReleasesConfig.model_fields["must_change"]
+        change = _given(releases, "must_change", default.get_default(call_default_factory=True))
+        if isinstance(change, dict) and _CLUE not in change:
+            found["releases"] = _with(releases, "must_change", {**change, _CLUE: _SHOWN_AS})
         return found
 
     @model_validator(mode="after")

@@ -4,7 +4,7 @@ import pytest
 
 from nes_spark.audit.billing import BudgetExceeded
 from nes_spark.audit.clue_stages import ask_for_clues
-from nes_spark.audit.clues import parse_clues
+from nes_spark.audit.clues import first_clues, parse_clues
 from nes_spark.config import AuditConfig, LanguageModelConfig
 from tests.audit.server import ModelServer
 
@@ -20,10 +20,51 @@ TEXT = "We sell ready  mix\ncement, and embrace reality: [Term] grew."
         ("They make cement.\nThe slogan is famous.", []),
         ("...", []),
         ("", []),
+        # whole words
+        ("read\nmix ce\ncements", []),
     ],
 )
 def test_lines_that_are_words_of_the_text(content, expected):
     assert parse_clues(content, TEXT) == expected
+
+
+@pytest.mark.parametrize(
+    ("clue", "text"),
+    [
+        ("NONE", "Nonetheless it grew."),
+        ("None", "None of it grew."),
+        ('"NONE"', "NONE grew."),
+        ("art", "The artful part."),
+    ],
+)
+def test_parts_of_words_are_none_and_none_is_nothing(clue, text):
+    assert parse_clues(clue, text) == []
+
+
+@pytest.mark.parametrize(
+    ("clue", "text"),
+    [
+        ("it's how we do it", "Well, it’s how we do it."),
+        ("Lands’ end", "Of Lands' End."),
+        ('the "real thing" is', "And the “real thing” is here."),
+        ("ready-mix", "Our ready‑mix grew."),
+        ("ready—mix", "Our ready -- mix grew."),
+        ("mid – single", "Of mid-single digits."),
+        ("$5", "It cost A$5."),
+        ("AT&T", "With AT&T."),
+    ],
+)
+def test_quotes_and_dashes_of_all_kinds_are_alike(clue, text):
+    assert parse_clues(clue, text) == [clue]
+
+
+@pytest.mark.parametrize(
+    ("most", "expected"), [(None, "abcde"), (1, "a"), (2, "ac"), (3, "acb"), (9, "abcde")]
+)
+def test_of_a_chunk_those_named_first_are_listed(most, expected):
+    found = first_clues([["a", "b"], [], ["c", "a", "d", "e"]], most)
+    assert sorted(found) == sorted(expected)
+    assert found == [clue for clue in "acbde" if clue in expected]
 
 
 TEXTS = {
@@ -81,7 +122,8 @@ def test_each_model_is_asked_about_what_it_named(spark, tmp_path):
         assert about == {
             ("one", TEXTS["a#0"][1]), ("one", TEXTS["a#1"][1]), ("other", TEXTS["b#0"][1]),
         }  # fmt: skip
-        assert all(("Acme" in text) == ("mattresses" not in text) for text in shown)
+        assert all(("Acme {text} Inc." in text) == ("mattresses" not in text) for text in shown)
+        assert all(("Beta Corp." in text) == ("mattresses" in text) for text in shown)
         assert {body["max_tokens"] for body in asked} == {600}
         assert [e.requests for e in estimates] == [2, 1]
         # answers are kept
@@ -100,10 +142,27 @@ def test_of_an_answer_that_was_cut_off_whole_lines_count(spark, tmp_path):
         [("one", "a#0", "Acme Inc.", "We sell ready mix cement.")],
         "model string, chunk_id string, metadata string, text string",
     )
-    with ModelServer(answer=lambda m: "ready mix\ncem", key="sk-never-shown") as server:
+    with ModelServer(answer=lambda m: "ready mix\ncement", key="sk-never-shown") as server:
         config = configuration(server)
         whole = ask_for_clues(named, config, str(tmp_path / "answers")).collect()
-        assert {r["clue"] for r in whole} == {"ready mix", "cem"}
+        assert {r["clue"] for r in whole} == {"ready mix", "cement"}
         server.finish_reason = "length"
         cut = ask_for_clues(named, config, str(tmp_path / "others")).collect()
     assert {r["clue"] for r in cut} == {"ready mix"}
+
+
+def test_so_many_clues_of_a_chunk_and_answers_as_long_as_a_model_may_give(spark, tmp_path):
+    named = spark.createDataFrame(
+        [(model, c, *TEXTS["a#0"]) for model in ("one", "other") for c in ("a#0", "a#1")],
+        "model string, chunk_id string, metadata string, text string",
+    )
+    with ModelServer(answer=lambda m: "ready mix\ncement\nsell", key="sk-never-shown") as server:
+        config = configuration(server, most_clues=2)
+        longer = [m.model_copy(update={"max_tokens": 5000}) for m in config.models[:1]]
+        config = config.model_copy(update={"models": longer})
+        found = ask_for_clues(named, config, str(tmp_path / "answers")).collect()
+        assert {(r["chunk_id"], r["clue"]) for r in found} == {
+            (chunk, clue) for chunk in ("a#0", "a#1") for clue in ("ready mix", "cement")
+        }
+        # a model that may answer at length still does
+        assert {r.body["max_tokens"] for r in server.requests} == {5000}

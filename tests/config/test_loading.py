@@ -1,7 +1,7 @@
 import pytest
 
 import nes_spark as nes
-from nes_spark.config import Config, build_config
+from nes_spark.config import Config, EntitiesConfig, ReleasesConfig, build_config
 from nes_spark.errors import ConfigError
 
 
@@ -200,6 +200,15 @@ def test_a_list_of_clues_brings_its_category_and_placeholder():
     assert told.releases.must_change == {"Clue": "[X]"}
     # what is written down is read again as it is
     assert build_config(told.model_dump(mode="json")) == told
+
+
+@pytest.mark.parametrize("entities", [EntitiesConfig(clues="x.csv"), {"clues": "x.csv"}])
+@pytest.mark.parametrize("releases", [None, {}, ReleasesConfig()])
+def test_so_it_does_where_sections_are_made_in_python(entities, releases):
+    told = Config(entities=entities, **({} if releases is None else {"releases": releases}))
+    assert told == build_config({"entities": {"clues": "x.csv"}})
+    assert told.entities.categories[-1] == "Clue"
+    assert told.releases.must_change["Clue"] == "[Term]"
 
 
 @pytest.mark.parametrize("more", [{"about": "documents"}, {"answer": "period"}])
