@@ -16,7 +16,8 @@ writes all released chunks into FOLDER/0 and so on, each with a ``texts.txt`` fo
 writes ``guesses.json`` beside it; ``... withhold FOLDER named.csv`` lists the chunks that were
 named rightly, for ``output.withhold``. Objects may have ``"clues": [words]`` too, copied letter by
 letter from the text: what led to the guess. ``... clues FOLDER clues.csv --before OLD`` lists those
-of chunks that were named rightly, and those of an older list, for ``entities.clues``.
+of chunks that were named rightly, and those of an older list, for ``entities.clues``; with
+``--most N`` of each chunk the N that came first.
 """
 
 from __future__ import annotations
@@ -194,7 +195,8 @@ def withhold(folder: Path, output: Path) -> None:
 @click.argument("folder", type=click.Path(path_type=Path, exists=True))
 @click.argument("output", type=click.Path(path_type=Path))
 @click.option("--before", type=click.Path(path_type=Path, exists=True))
-def clues(folder: Path, output: Path, before: Path | None) -> None:
+@click.option("--most", type=click.IntRange(min=1), help="Of a chunk the first so many alone.")
+def clues(folder: Path, output: Path, before: Path | None, most: int | None) -> None:
     """List what the readers of FOLDER/0 and so on said told them of chunks named rightly."""
     rows: list[dict[str, str]] = []
     named = 0
@@ -204,7 +206,7 @@ def clues(folder: Path, output: Path, before: Path | None) -> None:
         found = judged(json.loads(key.read_text(encoding="utf-8")), guesses)
         for number, row in found[found["right"]].iterrows():
             named += 1
-            told = said[int(str(number))].get("clues", ())
+            told = list(said[int(str(number))].get("clues", ()))[:most]
             known = {"chunk_id": row["chunk_id"], "metadata": row["name"]}
             rows += [{**known, "clue": str(clue)} for clue in told]
     listed = pd.DataFrame(rows, columns=["chunk_id", "metadata", "clue"])
