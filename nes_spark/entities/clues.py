@@ -17,26 +17,24 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
-from itertools import pairwise
 from typing import NamedTuple
 
+from nes_spark.entities.barred import CLUE, CUT_OFF, GRAMMAR, IN_F
 from nes_spark.entities.distinctive import FUNCTION_WORDS
 from nes_spark.entities.mentions import PLACEHOLDER, Mention, placeholder_spans
-from nes_spark.entities.terms import TERM, is_everyday, is_people, kin_of
+from nes_spark.entities.terms import TERM, is_everyday
 from nes_spark.entities.wordforms import Kind, is_word, kinds_of
 from nes_spark.text.forms import Words, fold
 
-#: Category of clues, and how long one may be.
-CLUE, MOST_WORDS = "Clue", 40
+#: How long a clue may be, in words.
+MOST_WORDS = 40
 
 #: Between two words of a clue: no placeholder, and no new paragraph.
 _GAP = re.compile(r"(?:(?!\n\s*\n)(?:[^\w\[\]]|_)){0,12}")
 #: What stands between two pieces that become one.
 _TOGETHER = re.compile(r"[ \-/]?")
-#: What an apostrophe cuts off. It is a word of its own there: "model's" is no "Model S".
+#: Behind one of these what it cuts off is a word of its own: "model's" is no "Model S".
 _APOSTROPHES = frozenset("'’‘ʼ`´")
-_CUT_OFF = frozenset({"s", "t", "d", "m", "ll", "re", "ve"})
-_EMPTY = FUNCTION_WORDS | {"ll", "re", "ve"} | {f"'{word}" for word in _CUT_OFF}
 #: Single letters that are words, unless they are written large behind another ("Phase I").
 _LETTER_WORDS = frozenset({"a", "i"})
 _LETTERS = re.compile(r"[^\W\d_]{3,}")
@@ -48,12 +46,8 @@ _NUMBER = re.compile(r"[\d\W]+(?:-[A-Z])?")
 _OF_THINGS: frozenset[Kind] = frozenset({"noun", "plural", "adjective"})
 _OF_VERBS: frozenset[Kind] = frozenset({"verb", "third", "gerund", "participle"})
 _INFLECTED: frozenset[Kind] = frozenset({"plural", "third"})
-#: Words of a slogan at least, and letters of what may be an abbreviation at most.
-_SLOGAN, _SHORT = 3, 5
-#: Nouns whose plural ends in -ves, and longer ones of them. "Believes" is none of "belief".
-_IN_F = (
-    "calf", "elf", "half", "hoof", "knife", "leaf", "life", "loaf", "scarf", "thief", "wife", "wolf"
-)  # fmt: skip
+#: Words of a slogan at least.
+_SLOGAN = 3
 #: What no singular in -e ends in.
 _WITH_ES = ("sses", "shes", "xes", "zzes")
 #: Words that only look like plurals.
@@ -155,7 +149,7 @@ def read_clues(clues: Iterable[str], text: str) -> list[Read]:
 def clue_mentions(
     text: str, clues: Iterable[Sequence[str]], mentions: Iterable[Mention] = ()
 ) -> list[Mention]:
-    """Return the places of clues in a text as mentions of category :data:`CLUE`.
+    """Return the places of clues in a text as mentions of category Clue.
 
     Parameters
     ----------
@@ -199,42 +193,6 @@ def clue_mentions(
     return out
 
 
-def barred_by(entity: str) -> list[str]:
-    """Return the terms that would give back what a clue told: its words, with their kin.
-
-    Parameters
-    ----------
-    entity : str
-        Of a mention of category :data:`CLUE`.
-
-    Returns
-    -------
-    list of str
-        Entities of terms (:func:`nes_spark.entities.terms.kin_of`), in small letters and capitals,
-        and of two words side by side what they are together.
-
-    Examples
-    --------
-    >>> found = set(barred_by("the turbo prop of ev"))
-    >>> {"props", "turbo-prop", "turboprops/modifier", "EV"} <= found, "the" in found
-    (True, False)
-    """
-    words = entity.split()
-    told = {word for word in words if word not in _EMPTY}
-    pairs = [pair for pair in pairwise(words) if told.issuperset(pair)]
-    told |= {joint.join(pair) for pair in pairs for joint in ("", "-")}
-    for word in [*told]:
-        if len(word) <= _SHORT:
-            told.add(word.upper())
-        if is_people(word.capitalize()):
-            told.add(word.capitalize())
-        if word.endswith(_IN_F):
-            told.add(word.rstrip("e")[:-1] + "ves")
-        if word.endswith("sis"):
-            told.add(word[:-2] + "es")
-    return sorted({kin for word in told for kin in kin_of(word)})
-
-
 class _Places:
     """Where words stand in a text, and which of them are words of grammar."""
 
@@ -244,7 +202,7 @@ class _Places:
         self.keys = [_key(word) for word in self._words.spelled]
         self._at: defaultdict[str, list[int]] = defaultdict(list)
         for i, key in enumerate(self.keys):
-            if key in _CUT_OFF and self._gap(i) in _APOSTROPHES:
+            if key in CUT_OFF and self._gap(i) in _APOSTROPHES:
                 self.keys[i] = key = f"'{key}"
             self._at[key].append(i)
 
@@ -274,7 +232,7 @@ class _Places:
         """Whether each word is one besides those of grammar."""
         keys = self.keys
         plain = [
-            len(key) > 1 and key not in _EMPTY and keys[i + 1 : i + 2] != ["'t"]
+            len(key) > 1 and key not in GRAMMAR and keys[i + 1 : i + 2] != ["'t"]
             for i, key in enumerate(keys)
         ]
         return [plain[i] or self._belongs(i, plain) for i in range(len(keys))]
@@ -292,7 +250,7 @@ class _Places:
             return True
         if key in _LETTER_WORDS:
             return spelled[i].isupper() and i > 0 and plain[i - 1]
-        return key not in _CUT_OFF or any(plain[k] for k in beside)
+        return key not in CUT_OFF or any(plain[k] for k in beside)
 
     def clues(self, may_be_slogan: bool) -> list[Clue]:
         """Make clues of the whole text."""
@@ -379,7 +337,7 @@ def _singular(low: str) -> str:
         return low
     forms = [low[:-1]]
     if low.endswith("ves"):
-        forms = [form for end in ("f", "fe") if (form := low[:-3] + end).endswith(_IN_F)] + forms
+        forms = [form for end in ("f", "fe") if (form := low[:-3] + end).endswith(IN_F)] + forms
     if low.endswith("ies"):
         forms.append(f"{low[:-3]}y")
     if low.endswith("es"):

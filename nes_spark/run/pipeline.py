@@ -343,7 +343,7 @@ def _model_digest(name: str) -> str:
 
 def _recognizer_digest(context: Context) -> str:
     """Digest of the recogniser and section ``entities``, whatever is known of clues."""
-    from nes_spark.entities.clues import CLUE
+    from nes_spark.entities.barred import CLUE
 
     config = context.config
     # a list of clues brings its category: nothing is recognised anew for that

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from nes_spark.entities.clues import CLUE, barred_by
+from nes_spark.entities.barred import CLUE, barred_by
 from nes_spark.entities.combination import UNITS, Combination
 from nes_spark.entities.mentions import Mention
 from nes_spark.entities.quantities import QUANTITY

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nes_spark.entities.barred import barred_by
 from nes_spark.entities.clues import (
     MOST_WORDS,
     Clue,
-    barred_by,
     clue_mentions,
     read_clue,
     read_clues,
