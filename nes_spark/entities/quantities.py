@@ -161,8 +161,12 @@ _ROUND = re.compile(r"\D*[1-9]\d*0(?![\d.,])")
 _WHOLE = 4
 #: What stands between the ends of a range.
 _TO = (" to ", "-", " - ", "–", " – ")
-_NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?: 000)+(?! ?\d|\.\d)|\d+\.\d+|\.\d+|\d+"
 _SCALE = r"thousand|million|millions|billion|billions|trillion|hundred|mm|mn|bn|k|m|b"
+_NUMBER = (
+    r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?: 000)+(?! ?\d|\.\d)|\d+\.\d+|"
+    # "RMB61 .1 million": a transcript's slip
+    rf"\d+ \.\d+(?= (?:{_SCALE})(?!\w))|\.\d+|\d+"
+)
 _QUANTITY = re.compile(
     rf"(?<![\w.,/$€£¥])(?P<neg>(?<!%)[-–−](?=[\d$€£¥.])|minus |negative )?(?P<open>\((?=[$€£¥\d]))?"
     rf"(?P<sign>(?:US|C|A|HK|R)?\$ ?|[€£¥₹] ?|(?:{ISO}) ?)?"

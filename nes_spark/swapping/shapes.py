@@ -118,6 +118,12 @@ _MARKS = INSTITUTIONS | LEGAL_FORMS
 _CODE = re.compile(r"(?:[^a-z]|(?<=\d)[a-z]\b)*[A-Z0-9](?:[^a-z]|(?<=\d)[a-z]\b)*s?")
 #: A key of figures alone, in groups or not: "634984", "6335 8800 1902".
 _FIGURES = re.compile(r"\d+(?:[-/ ]\d+)*")
+#: "Approx 13", "Article 16": what counts or quotes, and names nothing.
+_COUNTS = re.compile(
+    r"(?:about|approx\w*|article|chapter|decree|exhibit|law|regulation|resolution|rule|schedule|"
+    r"section)\.? \d",
+    re.IGNORECASE,
+)
 #: "St. Louis-based", "EGFR-positive": no name but what is said with one.
 _SAID_WITH = re.compile(
     r"-(?:approved|backed|based|born|branded|centric|certified|driven|enabled|focused|free|funded|"
@@ -462,7 +468,7 @@ def may_stand_in(name: str, category: str) -> bool:
         len(words) == 1 and last in _MARKS and sort not in ("forces", "parliament")
     ):
         return False
-    if tuple(map(fold, words[-2:])) in _RATE:
+    if tuple(map(fold, words[-2:])) in _RATE or _COUNTS.match(plain):
         return False
     if sort == "currency":
         return len(words) == 1 and plain.islower()

@@ -37,6 +37,9 @@ from nes_spark.entities.quantities import (
         ("a low 5% vacancy, a low 30.5%", [("5%", "%/e+0/0"), ("30.5%", "%/e+1/0")]),
         ("a record low 30% and an all-time high 40%", [("30%", "%/e+1/0"), ("40%", "%/e+1/0")]),
         ("in the mid-30% to 40% range", [("30% to 40%", "range of %/e+1/0")]),
+        # a space that a transcript put in
+        ("were RMB61 .1 million", [("RMB61 .1 million", "money/e+7/0")]),
+        ("in 5 stores .5 million", [("5", "count/e+0/0"), (".5 million", "count/e+5/0")]),
         # a year that is no date of its own
         ("the 1918 influenza pandemic, the 1889 war", []),
         ("1943 young people", [("1943", "count/e+3/0")]),

@@ -617,13 +617,13 @@ def test_what_is_no_name_by_itself_is_replaced_and_replaces_nothing():
         {"Organization": organizations, "Person": [[c] for c in "uvwxy"]}, ["Organization"],
     )  # fmt: skip
     no_names, names = {"Mines", "Boarding", "prog"}, {"Zimmer", "Vega", "Orion Works", "Acme"}
-    for fitting, treatment in ((True, "placeholder"), (False, "donor")):
+    for fitting, becomes in ((True, "placeholder"), (False, "donor")):
         came = set()
         for seed in range(10):
             plan = sample_plan(*given_, matching="similar", donors=16, seed=seed, fitting=fitting)
             fates = [f for f in plan.fates() if f.category == "Organization"]
             assert all(f.replacement for f in fates), "nothing stays"
-            assert {f.treatment for f in fates if f.entity in no_names} == {treatment}
+            assert {f.treatment for f in fates if f.entity in no_names} == {becomes}
             came |= {f.replacement for f in fates}
         assert came - {"[Organization]"} == names and ("[Organization]" in came) == fitting
     # where nobody has a name that stands alone a placeholder takes its place

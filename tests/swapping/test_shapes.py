@@ -169,6 +169,8 @@ def test_sorts_of_names_that_do_not_meet(category, one_sort, others):
         ("Organization", "QOQ", "IBM"),
         ("Product", "Tobacco Monopoly Law", "Galleri"),
         ("Product", "Turkish Lira", "Galleri"),
+        ("Product", "Approx 13", "King Air 260"),
+        ("Product", "Article 16", "King Air 260"),
         ("Person", "South Africa", "Ana Orr"),
     ],
 )
