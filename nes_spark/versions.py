@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import threading
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from pathlib import Path
@@ -153,9 +154,15 @@ def _source(module: str) -> str:
     return _file(module).read_text(encoding="utf-8")
 
 
+#: Python 3.11 counts the depth of trees that several threads build at once in one place, and
+#: refuses them (CPython issue 106905).
+_ONE_AT_A_TIME = threading.Lock()
+
+
 @cache
 def _parsed(source: str) -> ast.Module:
-    return ast.parse(source)
+    with _ONE_AT_A_TIME:
+        return ast.parse(source)
 
 
 @cache

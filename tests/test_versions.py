@@ -1,6 +1,9 @@
 """A stage is stale when code that it is made of changed, and only then."""
 
+import gc
 import shutil
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -154,3 +157,36 @@ def test_a_face_that_loads_lazily_is_seen_through():
     assert "nes_spark.mixture.fit" in versions.closure("nes_spark.mixture.fit")
     for module, name in (("audit", "mcnemar"), ("mixture", "MixtureModel"), ("text", "chunk_text")):
         assert versions._defined_in(f"nes_spark.{module}", name) != f"nes_spark.{module}"
+
+
+class _Litter:
+    """Refers to itself, and says goodbye in Python: another thread may go on then."""
+
+    def __init__(self):
+        self.me = self
+
+    def __del__(self):
+        sum(range(50))
+
+
+def test_threads_may_read_code_at_once():
+    sources = [p.read_text(encoding="utf-8") for p in sorted(versions.ROOT.rglob("*.py"))[:60]]
+
+    def read(depth):
+        if depth:
+            return read(depth - 1)
+        for source in sources:
+            for _ in range(20):
+                _Litter()
+            versions._parsed.__wrapped__(source)
+        return len(sources)
+
+    limits, interval = gc.get_threshold(), sys.getswitchinterval()
+    gc.set_threshold(50)
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            assert [*pool.map(read, (0, 50, 100, 150))] == [len(sources)] * 4
+    finally:
+        gc.set_threshold(*limits)
+        sys.setswitchinterval(interval)
