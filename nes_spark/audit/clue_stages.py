@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import logging
 import re
-from collections import defaultdict
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from nes_spark.audit.billing import Estimate
-from nes_spark.audit.clues import first_clues, parse_clues
+from nes_spark.audit.clues import parse_clues
 from nes_spark.audit.llm_stages import put_questions
 from nes_spark.config import AuditConfig
 
@@ -36,7 +35,7 @@ def ask_for_clues(
     named : pyspark.sql.DataFrame
         ``model, chunk_id, metadata, text``: whose the chunk is, and as the model saw it.
     config : AuditConfig
-        The models, ``clue_prompt``, ``clue_tokens``, ``most_clues`` and the budget.
+        The models, ``clue_prompt``, ``clue_tokens`` and the budget.
     store_path : str
         Folder of the answer store.
     paid : float, optional
@@ -61,7 +60,7 @@ def ask_for_clues(
     filled = [F.col(_FILLED[part]) if part in _FILLED else F.lit(part) for part in parts]
     mine = named.withColumn("question", F.concat(*filled))
     mine = mine.withColumn("digest", F.sha2("question", 256))
-    told_by: defaultdict[str, list[list[str]]] = defaultdict(list)
+    rows: list[tuple[str, str]] = []
     for model in config.models:
         asked_about = mine.where(F.col("model") == model.name).persist()
         tokens = max(config.clue_tokens, model.max_tokens)
@@ -83,13 +82,8 @@ def ask_for_clues(
             if record["finish_reason"] == "length":
                 content = content.rpartition("\n")[0]
             clues = [] if record["refusal"] else parse_clues(content, row["text"])
-            told_by[row["chunk_id"]].append(clues)
+            rows += [(row["chunk_id"], clue) for clue in clues]
             told, without = told + bool(clues), without + (not clues)
         asked_about.unpersist()
         _LOGGER.info("clues: %s: told of %d texts, of %d none", model.name, told, without)
-    rows = [
-        (chunk, clue)
-        for chunk, answers_of in told_by.items()
-        for clue in first_clues(answers_of, config.most_clues)
-    ]
-    return named.sparkSession.createDataFrame(rows, "chunk_id string, clue string")
+    return named.sparkSession.createDataFrame(rows, "chunk_id string, clue string").distinct()

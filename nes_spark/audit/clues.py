@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from itertools import zip_longest
 
 #: What lists begin and end their lines with.
 _MARKS = re.compile(r"^\s*(?:[-*•–]|\(?\d{1,3}[.)])\s+")
@@ -56,26 +54,6 @@ def parse_clues(content: str, text: str) -> list[str]:
         if re.search(f"{_EDGE}{re.escape(plain)}{_EDGE}", known):
             found.append(clue)
     return list(dict.fromkeys(found))
-
-
-def first_clues(told: Iterable[Sequence[str]], most: int | None) -> list[str]:
-    """Return the clues of a chunk that models named first.
-
-    Parameters
-    ----------
-    told : iterable of sequence of str
-        What each model said, strongest first.
-    most : int or None
-        So many at most, in turn of each model; None: all.
-
-    Examples
-    --------
-    >>> first_clues([["kilns", "cement", "sand"], ["cement", "lime"]], 3)
-    ['kilns', 'cement', 'lime']
-    """
-    turns = zip_longest(*told)
-    found = dict.fromkeys(clue for turn in turns for clue in turn if clue is not None)
-    return [*found][:most]
 
 
 def _plain(text: str) -> str:

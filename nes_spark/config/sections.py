@@ -1220,12 +1220,6 @@ class AuditConfig(Section):
         description="longest answer to it, in tokens, where the model's max_tokens is not more; "
         "whole lines count",
     )
-    most_clues: int | None = Field(
-        None,
-        ge=1,
-        description="of a chunk only so many clues are listed, those that were named first: fewer "
-        "words go in a round, and more rounds may be needed; null: all",
-    )
     sample: int | None = Field(
         None,
         ge=1,

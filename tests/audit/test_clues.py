@@ -4,7 +4,7 @@ import pytest
 
 from nes_spark.audit.billing import BudgetExceeded
 from nes_spark.audit.clue_stages import ask_for_clues
-from nes_spark.audit.clues import first_clues, parse_clues
+from nes_spark.audit.clues import parse_clues
 from nes_spark.config import AuditConfig, LanguageModelConfig
 from tests.audit.server import ModelServer
 
@@ -56,15 +56,6 @@ def test_parts_of_words_are_none_and_none_is_nothing(clue, text):
 )
 def test_quotes_and_dashes_of_all_kinds_are_alike(clue, text):
     assert parse_clues(clue, text) == [clue]
-
-
-@pytest.mark.parametrize(
-    ("most", "expected"), [(None, "abcde"), (1, "a"), (2, "ac"), (3, "acb"), (9, "abcde")]
-)
-def test_of_a_chunk_those_named_first_are_listed(most, expected):
-    found = first_clues([["a", "b"], [], ["c", "a", "d", "e"]], most)
-    assert sorted(found) == sorted(expected)
-    assert found == [clue for clue in "acbde" if clue in expected]
 
 
 TEXTS = {
@@ -151,13 +142,13 @@ def test_of_an_answer_that_was_cut_off_whole_lines_count(spark, tmp_path):
     assert {r["clue"] for r in cut} == {"ready mix"}
 
 
-def test_so_many_clues_of_a_chunk_and_answers_as_long_as_a_model_may_give(spark, tmp_path):
+def test_answers_are_as_long_as_a_model_may_give(spark, tmp_path):
     named = spark.createDataFrame(
         [(model, c, *TEXTS["a#0"]) for model in ("one", "other") for c in ("a#0", "a#1")],
         "model string, chunk_id string, metadata string, text string",
     )
-    with ModelServer(answer=lambda m: "ready mix\ncement\nsell", key="sk-never-shown") as server:
-        config = configuration(server, most_clues=2)
+    with ModelServer(answer=lambda m: "ready mix\ncement", key="sk-never-shown") as server:
+        config = configuration(server)
         longer = [m.model_copy(update={"max_tokens": 5000}) for m in config.models[:1]]
         config = config.model_copy(update={"models": longer})
         found = ask_for_clues(named, config, str(tmp_path / "answers")).collect()
