@@ -740,10 +740,20 @@ STATUS = Table(
         Column(
             "status",
             "string",
-            "swapped, dropped (not published), unpaired, no_valid_partner, same_metadata_only, "
-            "alone_in_component, "
+            "swapped, dropped (not published), summarised (published as a summary), unpaired, "
+            "no_valid_partner, same_metadata_only, alone_in_component, "
             "low_concentration, no_entity; see nes_spark.swapping.stages.chunk_status",
         ),
+    ),
+    ("chunk_id",),
+)
+
+WITHHELD = Table(
+    "withheld",
+    "One chunk that output.withhold lists, and what is published in its place.",
+    (
+        Column("chunk_id", "string", "chunk"),
+        Column("summary", "string", "null where nothing is published", True),
     ),
     ("chunk_id",),
 )
@@ -858,6 +868,7 @@ TABLES: dict[str, Table] = {
         SCORES,
         CANDIDATES,
         STATUS,
+        WITHHELD,
         PREDICTIONS,
         LANGUAGE_PREDICTIONS,
         PARTNER_GUESSES,

@@ -1,4 +1,4 @@
-"""Spark: chunks summarised by a language model, for what no exchange could treat.
+"""Spark: chunks summarised by a language model, where no exchange hides whose they are.
 
 The questions go through the client of the audit: the same budget, answers that are kept, retries
 and rates. A summary that holds a name of its chunk is refused
@@ -31,6 +31,7 @@ def summarise(
     mentions: DataFrame,
     config: AuditConfig,
     store_path: str,
+    shown: DataFrame | None = None,
     on_estimate: Callable[[Estimate], None] | None = None,
 ) -> DataFrame:
     """Summarise chunks.
@@ -40,12 +41,15 @@ def summarise(
     wanted : pyspark.sql.DataFrame
         ``chunk_id`` of the chunks.
     chunks, mentions : pyspark.sql.DataFrame
-        Tables CHUNKS and MENTIONS.
+        Tables CHUNKS and MENTIONS: what no summary may hold.
     config : AuditConfig
         One model, whose ``max_tokens`` is the longest summary; the prompt, with ``{text}``; the
         budget. Equal texts are asked about once.
     store_path : str
         Folder of the answer store.
+    shown : pyspark.sql.DataFrame, optional
+        ``chunk_id, text``: what the model reads in the place of the chunk, as it is released. A
+        chunk without text there has no summary.
     on_estimate : callable, optional
         Told the estimate before anything is asked.
 
@@ -61,23 +65,27 @@ def summarise(
     """
     from pyspark.sql import functions as F
 
-    mine = chunks.join(wanted, "chunk_id", "left_semi").select(
-        "chunk_id", "text", F.sha2("text", 256).alias("digest")
-    )
-    mine = mine.persist()
+    mine = chunks.join(wanted, "chunk_id", "left_semi").select("chunk_id", "text")
+    read = F.col("text")
+    if shown is not None:
+        told = shown.where("text <> ''").select("chunk_id", F.col("text").alias("shown"))
+        mine, read = mine.join(told, "chunk_id"), F.col("shown")
+    mine = mine.select(
+        "chunk_id", "text", read.alias("shown"), F.sha2(read, 256).alias("digest")
+    ).persist()
     schema = "chunk_id string, summary string"
     if mine.isEmpty():
         return wanted.sparkSession.createDataFrame([], schema)
-    questions = mine.select("digest", "text").dropDuplicates(["digest"])
+    questions = mine.select("digest", F.col("shown").alias("text")).dropDuplicates(["digest"])
     asked = put_questions(questions, config, store_path, on_estimate=on_estimate)
     (model,) = config.models
     # An answer that was cut off, or a refusal, is no summary.
-    told = [
+    replies = [
         (digest, record["content"])
         for digest, record in asked.answers(model.name).items()
         if record["finish_reason"] == "stop" and not record["refusal"]
     ]
-    answers = wanted.sparkSession.createDataFrame(told, "digest string, content string")
+    answers = wanted.sparkSession.createDataFrame(replies, "digest string, content string")
 
     def judge(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         for batch in batches:

@@ -629,13 +629,23 @@ def _default_leftover() -> list[Treatment]:
 
 
 class SummaryConfig(Section):
-    """Summaries of chunks by a language model: treatment ``summary`` of plan ``whole``."""
+    """Summaries of chunks by a language model.
+
+    For treatment ``summary`` of plan ``whole`` and for ``output.instead``.
+    """
 
     model: str | None = Field(None, description="name in audit.models; default: the first one")
     prompt: str = Field(
-        "Below is a part of a longer text. Summarise it in no more than {words} words. Name no "
-        "company, person, product, place or event; say what kind of thing it is instead. Leave "
-        "placeholders in square brackets out. Reply with the summary ONLY.\n\n{text}",
+        "Below is a passage of a text whose author must stay unknown. Retell it in your own words "
+        "and in the same person, in no more than {words} words and no longer than it is, so that a "
+        "reader who knows every candidate, and remembers what they say, cannot tell whose it is. "
+        "Keep what is done, how it goes (more or less, better or worse than before) and why, as "
+        "far as many could say it. Of products, services, customers, trades, materials, "
+        "technologies, places, laws, events, programmes, units and measures say only the most "
+        "general kind that they belong to (a product, a line of business, a market, a measure of "
+        "ours). Give no name, no figure, no date, no slogan and no turn of phrase of the passage, "
+        "and leave out whatever only one or few could say. Leave placeholders in square brackets "
+        "out. Reply with the retelling ONLY.\n\n{text}",
         description="{text} is the chunk, {words} half of max_tokens",
     )
     max_tokens: int = Field(160, ge=16, le=4096, description="longest summary, in tokens")
@@ -1376,10 +1386,17 @@ class OutputConfig(Section):
         None,
         min_length=1,
         description="table of chunks that are not published: a .csv, .jsonl or .parquet file with "
-        "a column chunk_id and, where it has one, digest (SHA-256 of the chunk's text, so that no "
-        "list for other texts is taken for one of these). 'nes-spark audit' writes one of the "
+        "a column chunk_id and, where it has them, digest (SHA-256 of the chunk's text, so that no "
+        "list for other texts is taken for one of these) and instead ('nothing' for a chunk of "
+        "which no summary is to come either). 'nes-spark audit' writes one of the "
         "chunks that a model named, sealed/named.csv of the run; a run that is refused because an "
         "identifier is left writes one of the chunks that it is left in, sealed/leaking.csv",
+    )
+    instead: Literal["nothing", "summary"] = Field(
+        "nothing",
+        description="what is published of a chunk that output.withhold lists: nothing, or what a "
+        "language model makes of its released text (releases.summary). A summary that holds a name "
+        "of the chunk is refused, and the chunk left out; terms in it become [Term]",
     )
     reuse: str | None = Field(
         "previous",
@@ -1568,9 +1585,20 @@ class Config(Section):
 
     @model_validator(mode="after")
     def _summaries(self) -> Config:
-        if "summary" in self.releases.leftover and self.releases.plan == "whole":
+        if self.output.instead == "summary" and self.output.withhold is None:
+            raise ValueError(
+                "output.instead: summary is for the chunks that output.withhold lists; name a list "
+                "there, as 'nes-spark audit' writes it"
+            )
+        if self.summarises:
             self.summary_audit()
         return self
+
+    @property
+    def summarises(self) -> bool:
+        """Whether a language model is asked for summaries."""
+        treated = "summary" in self.releases.leftover and self.releases.plan == "whole"
+        return treated or self.output.instead == "summary"
 
     def summary_audit(self) -> AuditConfig:
         """Return section ``audit`` as summaries are asked for: one model, their prompt and length.
@@ -1586,7 +1614,7 @@ class Config(Section):
         if name not in names:
             raise ValueError(
                 f"releases.summary.model: {name!r} is not in audit.models; there are {names}. "
-                "Treatment 'summary' needs a language model"
+                "Summaries (releases.leftover, output.instead) need a language model"
             )
         (model,) = (m for m in self.audit.models if m.name == name)
         model = model.model_copy(update={"max_tokens": summary.max_tokens, "batch": False})

@@ -12,7 +12,7 @@ import pyarrow as pa
 from nes_spark.releases.publishing import part_of, pseudonym, write_part
 from nes_spark.schemas import EDITS
 from nes_spark.swapping.ledger import Block, block_of
-from nes_spark.swapping.rewriting import DROP, WHOLE_TEXT
+from nes_spark.swapping.rewriting import DROP, SUMMARY, WHOLE_TEXT
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -145,7 +145,7 @@ def assemble(
 
 
 def withhold(assembled: DataFrame, chunks: DataFrame, listed: DataFrame) -> DataFrame:
-    """Leave chunks out of a release, whatever was exchanged in them.
+    """Leave chunks out of a release, or publish a summary, whatever was exchanged in them.
 
     Parameters
     ----------
@@ -154,40 +154,41 @@ def withhold(assembled: DataFrame, chunks: DataFrame, listed: DataFrame) -> Data
     chunks : pyspark.sql.DataFrame
         Table of the run.
     listed : pyspark.sql.DataFrame
-        Column ``chunk_id``, each once.
+        Table WITHHELD: ``chunk_id``, each once, and ``summary``, null for none.
 
     Returns
     -------
     pyspark.sql.DataFrame
-        As `assembled`; a listed chunk has no text, and the one edit that treatment ``drop`` makes.
+        As `assembled`; a listed chunk has no text or its summary, and the one edit that treatment
+        ``drop`` or ``summary`` makes. One that had no text has none.
     """
     from pyspark.sql import functions as F
 
-    before = F.col("_before")
-    dropped = F.array(
+    before, summary = F.col("_before"), F.coalesce("_summary", F.lit(""))
+    instead = F.array(
         F.struct(
             F.lit(0).alias("start"),
             F.length(before).alias("end"),
             before.alias("old"),
-            F.lit("").alias("new"),
-            F.lit(DROP).alias("category"),
+            summary.alias("new"),
+            F.when(summary == "", DROP).otherwise(SUMMARY).alias("category"),
             F.lit("").alias("old_entity"),
             F.lit("").alias("new_entity"),
         )
     ).cast(EDITS)
     taken = chunks.select("chunk_id", F.col("text").alias("_before")).join(
-        listed.select("chunk_id"), "chunk_id"
+        listed.select("chunk_id", F.col("summary").alias("_summary")), "chunk_id"
     )
     gone = before.isNotNull() & (F.col("text") != "")
     return (
         assembled.join(taken, "chunk_id", "left")
         .withColumns(
             {
-                "text": F.when(gone, F.lit("")).otherwise(F.col("text")),
-                "edits": F.when(gone, dropped).otherwise(F.col("edits")),
+                "text": F.when(gone, summary).otherwise(F.col("text")),
+                "edits": F.when(gone, instead).otherwise(F.col("edits")),
             }
         )
-        .drop("_before")
+        .drop("_before", "_summary")
     )
 
 

@@ -249,3 +249,26 @@ def what_is_left(figures: Mapping[str, Any]) -> str:
     return (
         f"{gone['chunks']:,} chunk{'s' if gone['chunks'] != 1 else ''}; what is released are {left}"
     )
+
+
+def what_is_retold(figures: Mapping[str, Any]) -> str:
+    """Say in plain words how much of a corpus is released as summaries; '' where nothing is.
+
+    Parameters
+    ----------
+    figures : mapping
+        ``chunks`` of the corpus, and ``summarised`` (chunks, their words, and those of the
+        summaries) where there are any.
+
+    Examples
+    --------
+    >>> what_is_retold({"chunks": 40, "summarised": {"chunks": 9, "words": 900, "told": 400}})
+    '9 of 40 chunks; of their 900 words the summaries have 400'
+    """
+    retold = figures.get("summarised")
+    if not retold:
+        return ""
+    return (
+        f"{retold['chunks']:,} of {figures['chunks']:,} chunks; of their {retold['words']:,} words "
+        f"the summaries have {retold['told']:,}"
+    )

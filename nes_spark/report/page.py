@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from nes_spark.audit.adversaries import SWAP_AWARE, words_of_adversaries
 from nes_spark.entities.combination import UNIT_WORDS
 from nes_spark.releases.choice import RISKLESS_RULES
-from nes_spark.releases.publishing import what_is_left
+from nes_spark.releases.publishing import what_is_left, what_is_retold
 from nes_spark.report.data import MAX_EXAMPLES, ReportData
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ STATUS_WORDS = {
     "alone_in_component": "No other chunk is similar enough: it is alone in its component.",
     "no_valid_partner": "No chunk of its component makes a valid exchange with it.",
     "low_concentration": "Its component is too mixed to exchange names within it.",
+    "dropped": "Is not published.",
+    "summarised": "Is published as a summary by a language model.",
 }
 
 REASON_WORDS = {
@@ -562,6 +564,7 @@ def _render(data: ReportData, drawings: Mapping[str, Drawing]) -> str:
     return environment().get_template("report.html.j2").render(
         data=data,
         what_is_left=what_is_left(data.figures),
+        what_is_retold=what_is_retold(data.figures),
         documents_named=data.documents_named,
         chunks_named=data.chunks_named,
         public_words=data.public_words_named,

@@ -136,28 +136,48 @@ def component_figures(
     return pd.DataFrame([row.asDict(recursive=True) for row in rows])
 
 
-def left_out_figures(assembled: DataFrame, chunks: DataFrame) -> dict[str, int]:
-    """Return how many chunks are not published, and how many words they had.
+def instead_figures(assembled: DataFrame, chunks: DataFrame) -> dict[str, dict[str, int]]:
+    """Return how many chunks are not published, and how many as a summary, with their words.
 
     Parameters
     ----------
     assembled : pyspark.sql.DataFrame
-        ``chunk_id`` and ``text``, '' where nothing is published
-        (:func:`nes_spark.releases.publish_stages.assemble`).
+        ``chunk_id``, ``text``, '' where nothing is published, and ``edits``
+        (:func:`nes_spark.releases.publish_stages.withhold`).
     chunks : pyspark.sql.DataFrame
         Table CHUNKS.
+
+    Returns
+    -------
+    dict
+        ``left_out``: ``chunks`` and ``words`` that are not published. ``summarised``: chunks, words
+        that they had, and ``told``, the words of their summaries. Each only where there are any.
     """
     from pyspark.sql import functions as F
 
-    gone = assembled.where("text = ''").select("chunk_id")
-    row = (
-        chunks.select("chunk_id", "n_words")
-        .join(gone, "chunk_id", "left_semi")
-        .agg(F.count(F.lit(1)).alias("chunks"), F.sum("n_words").alias("words"))
-        .first()
+    from nes_spark.swapping.rewriting import WHOLE_TEXT
+
+    whole = F.exists("edits", lambda edit: edit["category"].isin([*WHOLE_TEXT]))
+    gone, told = F.col("text") == "", F.size(F.split("text", r"\s+"))
+    counts = (
+        assembled.select("chunk_id", gone.alias("gone"), told.alias("told"), whole.alias("whole"))
+        .where("gone OR whole")
+        .join(chunks.select("chunk_id", "n_words"), "chunk_id")
+        .groupBy("gone")
+        .agg(
+            F.count(F.lit(1)).alias("chunks"),
+            F.sum("n_words").cast("long").alias("words"),
+            F.sum("told").cast("long").alias("told"),
+        )
+        .collect()
     )
-    assert row is not None
-    return {"chunks": int(row["chunks"]), "words": int(row["words"] or 0)}
+    rows = {row["gone"]: row.asDict() for row in counts}
+    found = {}
+    if left_out := rows.get(True):
+        found["left_out"] = {name: left_out[name] for name in ("chunks", "words")}
+    if retold := rows.get(False):
+        found["summarised"] = {name: retold[name] for name in ("chunks", "words", "told")}
+    return found
 
 
 def status_figures(status: DataFrame) -> dict[str, int]:

@@ -23,7 +23,7 @@ from nes_spark.releases.choice import Choice
 from nes_spark.report.terminal import text_table
 from nes_spark.run.context import finished
 from nes_spark.run.findings import LANGUAGE_MODELS
-from nes_spark.run.listed import CLUES, NAMED, list_clues, list_named, withheld_chunks
+from nes_spark.run.listed import CLUES, NAMED, list_clues, list_named
 from nes_spark.run.published import PROPOSAL, PUBLICATION, PublishedRun
 from nes_spark.run.verifying import replace_record, verify_release
 from nes_spark.store import Store, combine
@@ -220,9 +220,10 @@ def _ask(
             final = _published_draw(context, release.choice)
         else:
             final = _draws(context, release.choice, until)
-        # Nobody is asked about what is not published.
-        if (listed := withheld_chunks(context)) is not None:
-            final = final.join(listed, "chunk_id", "left_anti")
+        # Nobody is asked about what is not published, nor of what was exchanged in a chunk of which
+        # a summary is.
+        if config.output.withhold is not None and not all_released:
+            final = final.join(context.table("withheld"), "chunk_id", "left_anti")
         final = final.cache()
         until.callback(final.unpersist)
         outcome = run_language_model_audit(
@@ -264,7 +265,8 @@ def _record(
         if named:
             tell(
                 f"{named:,} of {told:,} chunks asked about are named as released; to leave them "
-                f"out, run again with --set output.withhold={store.path(*NAMED)}"
+                f"out, run again with --set output.withhold={store.path(*NAMED)}; to publish "
+                "summaries of them, with --set output.instead=summary too"
             )
     settings = {model.name: settings_digest(config.audit, model) for model in config.audit.models}
     record: dict[str, Any] = {
@@ -333,15 +335,17 @@ def _others(store: Store, record: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _released(context: Context, choice: Choice) -> DataFrame:
-    """Return every chunk as released, those withheld too, with text and partner, as one draw."""
+    """Return every chunk as released, with text and partner, as one draw."""
     from pyspark.sql import functions as F
 
-    from nes_spark.releases.publish_stages import chosen_rewrites
+    from nes_spark.releases.publish_stages import chosen_rewrites, withhold
     from nes_spark.run.release import assemble_texts
 
     rewrites, combination = context.table("rewrites"), choice.combination.name
     mine = chosen_rewrites(rewrites, choice.setting, combination, choice.n_swaps, choice.draw)
-    assembled = assemble_texts(context, choice, mine, withheld=None)
+    assembled = assemble_texts(context, choice, mine)
+    if context.config.output.withhold is not None:
+        assembled = withhold(assembled, context.table("chunks"), context.table("withheld"))
     return assembled.where("text <> ''").select(
         F.lit(0).alias("draw"), "chunk_id", "text", "partner_id"
     )

@@ -1,4 +1,4 @@
-"""Lists of chunks to leave out of a release and of clues in them: those given, those proposed.
+"""Lists of chunks not to publish as they are and of clues in them: those given, those proposed.
 
 Proposed are chunks that a language model named, and chunks in which an identifier is left; clues
 are what told a model whose a chunk is.
@@ -28,6 +28,9 @@ LEAKING = ("sealed", "leaking.csv")
 #: Columns of a list of clues, and a row of it.
 _COLUMNS = ("chunk_id", "digest", "metadata", "clue")
 _Row = tuple[str, str, str, str]
+#: What may come in the place of a chunk that is listed; column ``instead`` of a list has the first
+#: for a chunk that no summary hides, or nothing.
+NOTHING, A_SUMMARY = "nothing", "summary"
 
 
 def withheld_chunks(context: Context, warn: bool = False) -> DataFrame | None:
@@ -42,26 +45,56 @@ def withheld_chunks(context: Context, warn: bool = False) -> DataFrame | None:
     Returns
     -------
     pyspark.sql.DataFrame or None
-        Column ``chunk_id``, of chunks of this run, each once.
+        Columns ``chunk_id``, of chunks of this run, each once, and ``instead``: ``nothing``, or
+        ``summary`` where ``output.instead`` says so and the list says nothing else.
 
     Raises
     ------
     InputError
-        When the list cannot be read, names no chunk of this run, or is one for other texts.
+        When the list cannot be read, names no chunk of this run, is one for other texts, has
+        another word in column ``instead``, or leaves nothing to publish.
     """
-    path = context.config.output.withhold
-    if path is None:
+    from pyspark.sql import functions as F
+
+    output = context.config.output
+    if output.withhold is None:
         return None
-    given = read_beside(context.spark, "output.withhold", path, ["chunk_id"])
-    found = _placed(context, given.where("chunk_id IS NOT NULL"))
-    total, here = _counted("output.withhold", path, found)
+    listed = _withheld_as_given(context, output.withhold, warn)
+    if output.instead == NOTHING:
+        listed = listed.withColumn("instead", F.lit(NOTHING))
+    listed = listed.replace("", A_SUMMARY, ["instead"])
+    left_out = listed.where(F.col("instead") == NOTHING).count()
+    if left_out == finished(context.store, "chunks").rows:
+        raise InputError(
+            f"output.withhold: {output.withhold} lists all chunks: nothing is left to publish"
+        )
+    return listed
+
+
+def _withheld_as_given(context: Context, path: str, warn: bool = False) -> DataFrame:
+    """Return ``chunk_id, instead`` of a list: of chunks of this run, each once."""
+    from pyspark.sql import functions as F
+
+    key = "output.withhold"
+    given = read_beside(context.spark, key, path, ["chunk_id"]).where("chunk_id IS NOT NULL")
+    if "instead" not in given.columns:
+        given = given.withColumn("instead", F.lit(""))
+    found = _placed(context, given, "instead").withColumn(
+        "instead", F.coalesce(F.trim("instead"), F.lit(""))
+    )
+    total, here = _counted(key, path, found)
     if total and not here:
-        raise InputError(f"output.withhold: {path} lists no chunk of this run")
-    if here == finished(context.store, "chunks").rows:
-        raise InputError(f"output.withhold: {path} lists all chunks: nothing is left to publish")
+        raise InputError(f"{key}: {path} lists no chunk of this run")
+    other = found.where(~F.col("instead").isin("", NOTHING)).first()
+    if other is not None:
+        raise InputError(
+            f"{key}: {path} has {other['instead']!r} in its column 'instead'; allowed: "
+            f"{NOTHING!r}, or empty for what output.instead says"
+        )
     if here < total and warn:
-        LOGGER.warning("output.withhold: %d of the chunks listed are not in this run", total - here)
-    return found.where("_digest IS NOT NULL").select("chunk_id").distinct()
+        LOGGER.warning("%s: %d of the chunks listed are not in this run", key, total - here)
+    mine = found.where("_digest IS NOT NULL")
+    return mine.groupBy("chunk_id").agg(F.max("instead").alias("instead"))
 
 
 def listed_clues(context: Context, warn: bool = False) -> DataFrame | None:
@@ -262,19 +295,25 @@ def _texts_of(context: Context, chunks: Iterable[str]) -> dict[str, tuple[str, s
 
 
 def _write(context: Context, listed: DataFrame, place: tuple[str, ...]) -> None:
-    """Write chunks, and those that are withheld already, as ``output.withhold`` takes them."""
+    """Write chunks, and those that are listed already, as ``output.withhold`` takes them.
+
+    Of one that is published as a summary already, and found again, nothing is to be published.
+    """
     from pyspark.sql import functions as F
 
-    before = withheld_chunks(context)
-    if before is not None:
-        listed = listed.union(before).distinct()
+    listed = listed.select("chunk_id", F.lit("").alias("instead"))
+    if (path := context.config.output.withhold) is not None:
+        told = context.table("withheld").where("summary IS NOT NULL")
+        again = listed.join(told, "chunk_id", "left_semi").withColumn("instead", F.lit(NOTHING))
+        listed = listed.union(again).union(_withheld_as_given(context, path))
     rows = (
         context.table("chunks")
-        .join(listed, "chunk_id")
-        .select("chunk_id", F.sha2("text", 256).alias("digest"))
+        .join(listed.groupBy("chunk_id").agg(F.max("instead").alias("instead")), "chunk_id")
+        .select("chunk_id", F.sha2("text", 256).alias("digest"), "instead")
         .collect()
     )
-    _write_csv(context, ("chunk_id", "digest"), sorted(tuple(row) for row in rows), place)
+    names = ("chunk_id", "digest", "instead")
+    _write_csv(context, names, sorted(tuple(row) for row in rows), place)
 
 
 def _write_csv(

@@ -34,7 +34,7 @@ from nes_spark.run.findings import (
 )
 from nes_spark.run.gates import Evidence, check_gates, refused_leaks
 from nes_spark.run.judging import fidelity_of_candidates, judge_chosen, utility_record
-from nes_spark.run.listed import LEAKING, list_leaking, withheld_chunks
+from nes_spark.run.listed import A_SUMMARY, LEAKING, list_leaking, withheld_chunks
 from nes_spark.run.measuring import measure_release, measured_of_candidates
 from nes_spark.run.mlflow_run import draw_grid_ahead, track
 from nes_spark.run.outcome import Outcome, release_sections
@@ -90,6 +90,8 @@ def _keys(context: Context) -> tuple[str, str]:
         published = combine(published, json.dumps(output, sort_keys=True))
     if withheld := context.config.output.withhold:
         published = combine(published, input_fingerprint(context.spark, [withheld]))
+    if context.config.output.instead == A_SUMMARY:
+        published = combine(published, context.config.releases.summary.model_dump_json())
     return published, key(("nes_spark.run.findings:audit_release", ATTACKS), ATTACKED)
 
 
@@ -150,8 +152,6 @@ class Publication:
     rewritten, assembled : pyspark.sql.DataFrame
         Rows of ``rewrites`` that the release is made of; every chunk as it is released. Persisted
         until :meth:`free`.
-    withheld : pyspark.sql.DataFrame or None
-        Chunks that ``output.withhold`` lists; None without a list.
     figures, statuses : dict
         Counts of the corpus; status -> chunks.
     audit, findings : Audit, Findings
@@ -188,7 +188,6 @@ class Publication:
     models: dict[str, MixtureModel] = field(init=False)
     rewritten: DataFrame = field(init=False)
     assembled: DataFrame = field(init=False)
-    withheld: DataFrame | None = field(init=False)
     figures: dict[str, Any] = field(init=False)
     statuses: dict[str, int] = field(init=False)
     audit: Audit = field(init=False)
@@ -328,10 +327,8 @@ def choose_candidate(
     return candidates, choice
 
 
-def assemble_texts(
-    context: Context, choice: Choice, rewritten: DataFrame, withheld: DataFrame | None
-) -> DataFrame:
-    """Return every chunk as it is released.
+def assemble_texts(context: Context, choice: Choice, rewritten: DataFrame) -> DataFrame:
+    """Return every chunk as it is released but for what ``output.withhold`` lists.
 
     Parameters
     ----------
@@ -340,15 +337,13 @@ def assemble_texts(
         The release.
     rewritten : pyspark.sql.DataFrame
         Its rows of table ``rewrites``, one a swapped chunk.
-    withheld : pyspark.sql.DataFrame or None
-        What ``output.withhold`` lists (:func:`nes_spark.run.listed.withheld_chunks`).
 
     Returns
     -------
     pyspark.sql.DataFrame
-        As :func:`nes_spark.releases.publish_stages.assemble`; what is withheld has no text.
+        As :func:`nes_spark.releases.publish_stages.assemble`.
     """
-    from nes_spark.releases.publish_stages import assemble, withhold
+    from nes_spark.releases.publish_stages import assemble
     from nes_spark.swapping.stages import apply_must_change
     from nes_spark.swapping.throughout_stages import written_throughout
 
@@ -368,7 +363,7 @@ def assemble_texts(
         shifts=context.shifts(),
         told=told,
     )
-    assembled = assemble(
+    return assemble(
         chunks,
         context.table("documents"),
         replaced,
@@ -376,13 +371,48 @@ def assemble_texts(
         context.secret,
         alone=config.output.publish == "chunks",
     )
-    return assembled if withheld is None else withhold(assembled, chunks, withheld)
+
+
+def withhold_listed(publication: Publication, assembled: DataFrame) -> DataFrame:
+    """Take out what ``output.withhold`` lists, or publish a summary of it; note it in a table.
+
+    A chunk without an accepted summary is left out.
+    """
+    from pyspark.sql import functions as F
+
+    from nes_spark.audit.summaries_stages import summarise
+    from nes_spark.releases.publish_stages import withhold
+
+    context = publication.context
+    listed = withheld_chunks(context)
+    if listed is None:
+        return assembled
+    wanted = listed.where(F.col("instead") == A_SUMMARY).select("chunk_id")
+    found = listed.select("chunk_id", F.lit(None).cast("string").alias("summary"))
+    if context.config.output.instead == A_SUMMARY:
+        with publication.progress.part(
+            "release", "summaries", "ask for summaries of what is listed"
+        ):
+            # Of the text as it is released, so that nothing comes back that was replaced.
+            told = publication.hold(
+                summarise(
+                    wanted,
+                    context.table("chunks"),
+                    context.table("mentions"),
+                    context.config.summary_audit(),
+                    context.config.audit.answers or context.store.path("sealed", "answers"),
+                    assembled,
+                )
+            )
+        found = listed.select("chunk_id").join(told, "chunk_id", "left")
+    context.store.write_table("withheld", found, publication.key)
+    return withhold(assembled, context.table("chunks"), context.table("withheld"))
 
 
 def assemble_release(publication: Publication) -> None:
     """Choose, put every chunk's released text together, and account for every chunk."""
     from nes_spark.releases.publish_stages import chosen_rewrites
-    from nes_spark.run.figures_stages import corpus_figures, given_figures, left_out_figures
+    from nes_spark.run.figures_stages import corpus_figures, given_figures, instead_figures
 
     context, progress = publication.context, publication.progress
     config, store = context.config, context.store
@@ -400,33 +430,30 @@ def assemble_release(publication: Publication) -> None:
             choice.draw,
         )
     )
-    listed = withheld_chunks(context)
-    publication.withheld = None if listed is None else publication.hold(listed)
-    publication.assembled = publication.hold(
-        assemble_texts(context, choice, publication.rewritten, publication.withheld), on_disk=True
-    )
+    assembled = assemble_texts(context, choice, publication.rewritten)
+    publication.assembled = publication.hold(withhold_listed(publication, assembled), on_disk=True)
+    instead = {"drop", "summary"} & {*config.releases.leftover} or config.output.withhold
     with progress.part("release", "status", "account for every chunk"):
         if choice.swapped:
             status = _status(
                 context, choice.setting, choice.combination, _chosen_swaps(context, choice)
             )
-            if "drop" in config.releases.leftover or config.output.withhold:
-                status = _with_dropped(status, publication.assembled)
+            if instead:
+                status = _with_instead(status, publication.assembled)
             store.write_table("status", status, publication.key)
             publication.statuses = store.counts("status", ["status"])
         else:
             publication.statuses = {"unpaired": finished(store, "chunks").rows}
-        left_out = {"chunks": 0, "words": 0}
-        if "drop" in config.releases.leftover or config.output.withhold:
-            left_out = left_out_figures(publication.assembled, chunks)
-            if not choice.swapped:
-                publication.statuses["unpaired"] -= left_out["chunks"]
-                publication.statuses["dropped"] = left_out["chunks"]
+        in_place = instead_figures(publication.assembled, chunks) if instead else {}
+        if not choice.swapped:
+            for name, told in (("left_out", "dropped"), ("summarised", "summarised")):
+                if name in in_place:
+                    publication.statuses["unpaired"] -= in_place[name]["chunks"]
+                    publication.statuses[told] = in_place[name]["chunks"]
         figures = corpus_figures(
             documents, store.counts("quarantine", ["reason"]), chunks, context.table("mentions")
         )
-        if left_out["chunks"]:
-            figures["left_out"] = left_out
+        figures |= in_place
     if config.entities.recognizer == GIVEN:
         figures["given_spans"] = given_figures(context.table("given_spans"))
     found = figures["categories"]
@@ -435,13 +462,17 @@ def assemble_release(publication: Publication) -> None:
     publication.figures = figures
 
 
-def _with_dropped(status: DataFrame, assembled: DataFrame) -> DataFrame:
-    """Give chunks that are not published a status of their own."""
+def _with_instead(status: DataFrame, assembled: DataFrame) -> DataFrame:
+    """Give chunks that are not published, or as a summary, a status of their own."""
     from pyspark.sql import functions as F
 
-    gone = assembled.where("text = ''").select("chunk_id", F.lit("dropped").alias("_dropped"))
-    return status.join(gone, "chunk_id", "left").select(
-        "chunk_id", F.coalesce("_dropped", "status").alias("status")
+    from nes_spark.swapping.rewriting import SUMMARY
+
+    summarised = F.exists("edits", lambda edit: edit["category"] == SUMMARY)
+    instead = F.when(F.col("text") == "", "dropped").when(summarised, "summarised")
+    found = assembled.select("chunk_id", instead.alias("_instead")).where("_instead IS NOT NULL")
+    return status.join(found, "chunk_id", "left").select(
+        "chunk_id", F.coalesce("_instead", "status").alias("status")
     )
 
 
@@ -753,8 +784,13 @@ def _record(publication: Publication, language_models: list[dict[str, Any]]) -> 
             found["public_words"] = plain(by_words, missing=True)
     if "given_spans" in figures:
         found["given_spans"] = figures["given_spans"]
-    if publication.withheld is not None:
-        found["withheld"] = publication.withheld.count()
+    if config.output.withhold is not None:
+        ((withheld, summaries),) = (
+            context.table("withheld").selectExpr("count(*)", "count(summary)").collect()
+        )
+        found["withheld"] = withheld - summaries
+        if config.output.instead == A_SUMMARY:
+            found["summarised"] = summaries
     if publication.coverage is not None:
         found["coverage"] = plain(publication.coverage.to_dict("records"))
     if choice.combination.unit:  # a run with one unit says nothing of it

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from nes_spark.entities.combination import UNIT_WORDS
 from nes_spark.errors import parameter_error
 from nes_spark.releases.choice import Choice
-from nes_spark.releases.publishing import what_is_left
+from nes_spark.releases.publishing import what_is_left, what_is_retold
 from nes_spark.store import Store
 
 #: What the attacker of a unit (:data:`nes_spark.audit.measured.UNITS`) of documents holds.
@@ -141,6 +141,8 @@ def _rows(result: RunResult) -> tuple[str, list[tuple[str, str]]]:
     ]
     if said := what_is_left(figures):
         rows.append(("left out", said))
+    if said := what_is_retold(figures):
+        rows.append(("as summaries", said))
     rows += [
         (
             f"entities {category}",

@@ -66,7 +66,7 @@ def _ledger_key(config: Config) -> Iterator[str]:
 def _summary_key(config: Config) -> Iterator[str]:
     from nes_spark.audit.client import read_key
 
-    if config.releases.plan == "whole" and "summary" in config.releases.leftover:
+    if config.summarises:
         try:
             read_key(config.summary_audit().models[0])
         except ConfigError as error:

@@ -10,13 +10,14 @@ from nes_spark.config import (
     AuditConfig,
     Config,
     LanguageModelConfig,
+    OutputConfig,
     ReleasesConfig,
     SwappingConfig,
 )
 from nes_spark.entities.mentions import Mention
 from nes_spark.errors import ConfigError
 from nes_spark.swapping.plan_stages import PlanOptions, sample_plans
-from nes_spark.swapping.summaries import accepted, names_held
+from nes_spark.swapping.summaries import accepted, names_held, without_terms
 from tests.audit.corpus import frames, make
 from tests.audit.server import ModelServer
 
@@ -40,6 +41,32 @@ NAMES = [
 def test_names_that_a_summary_holds(summary, held):
     assert names_held(TEXT, NAMES, summary) == held
     assert accepted(TEXT, NAMES, f" {summary}\n") == (None if held else summary)
+
+
+def test_an_abbreviation_is_no_pronoun():
+    text, names = "The US grew, and Vega.", [
+        Mention(4, 6, "Location", "US", "US"), Mention(17, 21, "Organization", "Vega", "Vega"),
+    ]  # fmt: skip
+    assert accepted(text, names, "It grew with us.") == "It grew with us."
+    assert names_held(text, names, "The US grew.") == ["US"]
+    assert names_held(text, names, "It grew at VEGA.") == ["Vega"]
+
+
+def test_terms_of_a_chunk_become_placeholders_in_its_summary():
+    text = "Tires and tire rims sold, not term loans; our slogan is all we can, says May."
+    words = [
+        Mention(0, 5, "Term", "Tires", "tire"),
+        Mention(10, 14, "Term", "tire", "tire"),
+        Mention(10, 19, "Term", "tire rims", "tire rims"),
+        Mention(30, 34, "Term", "term", "term"),
+        Mention(56, 66, "Clue", "all we can", "all we can"),
+        Mention(73, 76, "Date", "May", "May"),
+    ]
+    told = "Tires, tire rims and a tire on term, but retired tiresome firms do all we can in May."
+    assert without_terms(words, told) == (
+        "[Term], [Term] and a [Term] on [Term], but retired tiresome firms do [Term] in May."
+    )
+    assert accepted(text, words, "Tires sold.") == "[Term] sold."
 
 
 @pytest.mark.parametrize("summary", ["", "  \n", None, "Sales rose. " * 10])
@@ -119,9 +146,34 @@ def test_refused_summaries_go_on_to_the_next_treatment(spark, tmp_path):
         treated(None)
 
 
+def test_a_model_reads_what_is_released_and_never_more(spark, tmp_path, partitions):
+    corpus = make(documents=4, chunks=3, swaps=1, draws=1)
+    tables = frames(spark, corpus, partitions)
+    ids = sorted(c["chunk_id"] for c in corpus.cells)
+    wanted = spark.createDataFrame([(c,) for c in ids[:3]], "chunk_id string")
+    # the second is dropped, the fourth not asked for, the first and third read alike
+    shown = spark.createDataFrame(
+        [(ids[0], "Seen."), (ids[1], ""), (ids[2], "Seen."), (ids[3], "Unseen.")],
+        "chunk_id string, text string",
+    ).repartition(partitions)
+    with ModelServer(answer=lambda messages: "Told.", key="sk-never-shown") as server:
+        done = summarise(
+            wanted, tables["chunks"], tables["mentions"], configuration(server),
+            str(tmp_path / "answers"), shown,
+        )  # fmt: skip
+        assert sorted(map(tuple, done.collect())) == [(ids[0], "Told."), (ids[2], "Told.")]
+        (request,) = server.requests
+        assert request.body["messages"][-1]["content"].endswith("\n\nSeen.")
+
+
 def test_a_summary_needs_a_model(monkeypatch):
     with pytest.raises(ValueError, match=r"releases\.summary\.model: None is not in audit\.models"):
         Config(releases=ReleasesConfig(leftover=["summary", "drop"]))
+    with pytest.raises(ValueError, match=r"output\.instead: summary is for the chunks that output"):
+        Config(output=OutputConfig(instead="summary"))
+    listed = OutputConfig(instead="summary", withhold="listed.csv")
+    with pytest.raises(ValueError, match=r"releases\.summary\.model: None is not in audit\.models"):
+        Config(output=listed)
     from nes_spark.run.secrets import required_secrets
 
     monkeypatch.delenv("NES_TEST_KEY")
@@ -129,5 +181,6 @@ def test_a_summary_needs_a_model(monkeypatch):
     config = Config(
         audit=AuditConfig(models=[model]), releases=ReleasesConfig(leftover=["summary", "drop"])
     )
-    with pytest.raises(ConfigError, match="NES_TEST_KEY is not set"):
-        required_secrets(config, None)
+    for asked in (config, Config(audit=AuditConfig(models=[model]), output=listed)):
+        with pytest.raises(ConfigError, match="NES_TEST_KEY is not set"):
+            required_secrets(asked, None)

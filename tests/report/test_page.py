@@ -457,6 +457,10 @@ def test_what_is_left_out_is_said_before_what_is_named(render):
     assert "released are 40 of 640, with 9% of the words" in told
     assert told.index("Left out") < told.index("How many documents can be named")
     assert "Left out" not in render(figures=figures)
+    retold = figures | {"summarised": {"chunks": 40, "words": 3_000, "told": 1_200}}
+    told = re.sub(r"\s+", " ", render(figures=retold))
+    assert "language model: 40 of 640 chunks; of their 3,000 words the summaries have 1,200" in told
+    assert told.index("as summaries") < told.index("How many documents can be named")
 
 
 def test_what_became_of_a_category_is_told_in_shares():

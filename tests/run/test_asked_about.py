@@ -149,6 +149,89 @@ def test_what_a_model_names_can_be_left_out(finished, spark, monkeypatch, tmp_pa
 
 
 @pytest.mark.usefixtures("plain_report")
+def test_of_what_a_model_names_a_summary_is_published(finished, spark, monkeypatch, tmp_path):
+    config, result = finished
+    run = tmp_path / "out" / "all"
+    shutil.copytree(result.directory, run)
+    chunks = result.table("chunks").set_index("chunk_id")
+    mentions = result.table("mentions").query("category == 'Organization'")
+    chunks = chunks[chunks["text"].str.len() > 80].drop_duplicates("text")
+    named = mentions[mentions["chunk_id"].isin(chunks.index)]
+    barred, name = named[["chunk_id", "surface"]].iloc[0]
+    good, other = [c for c in chunks.index if c != barred][:2]
+    before = {r["chunk_id"]: t for r, t in texts_of(Path(result.directory))}
+    told = {
+        before[good]: "They did well.",
+        before[barred]: f"It is {name}.",
+        before[other]: "Fine.",
+    }
+    listed = tmp_path / "listed.csv"
+    listed.write_text("".join(f"{row}\n" for row in ("chunk_id", good, barred, other)))
+
+    def again(path, server, **more):
+        model = {"name": "writer", "model": "m", "base_url": server.base_url}
+        more |= {
+            "output.withhold": str(path), "output.instead": "summary",
+            "audit.models": [model | {"api_key_env": "TEST_MODEL_KEY"}],
+        }  # fmt: skip
+        found = nes.run(settings(Path(config.input.path), run.parent, **UNATTACKED, **more), spark)
+        record = json.loads((run / "release" / "release.json").read_text())
+        return found, record, {r["chunk_id"]: t for r, t in texts_of(run)}
+
+    def summary(messages):
+        return told[messages[-1]["content"].partition("\n\n")[2]]
+
+    monkeypatch.setenv("TEST_MODEL_KEY", "key-of-the-tests")
+    with ModelServer(answer=summary) as server:
+        found, record, after = again(listed, server, **{"ledger.keep_originals": True})
+        assert found.status == "published" and len(server.requests) == 3
+        assert after == {
+            c: {good: "They did well.", other: "Fine."}.get(c, text)
+            for c, text in before.items()
+            if c != barred
+        }
+        assert (record["withheld"], record["summarised"]) == (1, 2)
+        assert record["chunk_status"]["summarised"] == 2 and record["chunk_status"]["dropped"] == 1
+        assert sum(record["chunk_status"].values()) == len(result.table("chunks"))
+        words = int(chunks["n_words"][[good, other]].sum())
+        assert found.figures["summarised"] == {"chunks": 2, "words": words, "told": 4}
+        assert f"of their {words:,} words the summaries have 4" in found.summary()
+        whole = {r["chunk_id"]: r.get("whole") for r, _ in texts_of(run)}
+        assert whole[good] == whole[other] == "summary"
+        assert invert_release(run, tmp_path / "restored.jsonl") == len(result.table("chunks"))
+        rows = map(json.loads, (tmp_path / "restored.jsonl").read_text().splitlines())
+        assert {row["chunk_id"]: row["text"] for row in rows} == result.table("chunks").set_index(
+            "chunk_id"
+        )["text"].to_dict()
+
+        # A model that names one of the summaries, and another chunk: the first goes.
+        third = next(c for c in chunks.index if c not in (good, other, barred) and c in after)
+        source = {
+            after[c]: chunks["metadata"][c] for c in (other, third)
+        } | {chunks["text"][c]: "nobody" for c in chunks.index}  # fmt: skip
+        reader = {"answer": lambda m: source.get(m[-1]["content"].partition("\n\n")[2], "nobody")}
+        seen, _ = asked(run, spark, monkeypatch, "one", reader, about="chunks", answer="name")
+        assert {"They did well.", "Fine."} <= seen and before[other] not in seen
+        rows = {r["chunk_id"]: r["instead"] for r in csv.DictReader((run / Path(*NAMED)).open())}
+        assert rows == {good: "", barred: "", other: "nothing", third: ""}
+        told[before[third]] = "So be it."
+        _, record, last = again(run / Path(*NAMED), server)
+        assert len(server.requests) == 4  # answers are kept
+        assert {c for c in before if c not in last} == {barred, other}
+        assert last[good] == "They did well." and last[third] == "So be it."
+        assert (record["withheld"], record["summarised"]) == (2, 2)
+
+
+def texts_of(run):
+    """Rows of the ledger that are published, with their texts."""
+    published = PublishedRun(run)
+    texts = dict(published.released_texts())
+    for row in read_ledger(published.store, published.config.ledger):
+        if release_id(row) in texts:
+            yield row, texts[release_id(row)]
+
+
+@pytest.mark.usefixtures("plain_report")
 def test_what_told_a_model_is_replaced(finished, spark, monkeypatch, tmp_path):
     config, result = finished
     run = tmp_path / "out" / "all"
@@ -384,7 +467,8 @@ def test_chunks_that_keep_an_identifier_can_be_left_out(finished, spark, monkeyp
     )
     assert listed.stat().st_mode & 0o077 == 0
     assert list(csv.DictReader(listed.open())) == [
-        {"chunk_id": c, "digest": hashlib.sha256(texts[c].encode()).hexdigest()} for c in leaking
+        {"chunk_id": c, "digest": hashlib.sha256(texts[c].encode()).hexdigest(), "instead": ""}
+        for c in leaking
     ]
     more |= {"output.withhold": str(listed)}
     again = nes.run(settings(Path(config.input.path), run.parent, **UNATTACKED, **more), spark)
@@ -405,6 +489,7 @@ def test_chunks_that_keep_an_identifier_can_be_left_out(finished, spark, monkeyp
     [
         ("chunk_id,digest\n{first},{other}\n", "a list for other texts: 1 of its digests"),
         ("chunk_id\nnobody#00000\n", "lists no chunk of this run"),
+        ("chunk_id,instead\n{first},drop\n", "has 'drop' in its column 'instead'; allowed: 'noth"),
         ("chunk_id\n{all}\n", "lists all chunks: nothing is left to publish"),
     ],
 )
@@ -451,5 +536,13 @@ def test_a_list_may_know_chunks_of_other_runs(finished, spark, tmp_path):
         spark, config.model_copy(update={"output": output}), Store(result.directory), b"", ""
     )
     found = withheld_chunks(context)
-    assert sorted(row["chunk_id"] for row in found.collect()) == sorted([first, second])
+    assert sorted(map(tuple, found.collect())) == sorted([(first, "nothing"), (second, "nothing")])
+    # of the first no summary either, says one row of two
+    path.write_text(path.read_text() + json.dumps({"chunk_id": first, "instead": "nothing"}) + "\n")
+    output = output.model_copy(update={"instead": "summary"})
+    context = Context(
+        spark, config.model_copy(update={"output": output}), Store(result.directory), b"", ""
+    )
+    found = sorted(map(tuple, withheld_chunks(context).collect()))
+    assert found == sorted([(first, "nothing"), (second, "summary")])
     assert withheld_chunks(Context(spark, config, Store(result.directory), b"", "")) is None
