@@ -408,7 +408,7 @@ def test_a_large_corpus_is_put_together_as_a_small_one_is(whole, spark):
             )
         )
         assert rewritten.storageLevel.useMemory is small
-        assembled = assemble_texts(context, choice, rewritten, None)
+        assembled = assemble_texts(context, choice, rewritten)
         found[small] = sorted(map(str, assembled.collect()))
         rewritten.unpersist()
     assert found[True] == found[False] and len(found[True]) == whole.figures["chunks"]
