@@ -753,6 +753,7 @@ WITHHELD = Table(
     "One chunk that output.withhold lists, and what is published in its place.",
     (
         Column("chunk_id", "string", "chunk"),
+        Column("instead", "string", "what was to be: summary, brief (one of it), or nothing"),
         Column("summary", "string", "null where nothing is published", True),
     ),
     ("chunk_id",),

@@ -1387,16 +1387,17 @@ class OutputConfig(Section):
         min_length=1,
         description="table of chunks that are not published: a .csv, .jsonl or .parquet file with "
         "a column chunk_id and, where it has them, digest (SHA-256 of the chunk's text, so that no "
-        "list for other texts is taken for one of these) and instead ('nothing' for a chunk of "
-        "which no summary is to come either). 'nes-spark audit' writes one of the "
-        "chunks that a model named, sealed/named.csv of the run; a run that is refused because an "
+        "list for other texts is taken for one of these) and instead ('brief' or 'nothing', for a "
+        "chunk that a summary does not hide; see output.instead). 'nes-spark audit' writes one of "
+        "the chunks that a model named, sealed/named.csv; a run that is refused because an "
         "identifier is left writes one of the chunks that it is left in, sealed/leaking.csv",
     )
     instead: Literal["nothing", "summary"] = Field(
         "nothing",
         description="what is published of a chunk that output.withhold lists: nothing, or what a "
         "language model makes of its released text (releases.summary). A summary that holds a name "
-        "of the chunk is refused, and the chunk left out; terms in it become [Term]",
+        "of the chunk is refused, and the chunk left out; terms in it become [Term]. Where the "
+        "list says 'brief' the summary is summarised again, in a quarter of the words",
     )
     reuse: str | None = Field(
         "previous",
@@ -1600,8 +1601,13 @@ class Config(Section):
         treated = "summary" in self.releases.leftover and self.releases.plan == "whole"
         return treated or self.output.instead == "summary"
 
-    def summary_audit(self) -> AuditConfig:
+    def summary_audit(self, brief: bool = False) -> AuditConfig:
         """Return section ``audit`` as summaries are asked for: one model, their prompt and length.
+
+        Parameters
+        ----------
+        brief : bool, optional
+            For a quarter of the words.
 
         Raises
         ------
@@ -1618,7 +1624,7 @@ class Config(Section):
             )
         (model,) = (m for m in self.audit.models if m.name == name)
         model = model.model_copy(update={"max_tokens": summary.max_tokens, "batch": False})
-        prompt = summary.prompt.replace("{words}", str(summary.max_tokens // 2))
+        prompt = summary.prompt.replace("{words}", str(summary.max_tokens // (8 if brief else 2)))
         return self.audit.model_copy(update={"models": [model], "prompt": prompt})
 
     @model_validator(mode="after")

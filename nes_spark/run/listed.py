@@ -28,9 +28,9 @@ LEAKING = ("sealed", "leaking.csv")
 #: Columns of a list of clues, and a row of it.
 _COLUMNS = ("chunk_id", "digest", "metadata", "clue")
 _Row = tuple[str, str, str, str]
-#: What may come in the place of a chunk that is listed; column ``instead`` of a list has the first
-#: for a chunk that no summary hides, or nothing.
-NOTHING, A_SUMMARY = "nothing", "summary"
+#: What may come in the place of a chunk that is listed, from what hides least to what hides most; a
+#: brief one is a summary of the summary. Column ``instead`` of a list is empty or one of the last.
+A_SUMMARY, BRIEF, NOTHING = "summary", "brief", "nothing"
 
 
 def withheld_chunks(context: Context, warn: bool = False) -> DataFrame | None:
@@ -45,8 +45,8 @@ def withheld_chunks(context: Context, warn: bool = False) -> DataFrame | None:
     Returns
     -------
     pyspark.sql.DataFrame or None
-        Columns ``chunk_id``, of chunks of this run, each once, and ``instead``: ``nothing``, or
-        ``summary`` where ``output.instead`` says so and the list says nothing else.
+        Columns ``chunk_id``, of chunks of this run, each once, and ``instead``: ``nothing``, or,
+        where ``output.instead`` asks for summaries, what the list says, else ``summary``.
 
     Raises
     ------
@@ -85,15 +85,16 @@ def _withheld_as_given(context: Context, path: str, warn: bool = False) -> DataF
     total, here = _counted(key, path, found)
     if total and not here:
         raise InputError(f"{key}: {path} lists no chunk of this run")
-    other = found.where(~F.col("instead").isin("", NOTHING)).first()
+    other = found.where(~F.col("instead").isin("", BRIEF, NOTHING)).first()
     if other is not None:
         raise InputError(
             f"{key}: {path} has {other['instead']!r} in its column 'instead'; allowed: "
-            f"{NOTHING!r}, or empty for what output.instead says"
+            f"{BRIEF!r}, {NOTHING!r}, or empty for what output.instead says"
         )
     if here < total and warn:
         LOGGER.warning("%s: %d of the chunks listed are not in this run", key, total - here)
     mine = found.where("_digest IS NOT NULL")
+    # the order of the alphabet is that of what hides more
     return mine.groupBy("chunk_id").agg(F.max("instead").alias("instead"))
 
 
@@ -297,14 +298,15 @@ def _texts_of(context: Context, chunks: Iterable[str]) -> dict[str, tuple[str, s
 def _write(context: Context, listed: DataFrame, place: tuple[str, ...]) -> None:
     """Write chunks, and those that are listed already, as ``output.withhold`` takes them.
 
-    Of one that is published as a summary already, and found again, nothing is to be published.
+    Of one that is found although a summary is published, a brief one is to be, then nothing.
     """
     from pyspark.sql import functions as F
 
     listed = listed.select("chunk_id", F.lit("").alias("instead"))
     if (path := context.config.output.withhold) is not None:
+        more = F.when(F.col("instead") == A_SUMMARY, BRIEF).otherwise(NOTHING)
         told = context.table("withheld").where("summary IS NOT NULL")
-        again = listed.join(told, "chunk_id", "left_semi").withColumn("instead", F.lit(NOTHING))
+        again = listed.select("chunk_id").join(told, "chunk_id").select("chunk_id", more)
         listed = listed.union(again).union(_withheld_as_given(context, path))
     rows = (
         context.table("chunks")

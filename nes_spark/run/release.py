@@ -34,7 +34,14 @@ from nes_spark.run.findings import (
 )
 from nes_spark.run.gates import Evidence, check_gates, refused_leaks
 from nes_spark.run.judging import fidelity_of_candidates, judge_chosen, utility_record
-from nes_spark.run.listed import A_SUMMARY, LEAKING, list_leaking, withheld_chunks
+from nes_spark.run.listed import (
+    A_SUMMARY,
+    BRIEF,
+    LEAKING,
+    NOTHING,
+    list_leaking,
+    withheld_chunks,
+)
 from nes_spark.run.measuring import measure_release, measured_of_candidates
 from nes_spark.run.mlflow_run import draw_grid_ahead, track
 from nes_spark.run.outcome import Outcome, release_sections
@@ -387,24 +394,28 @@ def withhold_listed(publication: Publication, assembled: DataFrame) -> DataFrame
     listed = withheld_chunks(context)
     if listed is None:
         return assembled
-    wanted = listed.where(F.col("instead") == A_SUMMARY).select("chunk_id")
-    found = listed.select("chunk_id", F.lit(None).cast("string").alias("summary"))
+    found = listed.withColumn("summary", F.lit(None).cast("string"))
     if context.config.output.instead == A_SUMMARY:
-        with publication.progress.part(
-            "release", "summaries", "ask for summaries of what is listed"
-        ):
-            # Of the text as it is released, so that nothing comes back that was replaced.
-            told = publication.hold(
-                summarise(
-                    wanted,
-                    context.table("chunks"),
-                    context.table("mentions"),
-                    context.config.summary_audit(),
-                    context.config.audit.answers or context.store.path("sealed", "answers"),
-                    assembled,
-                )
+
+        def ask(wanted: DataFrame, shown: DataFrame, brief: bool) -> DataFrame:
+            told = summarise(
+                wanted.select("chunk_id"),
+                context.table("chunks"),
+                context.table("mentions"),
+                context.config.summary_audit(brief),
+                context.config.audit.answers or context.store.path("sealed", "answers"),
+                shown,
             )
-        found = listed.select("chunk_id").join(told, "chunk_id", "left")
+            return publication.hold(told)
+
+        with publication.progress.part("release", "summaries", "summarise what is listed"):
+            wanted = listed.where(F.col("instead") != NOTHING)
+            # Of the text as it is released, so that nothing comes back that was replaced.
+            told = ask(wanted, assembled, brief=False)
+            again = wanted.where(F.col("instead") == BRIEF)
+            brief = ask(again, told.select("chunk_id", F.col("summary").alias("text")), brief=True)
+        rest = told.join(again, "chunk_id", "left_anti")
+        found = listed.join(rest.unionByName(brief), "chunk_id", "left")
     context.store.write_table("withheld", found, publication.key)
     return withhold(assembled, context.table("chunks"), context.table("withheld"))
 

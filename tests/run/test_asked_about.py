@@ -213,13 +213,22 @@ def test_of_what_a_model_names_a_summary_is_published(finished, spark, monkeypat
         seen, _ = asked(run, spark, monkeypatch, "one", reader, about="chunks", answer="name")
         assert {"They did well.", "Fine."} <= seen and before[other] not in seen
         rows = {r["chunk_id"]: r["instead"] for r in csv.DictReader((run / Path(*NAMED)).open())}
-        assert rows == {good: "", barred: "", other: "nothing", third: ""}
-        told[before[third]] = "So be it."
+        assert rows == {good: "", barred: "", other: "brief", third: ""}
+        told |= {before[third]: "So be it.", "Fine.": "Ok."}
         _, record, last = again(run / Path(*NAMED), server)
-        assert len(server.requests) == 4  # answers are kept
-        assert {c for c in before if c not in last} == {barred, other}
-        assert last[good] == "They did well." and last[third] == "So be it."
-        assert (record["withheld"], record["summarised"]) == (2, 2)
+        # answers are kept, and the summary of a summary has a quarter of the words
+        *_, one, two = (r.body["messages"][-1]["content"] for r in server.requests)
+        assert len(server.requests) == 5
+        assert {one.rpartition("\n\n")[2], two.rpartition("\n\n")[2]} == {before[third], "Fine."}
+        assert "no more than 20 words" in two and "no more than 80 words" in one
+        assert {c for c in before if c not in last} == {barred}
+        assert [last[c] for c in (good, third, other)] == ["They did well.", "So be it.", "Ok."]
+        assert (record["withheld"], record["summarised"]) == (1, 3)
+        # and one that is named even so goes
+        source["Ok."] = chunks["metadata"][other]
+        asked(run, spark, monkeypatch, "one", reader, about="chunks", answer="name")
+        rows = {r["chunk_id"]: r["instead"] for r in csv.DictReader((run / Path(*NAMED)).open())}
+        assert rows == {good: "", barred: "", other: "nothing", third: ""}
 
 
 def texts_of(run):
@@ -489,7 +498,7 @@ def test_chunks_that_keep_an_identifier_can_be_left_out(finished, spark, monkeyp
     [
         ("chunk_id,digest\n{first},{other}\n", "a list for other texts: 1 of its digests"),
         ("chunk_id\nnobody#00000\n", "lists no chunk of this run"),
-        ("chunk_id,instead\n{first},drop\n", "has 'drop' in its column 'instead'; allowed: 'noth"),
+        ("chunk_id,instead\n{first},drop\n", "has 'drop' in its column 'instead'; allowed: 'brief"),
         ("chunk_id\n{all}\n", "lists all chunks: nothing is left to publish"),
     ],
 )
