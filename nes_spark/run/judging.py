@@ -160,7 +160,7 @@ def judge_details(context: Context) -> dict[str, Any]:
 
 
 def judge_chosen(
-    context: Context, choice: Choice, assembled: DataFrame
+    context: Context, choice: Choice, assembled: DataFrame, exchanged: DataFrame | None = None
 ) -> list[tuple[Any, ...]] | None:
     """Measure what the chosen release cost, beside its anchors.
 
@@ -172,6 +172,8 @@ def judge_chosen(
         The release.
     assembled : pyspark.sql.DataFrame
         Every chunk as it is released, with its edits.
+    exchanged : pyspark.sql.DataFrame, optional
+        The same before chunks were withheld or summarised, where any were.
 
     Returns
     -------
@@ -195,7 +197,9 @@ def judge_chosen(
     budget = max(config.utility.judge_texts - len(known), 1)
     chunks, assignments = context.table("chunks"), context.table("assignments")
     most = budget + len(known)
-    released = collect_released(assembled, chunks, assignments, choice.setting, sample_key, most)
+    released = collect_released(
+        assembled, chunks, assignments, choice.setting, sample_key, most, exchanged
+    )
     rows = judge_release(
         released,
         finished(store, "chunks").rows,

@@ -159,6 +159,8 @@ class Publication:
     rewritten, assembled : pyspark.sql.DataFrame
         Rows of ``rewrites`` that the release is made of; every chunk as it is released. Persisted
         until :meth:`free`.
+    exchanged : pyspark.sql.DataFrame or None
+        The latter before anything was withheld or summarised; None where nothing is listed.
     figures, statuses : dict
         Counts of the corpus; status -> chunks.
     audit, findings : Audit, Findings
@@ -195,6 +197,7 @@ class Publication:
     models: dict[str, MixtureModel] = field(init=False)
     rewritten: DataFrame = field(init=False)
     assembled: DataFrame = field(init=False)
+    exchanged: DataFrame | None = None
     figures: dict[str, Any] = field(init=False)
     statuses: dict[str, int] = field(init=False)
     audit: Audit = field(init=False)
@@ -394,6 +397,7 @@ def withhold_listed(publication: Publication, assembled: DataFrame) -> DataFrame
     listed = withheld_chunks(context)
     if listed is None:
         return assembled
+    assembled = publication.exchanged = publication.hold(assembled, on_disk=True)
     found = listed.withColumn("summary", F.lit(None).cast("string"))
     if context.config.output.instead == A_SUMMARY:
 
@@ -506,7 +510,7 @@ def attack_release(publication: Publication) -> None:
     context, progress, choice = publication.context, publication.progress, publication.choice
 
     def judge() -> list[tuple[Any, ...]] | None:
-        return judge_chosen(context, choice, publication.assembled)
+        return judge_chosen(context, choice, publication.assembled, publication.exchanged)
 
     judging = begin(judge, "judge") if context.small else None
     draw_grid_ahead(context, publication.candidates)

@@ -235,6 +235,7 @@ def collect_released(
     setting: str,
     key: str,
     most: int,
+    exchanged: DataFrame | None = None,
 ) -> list[Released]:
     """Collect changed chunks of the release, as many as a budget can reach.
 
@@ -249,6 +250,9 @@ def collect_released(
         From :func:`nes_spark.utility.sampling.sampling_key`.
     most : int
         Chunks that a budget can reach.
+    exchanged : pyspark.sql.DataFrame, optional
+        As `assembled`, before chunks were withheld or summarised: the anchors of such a chunk
+        treat the names that it would have lost otherwise.
 
     Returns
     -------
@@ -266,6 +270,9 @@ def collect_released(
         "chunk_id", F.col("text").alias("before")
     )
     after = assembled.join(ids, "chunk_id", "left_semi").select("chunk_id", "text", "edits")
+    if exchanged is not None:
+        edits = exchanged.join(ids, "chunk_id", "left_semi").select("chunk_id", "edits")
+        after = after.drop("edits").join(edits, "chunk_id")
     texts = {row["chunk_id"]: row.asDict(True) for row in before.join(after, "chunk_id").collect()}
     found = []
     for row in picked.to_dict("records"):

@@ -29,6 +29,7 @@ from nes_spark.swapping import load_secret
 from nes_spark.swapping.dates import date_replacements, draw_shift, reference_of
 from nes_spark.swapping.stages import apply_must_change
 from nes_spark.swapping.whole import options_of_whole, rewrite_whole, sample_whole
+from nes_spark.utility.anchors import names_blanked
 from nes_spark.utility.judge_stages import collect_histories, collect_released
 from nes_spark.utility.sampling import keyed_hash, sampling_key
 from tests.audit.server import ModelServer
@@ -229,6 +230,16 @@ def test_the_judge_reads_the_same_texts_on_any_partitioning(whole, spark):
         ),
     )
     assert collect_released(none, chunks, placed, setting, key, 40) == []
+    # of a summary the anchors treat what had been exchanged
+    rows = [("c", "told", [(0, 1, "t", "told", "summary", "", "")])]
+    summary = spark.createDataFrame(rows, none.schema)
+    rows = [("c", "u", [(0, 1, "t", "u", "Person", "t", "u")])]
+    plain = spark.createDataFrame(rows, none.schema)
+    (before,) = collect_released(summary, chunks, placed, setting, key, 40)
+    (after,) = collect_released(summary, chunks, placed, setting, key, 40, plain)
+    assert before.text == after.text == "told" and before.original.text == "t"
+    assert before.original.gone and not after.original.gone
+    assert names_blanked(after.original) == "[Person]"
 
 
 def test_documents_and_chunks_are_attacked_by_everybody(whole):
