@@ -17,7 +17,7 @@ from nes_spark.audit.billing import Estimate
 from nes_spark.audit.llm_stages import put_questions
 from nes_spark.config import AuditConfig
 from nes_spark.entities.mentions import Mention
-from nes_spark.swapping.summaries import accepted
+from nes_spark.swapping.summaries import NO_NAMES, accepted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -65,16 +65,17 @@ def summarise(
     """
     from pyspark.sql import functions as F
 
-    mine = chunks.join(wanted, "chunk_id", "left_semi").select("chunk_id", "text")
+    mine = chunks.join(wanted, "chunk_id", "left_semi").select("chunk_id", "document_id", "text")
     read = F.col("text")
     if shown is not None:
         told = shown.where("text <> ''").select("chunk_id", F.col("text").alias("shown"))
         mine, read = mine.join(told, "chunk_id"), F.col("shown")
     mine = mine.select(
-        "chunk_id", "text", read.alias("shown"), F.sha2(read, 256).alias("digest")
+        "chunk_id", "document_id", "text", read.alias("shown"), F.sha2(read, 256).alias("digest")
     ).persist()
     schema = "chunk_id string, summary string"
     if mine.isEmpty():
+        mine.unpersist()
         return wanted.sparkSession.createDataFrame([], schema)
     questions = mine.select("digest", F.col("shown").alias("text")).dropDuplicates(["digest"])
     asked = put_questions(questions, config, store_path, on_estimate=on_estimate)
@@ -90,14 +91,17 @@ def summarise(
     def judge(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         for batch in batches:
             rows = []
-            for chunk_id, text, found, content in zip(
-                *(batch[c] for c in ("chunk_id", "text", "found", "content")), strict=True
+            columns = ("chunk_id", "text", "shown", "found", "others", "content")
+            for chunk_id, text, shown, found, others, content in zip(
+                *(batch[c] for c in columns), strict=True
             ):
                 names = [
                     Mention(m["start"], m["end"], m["category"], m["surface"], m["entity"])
                     for m in (found if found is not None else ())
                 ]
-                summary = accepted(text, names, content)
+                summary = accepted(
+                    text, names, content, shown, others if others is not None else ()
+                )
                 if summary is not None:
                     rows.append((chunk_id, summary))
             yield pd.DataFrame(rows, columns=["chunk_id", "summary"])
@@ -105,8 +109,16 @@ def summarise(
     known = mentions.groupBy("chunk_id").agg(
         F.collect_list(F.struct("start", "end", "category", "surface", "entity")).alias("found")
     )
+    # A model that recognises a text may bring in what it remembers of the rest.
+    named = mentions.where(~F.col("category").isin([*NO_NAMES])).join(
+        chunks.select("chunk_id", "document_id"), "chunk_id"
+    )
+    rest = named.groupBy("document_id").agg(F.collect_set("surface").alias("others"))
     done = (
-        mine.join(answers, "digest").join(known, "chunk_id", "left").mapInPandas(judge, schema)
+        mine.join(answers, "digest")
+        .join(known, "chunk_id", "left")
+        .join(rest, "document_id", "left")
+        .mapInPandas(judge, schema)
     ).persist()
     asked_about, kept = mine.count(), done.count()
     mine.unpersist()

@@ -646,7 +646,8 @@ class SummaryConfig(Section):
         "ours). Give no name, no figure, no date, no slogan and no turn of phrase of the passage, "
         "and leave out whatever only one or few could say. Leave placeholders in square brackets "
         "out. Reply with the retelling ONLY.\n\n{text}",
-        description="{text} is the chunk, {words} half of max_tokens",
+        description="{text} is the chunk (for output.instead, as it would be released), {words} "
+        "half of max_tokens, an eighth for a brief one",
     )
     max_tokens: int = Field(160, ge=16, le=4096, description="longest summary, in tokens")
 
@@ -1624,7 +1625,8 @@ class Config(Section):
             )
         (model,) = (m for m in self.audit.models if m.name == name)
         model = model.model_copy(update={"max_tokens": summary.max_tokens, "batch": False})
-        prompt = summary.prompt.replace("{words}", str(summary.max_tokens // (8 if brief else 2)))
+        words = max(8, summary.max_tokens // 8) if brief else summary.max_tokens // 2
+        prompt = summary.prompt.replace("{words}", str(words))
         return self.audit.model_copy(update={"models": [model], "prompt": prompt})
 
     @model_validator(mode="after")

@@ -228,14 +228,17 @@ def what_is_left(figures: Mapping[str, Any]) -> str:
     Parameters
     ----------
     figures : mapping
-        ``chunks`` and ``words`` of the corpus, and ``left_out`` (the same of what is not released)
-        where anything is.
+        ``chunks`` and ``words`` of the corpus, ``left_out`` (the same of what is not released)
+        where anything is, and ``summarised`` as for :func:`what_is_retold`.
 
     Examples
     --------
     >>> gone = {"chunks": 30, "words": 900}
     >>> what_is_left({"chunks": 40, "words": 1200, "left_out": gone})
     '30 chunks; what is released are 10 of 40, with 25% of the words'
+    >>> retold = {"chunks": 5, "words": 200, "told": 80}
+    >>> what_is_left({"chunks": 40, "words": 1200, "left_out": gone, "summarised": retold})
+    '30 chunks; what is released are 10 of 40, with 15% of the words'
     >>> what_is_left({"chunks": 40, "words": 1200})
     ''
     """
@@ -243,7 +246,9 @@ def what_is_left(figures: Mapping[str, Any]) -> str:
     if not gone:
         return ""
     chunks, words = figures["chunks"], figures["words"]
-    share = 1 - gone["words"] / words if words else 0.0
+    retold = figures.get("summarised", {"words": 0, "told": 0})
+    kept = words - gone["words"] - retold["words"] + retold["told"]
+    share = kept / words if words else 0.0
     much = f"{share:.0%}" if not 0.995 <= share < 1 else "over 99%"
     left = f"{chunks - gone['chunks']:,} of {chunks:,}, with {much} of the words"
     return (

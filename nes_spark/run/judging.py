@@ -210,7 +210,8 @@ def judge_chosen(
         known,
         [load_task(path) for path in config.utility.tasks],
     )
-    exact = _exact_du(context, choice)
+    # the scores are those of the exchanges
+    exact = _exact_du(context, choice) if exchanged is None else None
     for row in rows:
         if exact is not None and row["subject"] == RELEASE and row["measure"] == "DU":
             row |= {"value": exact, "corpus": exact, "standard_error": math.nan}

@@ -197,10 +197,17 @@ def _ask(
     tell: Callable[[str], None],
 ) -> list[AdversaryResult]:
     """Put the questions, record the answers."""
+    from pyspark.sql import functions as F
+
     from nes_spark.audit.llm_stages import run_language_model_audit
     from nes_spark.audit.stages import summarize_audit
 
     config, store = context.config, context.store
+    if config.output.withhold is not None and not store.is_current("withheld", release.key):
+        raise InputError(
+            f"{store.root}: another run was begun since with another list of chunks to withhold; "
+            "run it again first"
+        )
     whole = config.releases.plan == "whole"
     all_released = config.audit.about != "swapped"
     once = whole or all_released or config.audit.sample is not None
@@ -220,10 +227,14 @@ def _ask(
             final = _published_draw(context, release.choice)
         else:
             final = _draws(context, release.choice, until)
-        # Nobody is asked about what is not published, nor of what was exchanged in a chunk of which
-        # a summary is.
+        # Nobody is asked about what is not published; of a summary there is no other draw.
         if config.output.withhold is not None and not all_released:
-            final = final.join(context.table("withheld"), "chunk_id", "left_anti")
+            told = context.table("withheld").select("chunk_id", "summary", F.lit(0).alias("draw"))
+            rest = final.join(told, "chunk_id", "left_anti")
+            retold = final.join(told.where("summary IS NOT NULL"), ["chunk_id", "draw"])
+            final = rest.unionByName(
+                retold.withColumn("text", F.col("summary")).select(*rest.columns)
+            )
         final = final.cache()
         until.callback(final.unpersist)
         outcome = run_language_model_audit(
@@ -309,6 +320,10 @@ def _list_clues(
         .join(context.table("chunks").select("chunk_id", "metadata"), "chunk_id")
         .join(final.where(F.col("draw") == 0).select("chunk_id", "text"), "chunk_id")
     )
+
+    if context.config.output.withhold is not None:
+        # what a summary says stands in no text of its company
+        named = named.join(context.table("withheld"), "chunk_id", "left_anti")
 
     def on_estimate(estimate: Any) -> None:
         for line in estimate.lines():

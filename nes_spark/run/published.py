@@ -229,6 +229,9 @@ def configuration_of(
         if section != "audit" or not rest or "." in rest:
             raise ConfigError(f"--set {key}: only keys of the section audit can be set here")
         content["audit"][rest] = value
+    if conf is not None or overrides:
+        # an audit asks for no summaries, and its models may be others
+        content.get("releases", {}).get("summary", {}).pop("model", None)
     return build_config(content, store.root)
 
 

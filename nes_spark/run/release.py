@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from nes_spark.entities.recognizers import GIVEN
-from nes_spark.errors import GateRefused
+from nes_spark.errors import GateRefused, InputError
 from nes_spark.logs import Progress
 from nes_spark.plain import plain
 from nes_spark.releases.choice import Choice
@@ -260,7 +260,8 @@ def publish(context: Context, progress: Progress, changed: bool) -> RunResult:
     store.recover("release")
     key, attack_key = _keys(context)
     done = store.manifest(PUBLICATION)
-    if done is not None and done.key == key and not changed and store.exists("release"):
+    told = context.config.output.withhold is None or store.is_current("withheld", key)
+    if told and done is not None and done.key == key and not changed and store.exists("release"):
         verify_release(store, done.details)
         store.remove("stages", PROPOSAL)
         progress.done("release", "published before (up to date)", 0.0)
@@ -397,6 +398,7 @@ def withhold_listed(publication: Publication, assembled: DataFrame) -> DataFrame
     listed = withheld_chunks(context)
     if listed is None:
         return assembled
+    listed = publication.hold(listed)
     assembled = publication.exchanged = publication.hold(assembled, on_disk=True)
     found = listed.withColumn("summary", F.lit(None).cast("string"))
     if context.config.output.instead == A_SUMMARY:
@@ -468,6 +470,11 @@ def assemble_release(publication: Publication) -> None:
         figures = corpus_figures(
             documents, store.counts("quarantine", ["reason"]), chunks, context.table("mentions")
         )
+        if in_place.get("left_out", {}).get("chunks") == figures["chunks"]:
+            raise InputError(
+                "output.withhold: no summary was accepted and nothing else is left to publish; see "
+                "the log, and releases.summary"
+            )
         figures |= in_place
     if config.entities.recognizer == GIVEN:
         figures["given_spans"] = given_figures(context.table("given_spans"))

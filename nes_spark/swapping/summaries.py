@@ -3,56 +3,72 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+import unicodedata
+from collections.abc import Collection, Iterable, Sequence
 
 from nes_spark.entities.barred import CLUE
-from nes_spark.entities.distinctive import is_acronym
+from nes_spark.entities.distinctive import FUNCTION_WORDS
 from nes_spark.entities.mentions import Mention
 from nes_spark.entities.quantities import QUANTITY
-from nes_spark.entities.terms import TERM
+from nes_spark.entities.terms import TERM, kin_of, term_word
 from nes_spark.swapping.forms import entity_of
 from nes_spark.swapping.parts import DATE
 from nes_spark.swapping.short_forms import given_away
+from nes_spark.text.normalizing import latin_looks
 
 #: What stands in the place of a term.
 PLACEHOLDER = f"[{TERM}]"
-#: Categories of words of any kind, which are no names.
+#: Categories of words of any kind; and all categories without names.
 _WORDS = (TERM, CLUE)
+NO_NAMES = (DATE, QUANTITY, *_WORDS)
+#: What parts the words of a form: a space or hyphen in one text may be the other in the next.
+_GAP = r"[\s\-\u2010-\u2015]+"
+_QUOTE = "['\u2019\u02bc]"
 
 
-def names_held(text: str, mentions: Iterable[Mention], summary: str) -> list[str]:
-    """Return the names of a chunk that its summary still holds.
+def is_name(mention: Mention) -> bool:
+    """Return whether a mention is of a name: dates, quantities, terms and clues are none."""
+    return mention.category not in NO_NAMES
+
+
+def names_held(
+    text: str, mentions: Iterable[Mention], summary: str, others: Collection[str] = ()
+) -> list[str]:
+    """Return the names of a chunk, and of its document, that its summary still holds.
 
     Parameters
     ----------
     text : str
         The chunk.
     mentions : iterable of Mention
-        Its mentions, of every category. Dates, quantities, terms and clues are no names.
+        Its mentions, of every category. Only names count (:func:`is_name`).
     summary : str
+        Square brackets in it hide nothing.
+    others : collection of str
+        Names as other chunks of the document have them, which a model may remember. They count
+        with their capitals alone, as a name may be a word of everybody's ("Vision").
 
     Returns
     -------
     list of str
-        Forms as the chunk has them, and distinctive words of names; sorted. Case counts only in
-        abbreviations ("us" is not the US).
+        Forms, and distinctive words of names of the chunk; sorted. Case, marks on letters, hyphens
+        and quotes do not count, but that "us" is not the US.
 
     Examples
     --------
     >>> mentions = [Mention(0, 13, "Organization", "Orion Widgets")]
     >>> names_held("Orion Widgets grew.", mentions, "Sales at Orion rose.")
     ['Orion']
-    >>> names_held("Orion Widgets grew.", mentions, "Sales rose.")
+    >>> names_held("Orion Widgets grew.", mentions, "Sales rose.", ["Vega"])
     []
     """
-    names = [m for m in mentions if m.category not in (DATE, QUANTITY, *_WORDS)]
-    found = {
-        m.surface
-        for m in names
-        if _whole(m.surface, 0 if is_acronym(m.surface) else re.IGNORECASE).search(summary)
-    }
+    names = [m for m in mentions if is_name(m)]
+    bare = re.sub(r"[\[\]]", " ", summary)
+    plain = _plain(bare)
+    found = {name for name in {m.surface for m in names} if _stands(name, plain)}
+    found |= {name for name in others if name in bare and _stands(name, plain, exactly=True)}
     gone = {(m.category, entity_of(m)): "" for m in names}
-    return sorted(found | set(given_away(text, names, gone, summary)))
+    return sorted(found | set(given_away(text, names, gone, bare)))
 
 
 def without_terms(mentions: Iterable[Mention], summary: str) -> str:
@@ -66,21 +82,60 @@ def without_terms(mentions: Iterable[Mention], summary: str) -> str:
 
     Examples
     --------
-    >>> without_terms([Mention(0, 5, "Term", "Tires")], "We sold more tires and oil.")
+    >>> without_terms([Mention(0, 5, "Term", "Tires", "tire")], "We sold more tires and oil.")
     'We sold more [Term] and oil.'
     """
-    words = {m.surface for m in mentions if m.category in _WORDS}
-    for word in sorted(words, key=lambda word: (-len(word), word)):
-        summary = _whole(word, re.IGNORECASE).sub(PLACEHOLDER, summary)
-    return summary
+    forms = set()
+    for mention in mentions:
+        if mention.category == TERM:
+            entity = term_word(mention.entity or mention.surface)
+            forms |= {mention.surface, entity}
+            if " " not in entity:
+                forms |= {term_word(kin) for kin in kin_of(entity)}
+        elif mention.category == CLUE:
+            forms.add(mention.surface)
+    if not forms:
+        return summary
+    alternatives = "|".join(_spelt(form) for form in sorted(forms, key=lambda f: (-len(f), f)))
+    form = rf"(?<![^\W_])(?:{alternatives})(?:{_QUOTE}s)?(?![^\W_])"
+    # what is in brackets already goes with them
+    placeholder = re.escape(PLACEHOLDER)
+    return re.sub(
+        rf"{placeholder}|\[{form}\]|{form}", lambda _: PLACEHOLDER, summary, flags=re.IGNORECASE
+    )
 
 
-def _whole(form: str, flags: int) -> re.Pattern[str]:
-    """Match a form where no letter or digit goes on, outside placeholders."""
-    return re.compile(rf"(?<![\w\[]){re.escape(form)}(?!\w)", flags)
+def _spelt(form: str) -> str:
+    """Match a form, however its words are parted and its quotes written."""
+    words = (word for word in re.split(_GAP, form) if word)
+    return _GAP.join(re.sub(_QUOTE, lambda _: _QUOTE, re.escape(word)) for word in words)
 
 
-def accepted(text: str, mentions: Sequence[Mention], summary: str | None) -> str | None:
+def _plain(text: str) -> str:
+    """Return a text without marks on its letters."""
+    apart = unicodedata.normalize("NFKD", latin_looks(text))
+    return "".join(letter for letter in apart if not unicodedata.combining(letter))
+
+
+def _stands(name: str, plain: str, exactly: bool = False) -> bool:
+    """Return whether a name stands in a text without marks, in the plural or possessive too."""
+    pattern = rf"(?<![^\W_]){_spelt(_plain(name))}(?:e?s|{_QUOTE}s)?(?![^\W_])"
+    flags = 0 if exactly else re.IGNORECASE
+    for hit in re.finditer(pattern, plain, flags):
+        word = hit.group()
+        # "us" and "it" of everybody are not the US and IT
+        if not (word != name and name.isupper() and word.lower() in FUNCTION_WORDS):
+            return True
+    return False
+
+
+def accepted(
+    text: str,
+    mentions: Sequence[Mention],
+    summary: str | None,
+    shown: str | None = None,
+    others: Collection[str] = (),
+) -> str | None:
     """Return a summary as it is to be published, None where it must not be.
 
     Parameters
@@ -91,14 +146,19 @@ def accepted(text: str, mentions: Sequence[Mention], summary: str | None) -> str
         Its mentions.
     summary : str or None
         What a language model gave.
+    shown : str, optional
+        What it was shown, where that is not the chunk.
+    others : collection of str
+        As for :func:`names_held`.
 
     Returns
     -------
     str or None
         Without the terms of the chunk (:func:`without_terms`). None for nothing, for a text that is
-        longer than the chunk, and for one that holds a name of the chunk (:func:`names_held`).
+        longer than the chunk or what was shown, and for one that holds a name (:func:`names_held`).
     """
     told = " ".join((summary or "").split())
-    if not told or len(told) > len(text) or names_held(text, mentions, told):
+    longest = min(len(text), len(text if shown is None else shown))
+    if not told or len(told) > longest or names_held(text, mentions, told, others):
         return None
     return without_terms(mentions, told)

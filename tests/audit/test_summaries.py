@@ -52,6 +52,58 @@ def test_an_abbreviation_is_no_pronoun():
     assert names_held(text, names, "It grew at VEGA.") == ["Vega"]
 
 
+@pytest.mark.parametrize(
+    ("name", "told", "is_held"),
+    [
+        ("Vega", "Sales at [Vega] rose.", True),
+        ("NVIDIA", "Nvidia sold more.", True),
+        ("NVIDIA", "nvidia sold more.", True),
+        ("IT", "It sold more.", False),
+        ("WHO", "The WHO says so.", True),
+        ("Nestlé", "Nestle sold more.", True),
+        ("Coca\u2011Cola", "coca-cola sold more.", True),
+        ("People\u2019s Choice", "A people's choice.", True),
+        ("Gap", "Gaps stay.", True),
+        ("Vega", "Vegan food.", False),
+    ],
+)
+def test_names_however_they_are_written(name, told, is_held):
+    text = f"We like {name} more than anybody else says."
+    there = [Mention(8, 8 + len(name), "Organization", name, name)]
+    assert (name in names_held(text, there, told)) is is_held
+    assert (accepted(text, there, told) is None) is is_held
+
+
+def test_names_of_the_rest_of_the_document_are_refused_as_they_are_written():
+    text = "We sold very many of them, and more than ever before."
+    assert accepted(text, [], "We sold iPhones.", others=["iPhone", "Vision"]) is None
+    assert accepted(text, [], "Our vision is clear.", others=["iPhone", "Vision"])
+    assert names_held(text, [], "Our Vision is [iPhone].", ["iPhone", "Vision"]) == [
+        "Vision", "iPhone",
+    ]  # fmt: skip
+
+
+def test_no_summary_is_longer_than_what_was_shown():
+    assert accepted("It is a long text, this.", [], "It is long.", shown="Long.") is None
+    assert accepted("It is a long text, this.", [], "Long.", shown="It is long.") == "Long."
+
+
+@pytest.mark.parametrize(
+    ("surface", "entity", "told", "expected"),
+    [
+        ("tire", "tire", "Tires and tire's", "[Term] and [Term]"),
+        ("tires", "tire", "a [tire]", "a [Term]"),
+        ("batteries", "battery", "no battery", "no [Term]"),
+        ("tire  rims", "tire rims", "tire-rims, [Term]", "[Term], [Term]"),
+        ("don\u2019t stop", "don't stop", "we don't stop", "we [Term]"),
+        ("deep-sea", "deep-sea", "deep sea _deep-sea_", "[Term] _[Term]_"),
+        ("tire", "tire", "retire, tireless, entire", "retire, tireless, entire"),
+    ],
+)
+def test_terms_however_they_are_written(surface, entity, told, expected):
+    assert without_terms([Mention(0, len(surface), "Term", surface, entity)], told) == expected
+
+
 def test_terms_of_a_chunk_become_placeholders_in_its_summary():
     text = "Tires and tire rims sold, not term loans; our slogan is all we can, says May."
     words = [

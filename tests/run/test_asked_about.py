@@ -17,7 +17,7 @@ from nes_spark.run.context import Context
 from nes_spark.run.inverting import invert_release
 from nes_spark.run.language_models import audit_run
 from nes_spark.run.listed import CLUES, LEAKING, NAMED, list_clues, listed_clues, withheld_chunks
-from nes_spark.run.published import PublishedRun, configuration_of
+from nes_spark.run.published import CONFIGURATION, PublishedRun, configuration_of
 from nes_spark.run.runner import run_stage
 from nes_spark.store import Store
 from nes_spark.swapping.ledger import read_ledger, release_id
@@ -224,11 +224,50 @@ def test_of_what_a_model_names_a_summary_is_published(finished, spark, monkeypat
         assert {c for c in before if c not in last} == {barred}
         assert [last[c] for c in (good, third, other)] == ["They did well.", "So be it.", "Ok."]
         assert (record["withheld"], record["summarised"]) == (1, 3)
+        # the swapped chunks alone: a summary is asked about as it is published
+        swapped = {r["chunk_id"] for r, _ in texts_of(run) if r["partner_id"]}
+        shown, _ = asked(
+            run, spark, monkeypatch, "two", reader, about="swapped", answer="name", draws=1
+        )
+        for chunk, text in (("They did well.", good), ("Ok.", other), ("So be it.", third)):
+            assert (chunk in shown) is (text in swapped)
+        # another run has begun since: its summaries are none of this release
+        store = Store(run)
+        rows = [tuple(row) for row in store.read_table(spark, "withheld").collect()]
+        store.write_table("withheld", rows, "another key")
+        with pytest.raises(InputError, match=r"another run was begun since .* run it again first"):
+            asked(run, spark, monkeypatch, "one", reader, about="chunks", answer="name")
+        _, _, same = again(run / Path(*NAMED), server)
+        assert same == last and len(server.requests) == 5
         # and one that is named even so goes
         source["Ok."] = chunks["metadata"][other]
         asked(run, spark, monkeypatch, "one", reader, about="chunks", answer="name")
         rows = {r["chunk_id"]: r["instead"] for r in csv.DictReader((run / Path(*NAMED)).open())}
         assert rows == {good: "", barred: "", other: "nothing", third: ""}
+
+
+@pytest.mark.usefixtures("plain_report")
+def test_a_release_of_refused_summaries_alone_is_none(finished, spark, monkeypatch, tmp_path):
+    config, result = finished
+    run = tmp_path / "out" / "all"
+    shutil.copytree(result.directory, run)
+    listed = tmp_path / "listed.csv"
+    listed.write_text("\n".join(["chunk_id", *result.table("chunks")["chunk_id"]]))
+    monkeypatch.setenv("TEST_MODEL_KEY", "key-of-the-tests")
+    with ModelServer(answer=lambda messages: "") as server:
+        model = {"name": "writer", "model": "m", "base_url": server.base_url}
+        more = {
+            "output.withhold": str(listed), "output.instead": "summary",
+            "audit.models": [model | {"api_key_env": "TEST_MODEL_KEY"}],
+            "releases.summary": {"model": "writer"},
+        }  # fmt: skip
+        asked = settings(Path(config.input.path), run.parent, **UNATTACKED, **more)
+        with pytest.raises(InputError, match="no summary was accepted and nothing else is left"):
+            nes.run(asked, spark)
+    # an audit by other models needs no writer
+    Store(run).write_bytes(asked.model_dump_json().encode(), *CONFIGURATION)
+    models = [model | {"name": "reader", "api_key_env": "TEST_MODEL_KEY"}]
+    assert configuration_of(run, None, {"audit.models": models}).audit.models[0].name == "reader"
 
 
 def texts_of(run):
