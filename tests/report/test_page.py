@@ -461,6 +461,8 @@ def test_what_is_left_out_is_said_before_what_is_named(render):
     told = re.sub(r"\s+", " ", render(figures=retold))
     assert "language model: 40 of 640 chunks; of their 3,000 words the summaries have 1,200" in told
     assert told.index("as summaries") < told.index("How many documents can be named")
+    assert "that of the exchanges alone: what was left out or summarised counts" in told
+    assert "of the exchanges alone" not in render(figures=figures)
 
 
 def test_what_became_of_a_category_is_told_in_shares():
