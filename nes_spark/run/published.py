@@ -179,7 +179,13 @@ def replaced_by(config: Config, store: Store) -> str | None:
     except (ConfigError, InputError):  # of another version
         return f"{store.root}: the release that is there, of another version, is replaced"
     changed = [s for s in release_sections() if before.fingerprint(s) != config.fingerprint(s)]
-    if not changed:
+    # of section output what is published; where it goes is no matter of the release
+    instead = [
+        f"output.{name}"
+        for name in ("publish", "withhold", "instead")
+        if getattr(before.output, name) != getattr(config.output, name)
+    ]
+    if not changed and not instead:
         return None
     old, new = parameters(before), parameters(config)
     words = [
@@ -189,6 +195,7 @@ def replaced_by(config: Config, store: Store) -> str | None:
     ]
     told = {word.partition(".")[0] for word in words}
     words += [section for section in changed if section not in told]
+    words += instead
     more = f" and {len(words) - 6} more" if len(words) > 6 else ""
     choice = run.choice
     return (

@@ -45,6 +45,15 @@ def test_what_differs_is_named_and_secrets_are_not(published):
     assert "swaps of" in found
 
 
+def test_what_is_published_of_a_chunk_is_named(published):
+    listed = other(published, output__withhold="secret/listed.csv")
+    found = replaced_by(listed, run_folder(listed))
+    assert found.endswith("what differs: output.withhold")
+    assert "secret" not in found
+    alone = other(published, output__publish="chunks")
+    assert replaced_by(alone, run_folder(alone)).endswith("what differs: output.publish")
+
+
 def test_an_empty_folder_has_nothing_to_replace(tmp_path):
     config = nes.load_config(None, {"output.directory": str(tmp_path / "new")})
     assert replaced_by(config, run_folder(config)) is None
