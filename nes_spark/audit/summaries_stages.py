@@ -17,7 +17,7 @@ from nes_spark.audit.billing import Estimate
 from nes_spark.audit.llm_stages import put_questions
 from nes_spark.config import AuditConfig
 from nes_spark.entities.mentions import Mention
-from nes_spark.swapping.summaries import NAMELESS, accepted
+from nes_spark.swapping.summaries import NO_NAMES, accepted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -106,13 +106,13 @@ def summarise(
                     rows.append((chunk_id, summary))
             yield pd.DataFrame(rows, columns=["chunk_id", "summary"])
 
-    known = mentions.join(mine.select("chunk_id"), "chunk_id", "left_semi")
-    known = known.groupBy("chunk_id").agg(
+    known = mentions.groupBy("chunk_id").agg(
         F.collect_list(F.struct("start", "end", "category", "surface", "entity")).alias("found")
     )
     # A model that recognises a text may bring in what it remembers of the rest.
-    same = chunks.select("chunk_id", "document_id").join(mine, "document_id", "left_semi")
-    named = mentions.where(~F.col("category").isin([*NAMELESS])).join(same, "chunk_id")
+    named = mentions.where(~F.col("category").isin([*NO_NAMES])).join(
+        chunks.select("chunk_id", "document_id"), "chunk_id"
+    )
     rest = named.groupBy("document_id").agg(F.collect_set("surface").alias("others"))
     done = (
         mine.join(answers, "digest")

@@ -146,17 +146,6 @@ def read_clues(clues: Iterable[str], text: str) -> list[Read]:
     return found
 
 
-def words_of(text: str) -> tuple[str, ...]:
-    """Return the words of a text as clues have them: all of them, in the singular.
-
-    Examples
-    --------
-    >>> words_of("ready-mixes")
-    ('ready', 'mix')
-    """
-    return tuple(_Places(text).keys)
-
-
 def clue_mentions(
     text: str, clues: Iterable[Sequence[str]], mentions: Iterable[Mention] = ()
 ) -> list[Mention]:
@@ -200,7 +189,7 @@ def clue_mentions(
     for start, end in _joined(text, [*found, *terms]):
         if any(start <= begin < end for begin, _ in found):
             surface = text[start:end]
-            out.append(Mention(start, end, CLUE, surface, " ".join(words_of(surface))))
+            out.append(Mention(start, end, CLUE, surface, " ".join(_Places(surface).keys)))
     return out
 
 
