@@ -17,7 +17,7 @@ from nes_spark.audit.billing import Estimate
 from nes_spark.audit.llm_stages import put_questions
 from nes_spark.config import AuditConfig
 from nes_spark.entities.mentions import Mention
-from nes_spark.swapping.summaries import NO_NAMES, accepted
+from nes_spark.swapping.summaries import BRIEF, NAMELESS, NOTHING, accepted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -33,6 +33,7 @@ def summarise(
     store_path: str,
     shown: DataFrame | None = None,
     on_estimate: Callable[[Estimate], None] | None = None,
+    keep: Callable[[DataFrame], DataFrame] | None = None,
 ) -> DataFrame:
     """Summarise chunks.
 
@@ -52,11 +53,13 @@ def summarise(
         chunk without text there has no summary.
     on_estimate : callable, optional
         Told the estimate before anything is asked.
+    keep : callable, optional
+        Persists the result, for the caller to let go of; Spark's own ``persist`` by default.
 
     Returns
     -------
     pyspark.sql.DataFrame
-        ``chunk_id, summary``: chunks whose summary was accepted.
+        ``chunk_id, summary``: chunks whose summary was accepted; persisted.
 
     Raises
     ------
@@ -106,20 +109,21 @@ def summarise(
                     rows.append((chunk_id, summary))
             yield pd.DataFrame(rows, columns=["chunk_id", "summary"])
 
-    known = mentions.groupBy("chunk_id").agg(
+    known = mentions.join(mine.select("chunk_id"), "chunk_id", "left_semi")
+    known = known.groupBy("chunk_id").agg(
         F.collect_list(F.struct("start", "end", "category", "surface", "entity")).alias("found")
     )
     # A model that recognises a text may bring in what it remembers of the rest.
-    named = mentions.where(~F.col("category").isin([*NO_NAMES])).join(
-        chunks.select("chunk_id", "document_id"), "chunk_id"
-    )
+    same = chunks.select("chunk_id", "document_id").join(mine, "document_id", "left_semi")
+    named = mentions.where(~F.col("category").isin([*NAMELESS])).join(same, "chunk_id")
     rest = named.groupBy("document_id").agg(F.collect_set("surface").alias("others"))
-    done = (
+    judged = (
         mine.join(answers, "digest")
         .join(known, "chunk_id", "left")
         .join(rest, "document_id", "left")
         .mapInPandas(judge, schema)
-    ).persist()
+    )
+    done = judged.persist() if keep is None else keep(judged)
     asked_about, kept = mine.count(), done.count()
     mine.unpersist()
     _LOGGER.info(
@@ -130,4 +134,59 @@ def summarise(
     return done
 
 
-__all__ = ["summarise"]
+def retell(
+    listed: DataFrame,
+    released: DataFrame,
+    chunks: DataFrame,
+    mentions: DataFrame,
+    config_of: Callable[[bool], AuditConfig],
+    store_path: str,
+    keep: Callable[[DataFrame], DataFrame] | None = None,
+) -> DataFrame:
+    """Summarise listed chunks as they would be released, brief ones once more.
+
+    Parameters
+    ----------
+    listed : pyspark.sql.DataFrame
+        ``chunk_id, instead``: ``nothing``, ``brief`` or ``summary``
+        (:mod:`nes_spark.swapping.summaries`).
+    released : pyspark.sql.DataFrame
+        ``chunk_id, text``: what the model reads, so that nothing comes back that was replaced.
+    chunks, mentions, store_path, keep
+        As for :func:`summarise`.
+    config_of : callable
+        Whether summaries are to be brief -> the configuration of their model and prompt.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        `listed` with ``summary``, null for a chunk that has none: one in whose place nothing is to
+        come, or whose summary, or brief summary, was refused.
+
+    Raises
+    ------
+    ConfigError, BudgetExceeded, InfrastructureError
+        As :func:`summarise`.
+    """
+    from pyspark.sql import functions as F
+
+    def ask(wanted: DataFrame, shown: DataFrame, brief: bool) -> DataFrame:
+        return summarise(
+            wanted.select("chunk_id"),
+            chunks,
+            mentions,
+            config_of(brief),
+            store_path,
+            shown,
+            keep=keep,
+        )
+
+    wanted = listed.where(F.col("instead") != NOTHING)
+    told = ask(wanted, released, brief=False)
+    again = wanted.where(F.col("instead") == BRIEF)
+    brief = ask(again, told.select("chunk_id", F.col("summary").alias("text")), brief=True)
+    rest = told.join(again, "chunk_id", "left_anti")
+    return listed.join(rest.unionByName(brief), "chunk_id", "left")
+
+
+__all__ = ["retell", "summarise"]

@@ -146,6 +146,17 @@ def read_clues(clues: Iterable[str], text: str) -> list[Read]:
     return found
 
 
+def words_of(text: str) -> tuple[str, ...]:
+    """Return the words of a text as clues have them: all of them, in the singular.
+
+    Examples
+    --------
+    >>> words_of("ready-mixes")
+    ('ready', 'mix')
+    """
+    return tuple(_Places(text).keys)
+
+
 def clue_mentions(
     text: str, clues: Iterable[Sequence[str]], mentions: Iterable[Mention] = ()
 ) -> list[Mention]:
@@ -186,10 +197,10 @@ def clue_mentions(
     ]
     found = [piece for piece in pieces if piece is not None]
     out: list[Mention] = []
-    for start, end in _joined(text, [*found, *terms]):
+    for start, end in _joined(text, [*found, *terms], others):
         if any(start <= begin < end for begin, _ in found):
             surface = text[start:end]
-            out.append(Mention(start, end, CLUE, surface, " ".join(_Places(surface).keys)))
+            out.append(Mention(start, end, CLUE, surface, " ".join(words_of(surface))))
     return out
 
 
@@ -352,12 +363,16 @@ def _singular(low: str) -> str:
     return low if low.endswith(_SINGULAR) else low[:-1]
 
 
-def _joined(text: str, spans: Collection[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Make one of spans that overlap or stand side by side."""
+def _joined(
+    text: str, spans: Collection[tuple[int, int]], blocked: Collection[tuple[int, int]] = ()
+) -> list[tuple[int, int]]:
+    """Make one of spans that overlap or stand side by side, with nothing blocked between them."""
     out: list[tuple[int, int]] = []
     for start, end in sorted(spans):
-        if out and (start <= out[-1][1] or _TOGETHER.fullmatch(text, out[-1][1], start)):
-            out[-1] = out[-1][0], max(end, out[-1][1])
+        last = out[-1][1] if out else -1
+        together = last >= 0 and (start <= last or _TOGETHER.fullmatch(text, last, start))
+        if together and not any(begin < start and stop > last for begin, stop in blocked):
+            out[-1] = out[-1][0], max(end, last)
         else:
             out.append((start, end))
     return out

@@ -15,6 +15,7 @@ from nes_spark.errors import InputError
 from nes_spark.logs import LOGGER
 from nes_spark.run.beside import read_beside
 from nes_spark.run.context import Context, finished
+from nes_spark.swapping.summaries import A_SUMMARY, BRIEF, NOTHING
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -28,9 +29,6 @@ LEAKING = ("sealed", "leaking.csv")
 #: Columns of a list of clues, and a row of it.
 _COLUMNS = ("chunk_id", "digest", "metadata", "clue")
 _Row = tuple[str, str, str, str]
-#: What may come in the place of a chunk that is listed, from what hides least to what hides most; a
-#: brief one is a summary of the summary. Column ``instead`` of a list is empty or one of the last.
-A_SUMMARY, BRIEF, NOTHING = "summary", "brief", "nothing"
 
 
 def withheld_chunks(context: Context, warn: bool = False) -> DataFrame | None:

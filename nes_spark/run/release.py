@@ -34,14 +34,7 @@ from nes_spark.run.findings import (
 )
 from nes_spark.run.gates import Evidence, check_gates, refused_leaks
 from nes_spark.run.judging import fidelity_of_candidates, judge_chosen, utility_record
-from nes_spark.run.listed import (
-    A_SUMMARY,
-    BRIEF,
-    LEAKING,
-    NOTHING,
-    list_leaking,
-    withheld_chunks,
-)
+from nes_spark.run.listed import LEAKING, list_leaking, withheld_chunks
 from nes_spark.run.measuring import measure_release, measured_of_candidates
 from nes_spark.run.mlflow_run import draw_grid_ahead, track
 from nes_spark.run.outcome import Outcome, release_sections
@@ -58,6 +51,7 @@ from nes_spark.run.verifying import files_digest, record_digest, verify_release
 from nes_spark.schemas import TABLES
 from nes_spark.store import UNFINISHED as ASIDE
 from nes_spark.store import combine, input_fingerprint
+from nes_spark.swapping.summaries import A_SUMMARY
 from nes_spark.versions import code_digest, code_version
 
 if TYPE_CHECKING:
@@ -391,7 +385,7 @@ def withhold_listed(publication: Publication, assembled: DataFrame) -> DataFrame
     """
     from pyspark.sql import functions as F
 
-    from nes_spark.audit.summaries_stages import summarise
+    from nes_spark.audit.summaries_stages import retell
     from nes_spark.releases.publish_stages import withhold
 
     context = publication.context
@@ -400,28 +394,19 @@ def withhold_listed(publication: Publication, assembled: DataFrame) -> DataFrame
         return assembled
     listed = publication.hold(listed)
     assembled = publication.exchanged = publication.hold(assembled, on_disk=True)
-    found = listed.withColumn("summary", F.lit(None).cast("string"))
     if context.config.output.instead == A_SUMMARY:
-
-        def ask(wanted: DataFrame, shown: DataFrame, brief: bool) -> DataFrame:
-            told = summarise(
-                wanted.select("chunk_id"),
+        with publication.progress.part("release", "summaries", "summarise what is listed"):
+            found = retell(
+                listed,
+                assembled,
                 context.table("chunks"),
                 context.table("mentions"),
-                context.config.summary_audit(brief),
+                context.config.summary_audit,
                 context.config.audit.answers or context.store.path("sealed", "answers"),
-                shown,
+                publication.hold,
             )
-            return publication.hold(told)
-
-        with publication.progress.part("release", "summaries", "summarise what is listed"):
-            wanted = listed.where(F.col("instead") != NOTHING)
-            # Of the text as it is released, so that nothing comes back that was replaced.
-            told = ask(wanted, assembled, brief=False)
-            again = wanted.where(F.col("instead") == BRIEF)
-            brief = ask(again, told.select("chunk_id", F.col("summary").alias("text")), brief=True)
-        rest = told.join(again, "chunk_id", "left_anti")
-        found = listed.join(rest.unionByName(brief), "chunk_id", "left")
+    else:
+        found = listed.withColumn("summary", F.lit(None).cast("string"))
     context.store.write_table("withheld", found, publication.key)
     return withhold(assembled, context.table("chunks"), context.table("withheld"))
 

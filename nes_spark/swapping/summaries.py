@@ -7,28 +7,32 @@ import unicodedata
 from collections.abc import Collection, Iterable, Sequence
 
 from nes_spark.entities.barred import CLUE
+from nes_spark.entities.clues import clue_mentions, words_of
 from nes_spark.entities.distinctive import FUNCTION_WORDS
+from nes_spark.entities.mentions import PLACEHOLDER as BRACKETS
 from nes_spark.entities.mentions import Mention
-from nes_spark.entities.quantities import QUANTITY
-from nes_spark.entities.terms import TERM, kin_of, term_word
+from nes_spark.entities.terms import TERM
 from nes_spark.swapping.forms import entity_of
-from nes_spark.swapping.parts import DATE
+from nes_spark.swapping.parts import NO_NAMES
 from nes_spark.swapping.short_forms import given_away
 from nes_spark.text.normalizing import latin_looks
 
+#: What may come in the place of a chunk that is listed, from what hides least to what hides most; a
+#: brief one is a summary of the summary. Column ``instead`` of a list is empty or one of the last.
+A_SUMMARY, BRIEF, NOTHING = "summary", "brief", "nothing"
 #: What stands in the place of a term.
 PLACEHOLDER = f"[{TERM}]"
-#: Categories of words of any kind; and all categories without names.
-_WORDS = (TERM, CLUE)
-NO_NAMES = (DATE, QUANTITY, *_WORDS)
+#: Categories without names, words that told somebody among them.
+NAMELESS = (*NO_NAMES, CLUE)
 #: What parts the words of a form: a space or hyphen in one text may be the other in the next.
 _GAP = r"[\s\-\u2010-\u2015]+"
 _QUOTE = "['\u2019\u02bc]"
+_POSSESSIVE = re.compile(rf"{_QUOTE}s?(?!\w)")
 
 
 def is_name(mention: Mention) -> bool:
     """Return whether a mention is of a name: dates, quantities, terms and clues are none."""
-    return mention.category not in NO_NAMES
+    return mention.category not in NAMELESS
 
 
 def names_held(
@@ -65,13 +69,13 @@ def names_held(
     names = [m for m in mentions if is_name(m)]
     bare = re.sub(r"[\[\]]", " ", summary)
     plain = _plain(bare)
-    found = {name for name in {m.surface for m in names} if _stands(name, plain)}
+    found = {m.surface for m in names if _stands(m.surface, plain)}
     found |= {name for name in others if name in bare and _stands(name, plain, exactly=True)}
     gone = {(m.category, entity_of(m)): "" for m in names}
     return sorted(found | set(given_away(text, names, gone, bare)))
 
 
-def without_terms(mentions: Iterable[Mention], summary: str) -> str:
+def without_terms(mentions: Iterable[Mention], summary: str, shown: str = "") -> str:
     """Return a summary with ``[Term]`` wherever a term or a clue of its chunk stands in it.
 
     Parameters
@@ -79,30 +83,24 @@ def without_terms(mentions: Iterable[Mention], summary: str) -> str:
     mentions : iterable of Mention
         Of the chunk.
     summary : str
+    shown : str, optional
+        What the model read: placeholders that stand there are none of its own.
 
     Examples
     --------
     >>> without_terms([Mention(0, 5, "Term", "Tires", "tire")], "We sold more tires and oil.")
     'We sold more [Term] and oil.'
     """
-    forms = set()
-    for mention in mentions:
-        if mention.category == TERM:
-            entity = term_word(mention.entity or mention.surface)
-            forms |= {mention.surface, entity}
-            if " " not in entity:
-                forms |= {term_word(kin) for kin in kin_of(entity)}
-        elif mention.category == CLUE:
-            forms.add(mention.surface)
-    if not forms:
-        return summary
-    alternatives = "|".join(_spelt(form) for form in sorted(forms, key=lambda f: (-len(f), f)))
-    form = rf"(?<![^\W_])(?:{alternatives})(?:{_QUOTE}s)?(?![^\W_])"
-    # what is in brackets already goes with them
-    placeholder = re.escape(PLACEHOLDER)
-    return re.sub(
-        rf"{placeholder}|\[{form}\]|{form}", lambda _: PLACEHOLDER, summary, flags=re.IGNORECASE
-    )
+    # only placeholders that were shown are any: nothing is looked for inside them
+    kept = {PLACEHOLDER, *BRACKETS.findall(shown)}
+    summary = BRACKETS.sub(lambda found: found[0] if found[0] in kept else found[0][1:-1], summary)
+    words = [words_of(m.surface) for m in mentions if m.category in (TERM, CLUE)]
+    out, at = [], 0
+    for found in clue_mentions(summary, words):
+        out += [summary[at : found.start], PLACEHOLDER]
+        ending = _POSSESSIVE.match(summary, found.end)
+        at = ending.end() if ending else found.end
+    return "".join([*out, summary[at:]])
 
 
 def _spelt(form: str) -> str:
@@ -119,6 +117,8 @@ def _plain(text: str) -> str:
 
 def _stands(name: str, plain: str, exactly: bool = False) -> bool:
     """Return whether a name stands in a text without marks, in the plural or possessive too."""
+    if not re.search(r"[^\W_]", name):
+        return False
     pattern = rf"(?<![^\W_]){_spelt(_plain(name))}(?:e?s|{_QUOTE}s)?(?![^\W_])"
     flags = 0 if exactly else re.IGNORECASE
     for hit in re.finditer(pattern, plain, flags):
@@ -158,7 +158,8 @@ def accepted(
         longer than the chunk or what was shown, and for one that holds a name (:func:`names_held`).
     """
     told = " ".join((summary or "").split())
-    longest = min(len(text), len(text if shown is None else shown))
+    read = text if shown is None else shown
+    longest = min(len(text), len(read))
     if not told or len(told) > longest or names_held(text, mentions, told, others):
         return None
-    return without_terms(mentions, told)
+    return without_terms(mentions, told, read)

@@ -18,7 +18,6 @@ from typing import NamedTuple
 from cleanco import basename, prepare_default_terms
 
 from nes_spark.text.normalizing import fold_letters, normalize
-from nes_spark.text.presentation import PARTICLES
 from nes_spark.text.sentences import word_set
 from nes_spark.text.vocabulary import (
     ACRONYMS,
@@ -28,6 +27,7 @@ from nes_spark.text.vocabulary import (
     FUNCTION_WORDS,
     LEADING_DESCRIPTORS,
     NICKNAMES,
+    PARTICLES,
     SENTENCE_WORDS,
 )
 

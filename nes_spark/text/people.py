@@ -15,9 +15,15 @@ from nes_spark.config import IdentifierKind
 from nes_spark.text.forms import fold, name_words, opens_sentence, place_names, squeeze
 from nes_spark.text.matching import Matcher
 from nes_spark.text.normalizing import in_one_line, normalize
-from nes_spark.text.presentation import PARTICLES, Turn
+from nes_spark.text.presentation import Turn
 from nes_spark.text.sentences import word_set
-from nes_spark.text.vocabulary import COMMON_WORDS, DEMONYMS, DESCRIPTORS, NICKNAMES
+from nes_spark.text.vocabulary import (
+    COMMON_WORDS,
+    DEMONYMS,
+    DESCRIPTORS,
+    NICKNAMES,
+    PARTICLES,
+)
 
 _CAP = r"[A-ZÀ-ÖØ-Þ](?:\w|['’](?=[A-ZÀ-ÖØ-Þ])|[-‐‑](?=\w)|\.(?=[A-Z]\b))*"
 _LATER = rf"(?:(?:(?:de|di|du|da|la|le|van|von|ter|mac|mc)|(?:d|dell|dall)['’])(?=[A-Z])\w+|{_CAP})"

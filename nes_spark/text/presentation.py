@@ -503,8 +503,6 @@ _NOT_LABELS = word_set(
     "note notes source sources safe harbor disclaimer agenda company date time subject re title "
     "question and answer questions answers prepared remarks"
 )
-#: Lower-case parts of names.
-PARTICLES = word_set("de da di do dos das del della den der van von zu la le al el bin ibn y e")
 
 
 def _is_label(name: str) -> bool:

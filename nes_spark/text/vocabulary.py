@@ -9,6 +9,8 @@ import re
 
 from nes_spark.text.sentences import word_set
 
+#: Lower-case parts of names of people.
+PARTICLES = word_set("de da di do dos das del della den der van von zu la le al el bin ibn y e")
 #: Ordinary words that are also names of companies or people. A name that is one of them is only
 #: matched with a capital letter.
 COMMON_WORDS = word_set(

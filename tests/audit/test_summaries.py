@@ -121,6 +121,18 @@ def test_terms_of_a_chunk_become_placeholders_in_its_summary():
     assert accepted(text, words, "Tires sold.") == "[Term] sold."
 
 
+def test_nothing_is_looked_for_in_placeholders_that_were_shown():
+    text = "Executive pay rose, says [Executive 2] of us all in a call."
+    words = [Mention(0, 9, "Term", "Executive", "executive")]
+    told = "[Executive 2] says [executive] pay of [Executive 3] rose."
+    assert accepted(text, words, told) == "[Executive 2] says [Term] pay of [Term] 3 rose."
+
+
+def test_a_name_without_a_letter_refuses_nothing():
+    there = [Mention(12, 13, "Organization", "-", "-")]
+    assert accepted("We sold all - and more of it.", there, "We sold - well.") == "We sold - well."
+
+
 @pytest.mark.parametrize("summary", ["", "  \n", None, "Sales rose. " * 10])
 def test_nothing_and_more_than_the_chunk_are_no_summary(summary):
     assert accepted(TEXT, NAMES, summary) is None

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from nes_spark.entities.barred import barred_by
@@ -237,6 +237,8 @@ WORDS = st.sampled_from(
 )
 
 
+# a mention of nothing but the space between two words parts them all the same
+@example("kiln cement", ["kiln cement"], 4, 1)
 @given(
     st.lists(WORDS, max_size=30).map(" ".join),
     st.lists(st.lists(WORDS, min_size=1, max_size=4).map(" ".join), max_size=5),

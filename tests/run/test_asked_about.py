@@ -244,6 +244,11 @@ def test_of_what_a_model_names_a_summary_is_published(finished, spark, monkeypat
         asked(run, spark, monkeypatch, "one", reader, about="chunks", answer="name")
         rows = {r["chunk_id"]: r["instead"] for r in csv.DictReader((run / Path(*NAMED)).open())}
         assert rows == {good: "", barred: "", other: "nothing", third: ""}
+        # without a brief summary its chunk is left out, whatever the first one was
+        listed.write_text(f"chunk_id,instead\n{good},brief\n")
+        told["They did well."] = ""
+        _, record, last = again(listed, server)
+        assert good not in last and (record["withheld"], record["summarised"]) == (1, 0)
 
 
 @pytest.mark.usefixtures("plain_report")
@@ -331,11 +336,7 @@ def test_what_told_a_model_is_replaced(finished, spark, monkeypatch, tmp_path):
         for clue in read_clue(row["clue"], chunks["text"][row["chunk_id"]])
         if clue.wide
     }
-    published = dict(PublishedRun(run).released_texts())
-    texts = {
-        r["chunk_id"]: published.get(release_id(r), "")
-        for r in read_ledger(PublishedRun(run).store, PublishedRun(run).config.ledger)
-    }
+    texts = {row["chunk_id"]: text for row, text in texts_of(run)}
     for document, clue in everywhere:
         for chunk in owner.index[owner == document]:
             if clue_mentions(chunks["text"][chunk], [clue.words]):
