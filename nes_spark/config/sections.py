@@ -317,7 +317,9 @@ class ChunkingConfig(Section):
 #: Those of nes_spark.entities.currencies.CODES.
 Currency = Literal[
     "USD", "CAD", "AUD", "HKD", "EUR", "GBP", "JPY", "CNY", "CHF", "MXN", "INR", "SEK", "NOK",
-    "DKK", "BRL",
+    "DKK", "BRL", "NZD", "SGD", "TWD", "KRW", "RUB", "TRY", "PLN", "CZK", "HUF", "RON", "UAH",
+    "KZT", "ZAR", "NGN", "GHS", "KES", "EGP", "ILS", "AED", "SAR", "KWD", "IDR", "MYR", "PHP",
+    "THB", "VND", "COP", "CLP", "ARS", "PEN",
 ]  # fmt: skip
 
 

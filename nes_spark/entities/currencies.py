@@ -3,62 +3,119 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
 from nes_spark.errors import parameter_error
 
-_CURRENCY_WORDS = {
-    "USD": "$ us$ usd dollar dollars",
-    "CAD": "c$ ca$ cad",
-    "AUD": "a$ aud",
-    "HKD": "hk$ hkd",
-    "EUR": "€ eur euro euros",
-    "GBP": "£ gbp pound pounds",
-    "JPY": "¥ jpy yen",
-    "CNY": "rmb cny yuan",
-    "CHF": "chf francs",
-    "MXN": "mxn pesos",
-    "INR": "₹ inr rupees",
-    "SEK": "sek kronor",
-    "NOK": "nok",
-    "DKK": "dkk",
-    "BRL": "brl r$",
-    "cent": "cent cents ¢",
+#: Code -> sign before a figure, the word behind one in the singular and in the plural, and what
+#: else stands for it in a text, in lower case.
+_TABLE: dict[str, tuple[str, str, str, str]] = {
+    "USD": ("$", "dollar", "dollars", "us$ usd"),
+    "CAD": ("C$", "dollar", "dollars", "ca$ cad"),
+    "AUD": ("A$", "dollar", "dollars", "aud"),
+    "HKD": ("HK$", "dollar", "dollars", "hkd"),
+    "EUR": ("€", "euro", "euros", "eur"),
+    "GBP": ("£", "pound", "pounds", "gbp"),
+    "JPY": ("¥", "yen", "yen", "jpy"),
+    "CNY": ("RMB ", "yuan", "yuan", "rmb cny renminbi"),
+    "CHF": ("CHF ", "franc", "francs", ""),
+    "MXN": ("MXN ", "peso", "pesos", "mx$"),
+    "INR": ("₹", "rupee", "rupees", "inr rs rs."),
+    "SEK": ("SEK ", "krona", "kronor", ""),
+    "NOK": ("NOK ", "krone", "kroner", ""),
+    "DKK": ("DKK ", "krone", "kroner", ""),
+    "BRL": ("R$", "real", "reais", "brl reals"),
+    "NZD": ("NZ$", "dollar", "dollars", "nzd"),
+    "SGD": ("S$", "dollar", "dollars", "sgd"),
+    "TWD": ("NT$", "dollar", "dollars", "twd"),
+    "KRW": ("₩", "won", "won", "krw"),
+    "RUB": ("₽", "ruble", "rubles", "rub rouble roubles"),
+    "TRY": ("₺", "lira", "lira", "try liras tl"),
+    "PLN": ("PLN ", "zloty", "zlotys", "zł zlote zlotych"),
+    "CZK": ("CZK ", "koruna", "korunas", "korun koruny"),
+    "HUF": ("HUF ", "forint", "forints", ""),
+    "RON": ("RON ", "leu", "lei", ""),
+    "UAH": ("₴", "hryvnia", "hryvnias", "uah"),
+    "KZT": ("₸", "tenge", "tenge", "kzt"),
+    "ZAR": ("ZAR ", "rand", "rand", "rands"),
+    "NGN": ("₦", "naira", "naira", "ngn"),
+    "GHS": ("GH₵", "cedi", "cedis", "₵ ghs"),
+    "KES": ("KES ", "shilling", "shillings", "ksh kshs"),
+    "EGP": ("EGP ", "pound", "pounds", ""),
+    "ILS": ("₪", "shekel", "shekels", "ils nis"),
+    "AED": ("AED ", "dirham", "dirhams", ""),
+    "SAR": ("SAR ", "riyal", "riyals", ""),
+    "KWD": ("KWD ", "dinar", "dinars", ""),
+    "IDR": ("IDR ", "rupiah", "rupiah", "rp rp. rupiahs"),
+    "MYR": ("RM ", "ringgit", "ringgit", "rm myr"),
+    "PHP": ("₱", "peso", "pesos", "php"),
+    "THB": ("฿", "baht", "baht", "thb"),
+    "VND": ("₫", "dong", "dong", "vnd"),
+    "COP": ("COP ", "peso", "pesos", ""),
+    "CLP": ("CLP ", "peso", "pesos", ""),
+    "ARS": ("ARS ", "peso", "pesos", ""),
+    "PEN": ("PEN ", "sol", "soles", ""),
 }
-#: Currency signs and words -> ISO 4217 code; and ``cent``.
-CURRENCIES = {word: code for code, words in _CURRENCY_WORDS.items() for word in words.split()}
-#: ISO 4217 codes whose amounts are alike.
-MONEY = frozenset(CURRENCIES.values()) - {"cent"}
-#: Code -> sign before a figure, and the word behind one, in the singular and in the plural.
-_WRITTEN = {
-    "USD": ("$", "dollar", "dollars"),
-    "CAD": ("C$", "dollar", "dollars"),
-    "AUD": ("A$", "dollar", "dollars"),
-    "HKD": ("HK$", "dollar", "dollars"),
-    "EUR": ("€", "euro", "euros"),
-    "GBP": ("£", "pound", "pounds"),
-    "JPY": ("¥", "yen", "yen"),
-    "CNY": ("RMB ", "yuan", "yuan"),
-    "CHF": ("CHF ", "franc", "francs"),
-    "MXN": ("MXN ", "peso", "pesos"),
-    "INR": ("₹", "rupee", "rupees"),
-    "SEK": ("SEK ", "krona", "kronor"),
-    "NOK": ("NOK ", "krone", "kroner"),
-    "DKK": ("DKK ", "krone", "kroner"),
-    "BRL": ("R$", "real", "reais"),
-}
+_CENTS = ("cent", "cents", "¢")
+#: Hundredths of other currencies.
+_MINOR = ("pence", "centavo", "centavos", "kopeck", "kopecks", "paise", "pesewa", "pesewas", "kobo")
 #: Currencies that amounts can be written in.
-CODES = tuple(_WRITTEN)
-#: Pattern of a code as it is written: the ISO 4217 ones, and RMB.
-ISO = "|".join([*CODES, "RMB"])
+CODES = tuple(_TABLE)
+#: Currency signs and words -> ISO 4217 code, that of the first currency that has it; and ``cent``.
+CURRENCIES = dict.fromkeys((*_CENTS, *_MINOR), "cent")
+for _code, (_before, _one, _many, _more) in _TABLE.items():
+    for _written in (_before.strip().casefold(), _one, _many, *_more.split()):
+        CURRENCIES.setdefault(_written, _code)
+#: ISO 4217 codes whose amounts are alike.
+MONEY = frozenset(CODES)
+#: Signs of one character, for a class of characters.
+SIGNS = "".join(sorted(word for word in CURRENCIES if len(word) == 1 and word != "¢"))
+#: Codes that are words of everybody's count in capitals only.
+_IN_CAPITALS = ("TRY", "COP", "PEN", "RON", "ARS", "PHP", "SAR")
+_IN_ANY_CASE = "|".join(code for code in (*CODES, "RMB") if code not in _IN_CAPITALS)
+#: Pattern of a code as it is written: the ISO 4217 ones, and RMB. The conferences on climate
+#: ("COP26") are no pesos.
+ISO = (
+    rf"(?!COP ?2\d(?!\d|[.,]\d| [mbt]r?illion))"
+    rf"(?:{_IN_ANY_CASE}|(?-i:{'|'.join(_IN_CAPITALS)}))"
+)
+#: Pattern of a sign before a figure.
+SIGN = (
+    rf"(?:US|CA|C|A|HK|NZ|NT|MX|S|R)?\$|(?:GH)?₵|[{SIGNS}]|zł|"
+    r"(?-i:R[sp]\.?|RM(?=[ \d])|TL|K[Ss]hs?)"
+)
+#: Words for money that mean something else as well: they count behind large figures alone.
+MANIFOLD = frozenset({"real", "won", "rand", "sol", "lei", "dong"})
+#: Signs of letters, and words that have patterns of their own.
+_APART = ("rs", "rp", "rm", "ksh", "kshs", "dollar", "dollars", "euro", "euros", "pound", "pounds")
+#: Pattern of the words behind a figure, but for dollars, euros, pounds and hundredths.
+OTHER_WORDS = "|".join(
+    sorted(
+        {word for word in CURRENCIES if len(word) > 1 and word.isalpha()}
+        - {code.casefold() for code in (*CODES, "RMB")}
+        - {*_APART, *_CENTS, *_MINOR},
+        key=lambda word: (-len(word), word),
+    )
+)
+#: Pattern of hundredths, cents aside.
+MINOR = "|".join(sorted(_MINOR, key=lambda word: (-len(word), word)))
 _SIGN = re.compile(
-    rf"(?<![\w$])(?:(?:US|CA|C|A|HK|R)?\$|[€£¥₹]|(?:{ISO})(?=[ \d.])) ?(?=[\d.]|[^\W\d])",
+    rf"(?<![\w$])(?:(?:{ISO})(?=[ \d.])|{SIGN}) ?(?=[\d.]|[^\W\d])",
     re.IGNORECASE,
 )
 _WORD = re.compile(
-    rf"(?<![^\W\d])(?:(?P<iso>{ISO})|(?:U\.?S\.? )?(?P<word>dollars?|euros?|pounds?(?= sterling)|"
-    r"yen|yuan|pesos?|francs?|rupees?|kronor|krona|kroner|krone|reais)(?: sterling)?)(?!\w)",
+    rf"(?<![^\W\d])(?:(?P<iso>{ISO})|(?:U\.?S\.? )?(?P<word>dollars?|euros?|"
+    rf"pounds?(?= sterling)|{OTHER_WORDS})(?: sterling)?)(?!\w)",
     re.IGNORECASE,
 )
+_HUNDREDTHS = re.compile(rf"(?<![^\W\d])(?:{MINOR})(?!\w)", re.IGNORECASE)
+#: Scales of India: one word behind the other are one.
+_INDIAN = {"lakh": 5, "lakhs": 5, "crore": 7, "crores": 7, "lakh crore": 12, "lakh crores": 12}
+INDIAN = r"lakh crores?|lakhs?|crores?"
+_IN_INDIAN = re.compile(
+    rf"(?P<number>\d[\d,]*(?:\.\d+)?|\.\d+)(?P<gap> ?-?)(?P<scale>{INDIAN})(?!\w)", re.IGNORECASE
+)
+_GROUPED = re.compile(r"(?<!\d)\d{1,2}(?:,\d{2})+,\d{3}(?![\d,])")
 _EURO_CENTS = re.compile(r"\beuro (?=cents?\b)", re.IGNORECASE)
 
 
@@ -83,21 +140,52 @@ def in_currency(amount: str, code: str) -> str:
     ['$383 million', '18.4 million dollars', '$3 to $4', '12%']
     >>> in_currency("5 million euro", "USD"), in_currency("7 MXN", "GBP")
     ('5 million dollars', '7 GBP')
+    >>> in_currency("₹15,580 crores", "USD"), in_currency("GH₵ 5 million", "EUR")
+    ('$155.8 billion', '€5 million')
     """
-    if code not in _WRITTEN:
+    if code not in _TABLE:
         raise parameter_error("in_currency", "code", f"one of {list(CODES)}", code)
-    sign, one, many = _WRITTEN[code]
+    sign, one, many, _ = _TABLE[code]
 
     def word(match: re.Match[str]) -> str:
         if match.group("iso"):
             return code
         found = match.group("word").casefold()
+        if found == "tl":  # as a code, before and behind a figure
+            return code
         # "5 million euro" is mostly a plural of those who do not say euros
-        return one if found == one else many
+        said = one if found == one else many
+        return f" {said}" if amount[match.start() - 1 : match.start()].isdigit() else said
 
+    if code != "INR":
+        amount = in_millions(amount)
+    if code != "GBP":
+        amount = _HUNDREDTHS.sub("cents", amount)
     cents = _EURO_CENTS.search(amount)
     if not cents:
         amount = _WORD.sub(word, amount)
     elif code != "EUR":
         amount = _EURO_CENTS.sub("", amount)
     return _SIGN.sub(sign, amount)
+
+
+def in_millions(amount: str) -> str:
+    """Return an amount or a count without lakhs and crores; one without them stays as it is.
+
+    Examples
+    --------
+    >>> [in_millions(a) for a in ("15,580 crores", "2.3 lakh", "6,81,225", "5 million")]
+    ['155.8 billion', '230,000', '681,225', '5 million']
+    """
+    amount = _GROUPED.sub(lambda digits: f"{int(digits[0].replace(',', '')):,}", amount)
+    return _IN_INDIAN.sub(_as_elsewhere, amount)
+
+
+def _as_elsewhere(match: re.Match[str]) -> str:
+    """Write lakhs and crores in thousands, millions and billions."""
+    factor = Decimal(10) ** _INDIAN[match.group("scale").casefold()]
+    value = Decimal(match.group("number").replace(",", "")) * factor
+    for name, power in (("trillion", 12), ("billion", 9), ("million", 6)):
+        if value >= 10**power:
+            return f"{(value / 10**power).normalize():,f}{match.group('gap')}{name}"
+    return f"{value.normalize():,f}"

@@ -24,7 +24,19 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product, takewhile
 
-from nes_spark.entities.currencies import CURRENCIES, ISO, MONEY, in_currency
+from nes_spark.entities.currencies import (
+    CURRENCIES,
+    INDIAN,
+    ISO,
+    MANIFOLD,
+    MINOR,
+    MONEY,
+    OTHER_WORDS,
+    SIGN,
+    SIGNS,
+    in_currency,
+    in_millions,
+)
 from nes_spark.entities.dates import find_dates
 from nes_spark.entities.mentions import Mention, placeholder_spans
 from nes_spark.text.sentences import word_set
@@ -39,12 +51,15 @@ SCALES = {
     for factor, words in {
         1e2: "hundred",
         1e3: "thousand k",
+        1e5: "lakh lakhs",
         1e6: "million millions mm mn m",
+        1e7: "crore crores",
         1e9: "billion billions bn b",
         1e12: "trillion",
     }.items()
     for word in words.split()
 }
+SCALES |= {"lakh crore": 1e12, "lakh crores": 1e12}
 _PERCENT = ("%", "percent", "per cent", "pct")
 _POINTS = (
     *("basis points", "basis point", "bps", "bp", "percentage points", "percentage point"),
@@ -96,11 +111,15 @@ _WORDS = (
     rf"(?: point(?: (?:{'|'.join(_DIGITS)}|oh)(?!\w))+)?"
 )
 _SPELLED = re.compile(rf"(?<![\w-]){_WORDS}", re.IGNORECASE)
-_PLAIN = r"\d{1,3}(?: 000)+|\d+(?:,\d{3})*(?:\.\d+)?|\.\d+"
+#: "A billion euros", "half a million".
+_ONE = r"(?:half )?an?"
+#: Thousands apart as in India: 6,81,225.
+_GROUPED = r"\d{1,2}(?:,\d{2})+,\d{3}(?:\.\d+)?"
+_PLAIN = rf"\d{{1,3}}(?: 000)+|{_GROUPED}|\d+(?:,\d{{3}})*(?:\.\d+)?|\.\d+"
 #: A number that shares the unit of the one behind it: "10 to 15%", "five to seven percent",
 #: "between five and seven percent", "within .5 and .6 billion".
 _RANGE = re.compile(
-    rf"(?<![\w.,/$€£¥-])(?<!\d )(?:(?:(?<=between )|(?<=within ))(?P<low>{_PLAIN}|{_WORDS}) and "
+    rf"(?<![\w.,/{SIGNS}-])(?<!\d )(?:(?:(?<=between )|(?<=within ))(?P<low>{_PLAIN}|{_WORDS}) and "
     rf"|(?P<first>{_PLAIN}|{_WORDS})(?: (?:to|or) | ?[-–] ?))$",
     re.IGNORECASE,
 )
@@ -161,25 +180,35 @@ _ROUND = re.compile(r"\D*[1-9]\d*0(?![\d.,])")
 _WHOLE = 4
 #: What stands between the ends of a range.
 _TO = (" to ", "-", " - ", "–", " – ")
-_SCALE = r"thousand|million|millions|billion|billions|trillion|hundred|mm|mn|bn|k|m|b"
+_LARGE_SCALE = rf"millions?|billions?|trillions?|{INDIAN}"
+_SCALE = rf"thousand|{_LARGE_SCALE}|hundred|mm|mn|bn|k|m|b"
 _NUMBER = (
+    rf"{_GROUPED}|"
     r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?: 000)+(?! ?\d|\.\d)|\d+\.\d+|"
     # "RMB61 .1 million": a transcript's slip
     rf"\d+ \.\d+(?= (?:{_SCALE})(?!\w))|\.\d+|\d+"
 )
 _QUANTITY = re.compile(
-    rf"(?<![\w.,/$€£¥])(?P<neg>(?<!%)[-–−](?=[\d$€£¥.])|minus |negative )?(?P<open>\((?=[$€£¥\d]))?"
-    rf"(?P<sign>(?:US|C|A|HK|R)?\$ ?|[€£¥₹] ?|(?:{ISO}) ?)?"
-    rf"(?:(?P<number>{_NUMBER})(?![\d]|[.,]\d|:\d)|(?P<words>{_WORDS}))"
+    rf"(?<![\w.,/{SIGNS}])(?P<neg>(?<!%)[-–−](?=[\d{SIGNS}.])|minus |negative )?"
+    rf"(?P<open>\((?=[{SIGNS}\d]))?(?P<sign>(?:{ISO}|{SIGN}) ?)?"
+    rf"(?:(?P<number>{_NUMBER})(?![\d]|[.,]\d|:\d)|(?P<words>{_WORDS})|"
+    rf"(?P<one>{_ONE})(?= (?:{_LARGE_SCALE})(?!\w)))"
     rf"(?:(?P<gap>[ \u00a0\u202f-]?)(?P<scale>(?:{_SCALE}))(?![\w%]))?"
     rf"(?:(?P<gap2>[ \u00a0\u202f-]?)(?P<unit>%|percent(?:age[ -]points?)?\b|per cent\b|pct\b|"
     rf"basis[ -]points?\b|bps?\b|¢|(?:U\.?S\.? )?dollars?\b|euros?\b(?! cents?\b)|"
-    rf"euro cents?\b|pounds? sterling\b|cents?\b|yen\b|yuan\b|"
-    rf"pesos\b|francs\b|rupees\b|times\b|x(?!\w)|(?:{ISO})\b))?"
+    rf"euro cents?\b|pounds? sterling\b|(?:cents?|{MINOR}|{OTHER_WORDS})\b|"
+    rf"times\b|x(?!\w)|(?:{ISO})\b))?"
     rf"(?P<close>\))?",
     re.IGNORECASE,
 )
-_SCALED = re.compile(r"\b(?:thousand|millions?|billions?|trillion)\b", re.IGNORECASE)
+_SCALED = re.compile(rf"\b(?:thousand|{_LARGE_SCALE})\b", re.IGNORECASE)
+#: How an amount begins that has no figure.
+_A_SCALE = re.compile(rf"{_ONE} (?=(?:{_LARGE_SCALE})(?!\w))", re.IGNORECASE)
+#: What follows a word for money that is something else at times: "541 billion won of bonds".
+_IS_MONEY = re.compile(
+    r"(?= ?(?:$|[.,;:)?!])| (?:in|of|for|to|and|or|at|from|as|on|during|per|worth|this|last|which|"
+    r"compared|versus|with|by|is|was|were|are|a|an|up|down)\b)"
+)
 #: So many of what was named before, but not the fourth: "year 4 of our plan".
 _IN_A_ROW = re.compile(
     r"(?:#|\b(?:year|quarter|month|week|day|stage|wave|pillar|inning|priority|goal|grade|point|round|"
@@ -195,7 +224,7 @@ _UP = re.compile(
 )
 _DOWN = re.compile(
     r"\b(?:down|decreas\w*|declin\w*|fell|fall\w*|lower\w*|los[est]\w*|loss(?:es)?|drop\w*|"
-    r"reduc\w*|shr[aiu]nk\w*|contract(?:ed|ion|s|ing)|negative|minus|deficit|slow\w*|cut\w*|"
+    r"reduc\w*|shr[aiu]nk\w*|contract(?:ed|ion|ing)|negative|minus|deficit|slow\w*|cut\w*|"
     r"below|deteriorat\w*|impairment\w*|shortfall)\b",
     re.IGNORECASE,
 )
@@ -478,15 +507,33 @@ def _value(number: str) -> float:
     return spelled(number) if number[0].isalpha() else float(re.sub("[, ]", "", number))
 
 
+def _one(words: str) -> float:
+    """Value of "a" and "half a" before a scale."""
+    return 0.5 if words[0] in "hH" else 1.0
+
+
+def _is_unit(text: str, match: re.Match[str]) -> bool:
+    """Whether a word behind a number is its unit: "won" and "real" are of large figures alone."""
+    if match.group("unit").casefold() not in MANIFOLD:
+        return True
+    number = match.group("number") or ""
+    large = len(match.group("scale") or "") > 1 or _THOUSANDS_APART.search(number) is not None
+    return large and not match.group("sign") and bool(_IS_MONEY.match(text, match.end("unit")))
+
+
 def _read(text: str, match: re.Match[str]) -> Quantity | None:
     # a minus stays in the text: "down 5%" and "-5%" are alike
     start, end = match.end("neg") if match.group("neg") else match.start(), match.end("unit")
     end = max(end, match.end("scale"), match.end("number"), match.end("words"))
     scale, unit, sign = match.group("scale"), match.group("unit"), match.group("sign")
-    words = match.group("words")
+    if unit and not _is_unit(text, match):
+        unit, end = None, match.start("gap2")
+    words, one = match.group("words"), match.group("one")
+    if one and _unit(unit, sign) not in MONEY:
+        return None
     if words and not (_is_amount(words, scale, unit) or _counted(text, end) in _MEASURES):
         return None
-    value = _value(words or match.group("number"))
+    value = _one(one) if one else _value(words or match.group("number"))
     value *= SCALES.get((scale or "").casefold(), 1.0)
     negative = bool(match.group("neg"))
     if match.group("open"):
@@ -655,9 +702,12 @@ def quantity_mentions(
 
 
 def _entity(text: str, quantity: Quantity, currency: str | None) -> str:
-    written = text[quantity.start : quantity.end]
+    # "raised a half a billion" and "a a billion" read broken
+    written = _A_SCALE.sub(lambda a: f"{_one(a[0]):g} ", text[quantity.start : quantity.end])
     if currency and (quantity.unit in MONEY or quantity.unit == "cent"):
         written = in_currency(written, currency)
+    elif currency and currency != "INR":
+        written = in_millions(written)
     return f"{written} ({quantity.likeness})"
 
 
@@ -673,8 +723,10 @@ def quantity_text(entity: str) -> str:
 
 
 #: What stands between the ends of a range: in what comes in, and where it comes in.
-_CONNECTS = re.compile(r"(?<=[\w%¢])(?: (?:to|and|or) | ?[-–] ?)(?=(?:[A-Z]{1,3} ?)?[$€£¥₹]? ?\d)")
-_CONNECTED = re.compile(r" (?:to|and|or) |(?<=[\d%]) ?[-–] ?(?=[$€£¥₹\d])")
+_CONNECTS = re.compile(
+    r"(?<=[\w%¢])(?: (?:to|and|or) | ?[-–] ?)(?=(?:[A-Z]{1,3} ?)?[" + SIGNS + r"]? ?\d)"
+)
+_CONNECTED = re.compile(rf" (?:to|and|or) |(?<=[\d%]) ?[-–] ?(?=[{SIGNS}\d])")
 
 
 def connected_as(quantity: str, old: str) -> str:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nes_spark.entities.currencies import SIGNS
 from nes_spark.entities.dates import find_dates
 from nes_spark.entities.distinctive import GEOGRAPHY, INSTITUTIONS, METHODS
 from nes_spark.entities.lists import GENERAL, read_lists
@@ -254,7 +255,7 @@ _MONEY = re.compile(
     rf"^(?:{_CURRENCIES})$|^R[sp]\.?$"
 )
 #: What stands right behind the letters of a country in an amount: US$, GH₵.
-_SIGNS, _COUNTRY = tuple("$€£¥₹₦₵"), re.compile(r"[A-Z]{1,3}")
+_SIGNS, _COUNTRY = tuple(SIGNS), re.compile(r"[A-Z]{1,3}")
 _LEGAL_FORM = re.compile(
     r",? (?:Inc|Corp|Ltd|Co|LLC|LLP|PLC|plc|Plc|AG|SE|N\.V|S\.A|S\.p\.A|SpA|AB|ASA|GmbH|Limited|"
     r"Corporation|Incorporated)\b\.?(?= |,|\.|;|$)"

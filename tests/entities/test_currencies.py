@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nes_spark.config.sections import Currency
-from nes_spark.entities.currencies import CODES, CURRENCIES, MONEY, in_currency
+from nes_spark.entities.currencies import CODES, CURRENCIES, MONEY, in_currency, in_millions
 from nes_spark.entities.quantities import find_quantities, likeness_of, quantity_mentions
 
 
@@ -40,6 +40,17 @@ def test_a_configuration_names_the_same_currencies():
         ("CHF five million", "$five million", "€five million"),
         ("HK$5 million dollars", "$5 million dollars", "€5 million euros"),
         ("5 million pounds sterling", "5 million dollars", "5 million euros"),
+        ("TL 4.4 billion", "$4.4 billion", "€4.4 billion"),
+        ("120 TL", "120 USD", "120 EUR"),
+        ("1zł", "1 dollars", "1 euros"),
+        ("RMB5 million", "$5 million", "€5 million"),
+        ("RM 5 million", "$5 million", "€5 million"),
+        ("GH₵ 0.05", "$0.05", "€0.05"),
+        ("Rs. 500 crores", "$5 billion", "€5 billion"),
+        ("INR 4,71,000 crores", "$4.71 trillion", "€4.71 trillion"),
+        ("₹ 2.3 lakh", "$230,000", "€230,000"),
+        ("five pesewas", "five cents", "five cents"),
+        ("173.4 billion rubles", "173.4 billion dollars", "173.4 billion euros"),
         ("12%", "12%", "12%"),
         ("40 stores", "40 stores", "40 stores"),
         ("seven cents", "seven cents", "seven cents"),
@@ -69,7 +80,7 @@ def test_what_is_written_is_an_amount_of_that_currency_and_size(form, number, co
     assert new.value == old.value
     # a word alone is at times another country's, or a weight
     if written[0].isdigit():
-        assert new.unit in MONEY or code in ("NOK", "DKK", "BRL", "SEK", "CHF", "GBP")
+        assert new.unit in MONEY or code in ("GBP", "EGP", "KRW", "ZAR", "RON", "VND")
     else:
         assert new.unit == code
 
@@ -90,3 +101,11 @@ def test_amounts_come_into_other_texts_in_one_currency():
 
 def test_every_word_for_money_is_one_of_a_currency():
     assert all(code in (*CODES, "cent") for code in CURRENCIES.values())
+
+
+@pytest.mark.parametrize("crores", ["15,580 crores", "6,81,225 crores", "2.3 lakh", "25.0 lakh"])
+def test_indian_scales_are_those_of_the_reader(crores):
+    (old,) = find_quantities(f"It was {crores}.")
+    (new,) = find_quantities(f"It was {in_millions(crores)}.")
+    assert new.value == pytest.approx(old.value)
+    assert in_currency(f"INR {crores}", "INR") == f"₹{crores}"

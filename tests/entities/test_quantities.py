@@ -37,6 +37,55 @@ from nes_spark.entities.quantities import (
         ("a low 5% vacancy, a low 30.5%", [("5%", "%/e+0/0"), ("30.5%", "%/e+1/0")]),
         ("a record low 30% and an all-time high 40%", [("30%", "%/e+1/0"), ("40%", "%/e+1/0")]),
         ("in the mid-30% to 40% range", [("30% to 40%", "range of %/e+1/0")]),
+        # money of everywhere, so that no word for it stays behind its figure
+        (
+            "541 billion won of bonds, 56,000 won and 30,000 won. We won 3 bids, 5 won twice",
+            [
+                ("541 billion won", "money/e+11/0"),
+                ("56,000 won", "money/e+4/0"),
+                ("30,000 won", "money/e+4/0"),
+                ("3", "count/e+0/0"),
+                ("5", "count/e+0/0"),
+            ],
+        ),
+        ("300 million reals for it", [("300 million reals", "money/e+8/0")]),
+        (
+            "2.1 million real, and 5 real options",
+            [
+                ("2.1 million real", "money/e+6/0"),
+                ("5", "count/e+0/0"),
+            ],
+        ),
+        ("3 million real customers", [("3 million", "count/e+6/0")]),
+        (
+            "₽92 billion, TL 136 million",
+            [
+                ("₽92 billion", "money/e+10/0"),
+                ("TL 136 million", "money/e+8/0"),
+            ],
+        ),
+        (
+            "INR 1,821 crores, 6,81,225 of them",
+            [
+                ("INR 1,821 crores", "money/e+10/0"),
+                ("6,81,225", "count/e+5/0"),
+            ],
+        ),
+        (
+            "of COP26 and COP 25, then COP10 .6 trillion",
+            [
+                ("COP10 .6 trillion", "money/e+13/0"),
+            ],
+        ),
+        ("We try 5 of them", [("5", "count/e+0/0")]),
+        # and no figure
+        (
+            "a billion euros, half a million rand, a million things",
+            [
+                ("a billion euros", "money/e+9/0"),
+                ("half a million rand", "money/e+5/0"),
+            ],
+        ),
         # a space that a transcript put in
         ("were RMB61 .1 million", [("RMB61 .1 million", "money/e+7/0")]),
         ("in 5 stores .5 million", [("5", "count/e+0/0"), (".5 million", "count/e+5/0")]),
@@ -379,6 +428,12 @@ def test_an_entity_of_another_kind_is_refused_without_quoting_it():
     with pytest.raises(ValueError, match="quantity_mentions") as error:
         likeness_of("Lindqvist")
     assert "Lindqvist" not in str(error.value)
+
+
+def test_an_amount_without_a_figure_gets_one_elsewhere():
+    (found,) = quantity_mentions("We raised half a billion euros.", currency="USD")
+    assert found.entity == "0.5 billion dollars (money/e+8/+)"
+    assert size_of(found.entity) == 5e8
 
 
 def test_a_form_that_is_filed_is_no_count():
