@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 
 #: What lists begin and end their lines with.
-_MARKS = re.compile(r"^\s*(?:[-*•–]|\(?\d{1,3}[.)])\s+")
+_MARKS = re.compile(r"^\s*(?:[-*•–+]|\(?\d{1,3}(?:[.):]| [-–]))\s+")
+#: What else they end with, or are explained behind.
+_ENDS = " .!?:;…()"
+_EXPLAINED = re.compile(r"[`*\"”»]:? .*$|:\s.*$| [-–—] .*$")
 _QUOTES = "\"'`“”„‘’«»*_ \t\r,;"
 #: Between words.
 _SPACE = re.compile(r"\s+")
@@ -28,7 +31,8 @@ def parse_clues(content: str, text: str) -> list[str]:
     Parameters
     ----------
     content : str
-        One clue a line; marks of lists and quotation marks around them do not matter.
+        One clue a line; marks of lists, quotation marks and ends of sentences around them do not
+        matter, nor what explains them behind a colon or a dash.
     text : str
         What was shown. Case and white space do not matter, nor which quotation marks, apostrophes,
         hyphens and dashes there are.
@@ -41,18 +45,21 @@ def parse_clues(content: str, text: str) -> list[str]:
 
     Examples
     --------
-    >>> parse_clues('1. "ready mix"\\n- Cement\\nIts slogan is famous.', "Ready  mix cement sold.")
+    >>> parse_clues('1. "ready mix": sold\\n- Cement.\\nIts slogan.', "Ready  mix cement sold.")
     ['ready mix', 'Cement']
     """
     known = _plain(text)
     found = []
     for line in content.splitlines():
-        clue = _SPACE.sub(" ", _MARKS.sub("", line).strip(_QUOTES))
-        plain = _plain(clue)
-        if plain == _NOTHING or not re.search(r"\w", plain):
-            continue
-        if re.search(f"{_EDGE}{re.escape(plain)}{_EDGE}", known):
-            found.append(clue)
+        given = _MARKS.sub("", line).strip(_QUOTES)
+        for words in (given, given.strip(_ENDS), _EXPLAINED.sub("", given)):
+            clue = _SPACE.sub(" ", words.strip(_QUOTES))
+            plain = _plain(clue)
+            if plain == _NOTHING or not re.search(r"\w", plain):
+                break
+            if re.search(f"{_EDGE}{re.escape(plain)}{_EDGE}", known):
+                found.append(clue)
+                break
     return list(dict.fromkeys(found))
 
 

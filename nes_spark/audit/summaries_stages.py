@@ -16,6 +16,7 @@ import pandas as pd
 from nes_spark.audit.billing import Estimate
 from nes_spark.audit.llm_stages import put_questions
 from nes_spark.config import AuditConfig
+from nes_spark.entities.clues import CLUE
 from nes_spark.entities.mentions import Mention
 from nes_spark.swapping.summaries import BRIEF, NAMELESS, NOTHING, accepted
 
@@ -68,13 +69,15 @@ def summarise(
     """
     from pyspark.sql import functions as F
 
-    mine = chunks.join(wanted, "chunk_id", "left_semi").select("chunk_id", "document_id", "text")
+    mine = chunks.join(wanted, "chunk_id", "left_semi")
     read = F.col("text")
     if shown is not None:
         told = shown.where("text <> ''").select("chunk_id", F.col("text").alias("shown"))
         mine, read = mine.join(told, "chunk_id"), F.col("shown")
     mine = mine.select(
-        "chunk_id", "document_id", "text", read.alias("shown"), F.sha2(read, 256).alias("digest")
+        *("chunk_id", "document_id", "metadata", "text"),
+        read.alias("shown"),
+        F.sha2(read, 256).alias("digest"),
     ).persist()
     schema = "chunk_id string, summary string"
     if mine.isEmpty():
@@ -94,8 +97,8 @@ def summarise(
     def judge(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         for batch in batches:
             rows = []
-            columns = ("chunk_id", "text", "shown", "found", "others", "content")
-            for chunk_id, text, shown, found, others, content in zip(
+            columns = ("chunk_id", "text", "shown", "found", "others", "elsewhere", "content")
+            for chunk_id, text, shown, found, others, elsewhere, content in zip(
                 *(batch[c] for c in columns), strict=True
             ):
                 names = [
@@ -103,7 +106,12 @@ def summarise(
                     for m in (found if found is not None else ())
                 ]
                 summary = accepted(
-                    text, names, content, shown, others if others is not None else ()
+                    text,
+                    names,
+                    content,
+                    shown,
+                    others if others is not None else (),
+                    elsewhere if elsewhere is not None else (),
                 )
                 if summary is not None:
                     rows.append((chunk_id, summary))
@@ -113,14 +121,19 @@ def summarise(
     known = known.groupBy("chunk_id").agg(
         F.collect_list(F.struct("start", "end", "category", "surface", "entity")).alias("found")
     )
-    # A model that recognises a text may bring in what it remembers of the rest.
+    # A model that recognises a text may bring in what it remembers of the rest: names of the
+    # document, and what told whose texts of its secret are.
     same = chunks.select("chunk_id", "document_id").join(mine, "document_id", "left_semi")
     named = mentions.where(~F.col("category").isin([*NAMELESS])).join(same, "chunk_id")
     rest = named.groupBy("document_id").agg(F.collect_set("surface").alias("others"))
+    secret = chunks.select("chunk_id", "metadata").join(mine, "metadata", "left_semi")
+    told_by = mentions.where(F.col("category") == CLUE).join(secret, "chunk_id")
+    clues = told_by.groupBy("metadata").agg(F.collect_set("surface").alias("elsewhere"))
     judged = (
         mine.join(answers, "digest")
         .join(known, "chunk_id", "left")
         .join(rest, "document_id", "left")
+        .join(clues, "metadata", "left")
         .mapInPandas(judge, schema)
     )
     done = judged.persist() if keep is None else keep(judged)

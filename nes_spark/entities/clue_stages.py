@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from nes_spark.entities.clues import clue_mentions, read_clues
+from nes_spark.entities.clues import CLUE, clue_mentions, clue_pieces, name_pieces, read_clues
 from nes_spark.entities.mentions import Mention
+from nes_spark.entities.quantities import QUANTITY
 from nes_spark.entities.terms import TERM
-from nes_spark.schemas import MENTIONS, fields_of
+from nes_spark.schemas import MENTIONS, OWN_NAMES, fields_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -113,11 +114,80 @@ def count_lost(chunks: DataFrame, listed: DataFrame) -> int:
     Parameters
     ----------
     chunks, listed
-        As for :func:`add_clues`; of what is listed only clues of these chunks count.
+        As for :func:`add_clues`; of what is listed clues of these chunks count, and those without a
+        chunk, of which nothing stands in any of their metadata.
     """
+    from pyspark.sql import functions as F
+
     texts = chunks.select("chunk_id", "text").join(_by_chunk(listed), "chunk_id")
     (row,) = texts.mapInPandas(_lost, "lost long").agg({"lost": "sum"}).collect()
-    return row[0] or 0
+    own = listed.where("chunk_id IS NULL").select("metadata", "clue").distinct()
+    clues = own.groupBy("metadata").agg(F.collect_list("clue").alias("clues"))
+    held = chunks.select("metadata", "text").join(clues, "metadata")
+    stand = held.mapInPandas(_standing, "metadata string, clue string").distinct()
+    return (row[0] or 0) + own.join(stand, ["metadata", "clue"], "left_anti").count()
+
+
+def names_told(chunks: DataFrame, mentions: DataFrame) -> DataFrame:
+    """Return table OWN_NAMES of what clues blanked: no name of another text gives it back.
+
+    Parameters
+    ----------
+    chunks : pyspark.sql.DataFrame
+        Table CHUNKS; needs ``chunk_id, document_id, metadata``.
+    mentions : pyspark.sql.DataFrame
+        Table MENTIONS of these chunks, clues among them.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        Names of the corpus (:func:`~nes_spark.entities.clues.names_barred`) for every document of
+        the metadata that the clue told. Terms have their own
+        (:func:`~nes_spark.entities.further_stages.terms_as_own_names`).
+    """
+    from pyspark.sql import functions as F
+
+    none = (CLUE, TERM, QUANTITY)
+    names = mentions.where(~F.col("category").isin(*none)).select("category", "entity").distinct()
+    clues = (
+        mentions.where(F.col("category") == CLUE)
+        .join(chunks.select("chunk_id", "metadata"), "chunk_id")
+        .select("metadata", "entity")
+        .distinct()
+    )
+    told = clues.mapInPandas(_pieces(clue_pieces), "metadata string, entity string, piece string")
+    held = names.mapInPandas(_pieces(name_pieces), "category string, entity string, piece string")
+    documents = chunks.select("document_id", "metadata").distinct()
+    return (
+        held.join(told.select("metadata", "piece").distinct(), "piece")
+        .join(documents, "metadata")
+        .select(*OWN_NAMES.names)
+        .distinct()
+    )
+
+
+def _pieces(
+    pieces_of: Callable[[str], list[str]],
+) -> Callable[[Iterable[pd.DataFrame]], Iterator[pd.DataFrame]]:
+    def read(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        for batch in batches:
+            pieces = pd.Series([pieces_of(e) for e in batch["entity"]], batch.index, dtype=object)
+            yield batch.assign(piece=pieces).explode("piece").dropna()
+
+    return read
+
+
+def _standing(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    """Return which clues stand in texts, or a piece of them."""
+    for batch in batches:
+        found = {
+            (metadata, one.given)
+            for metadata, text, clues in zip(
+                *(batch[c] for c in ("metadata", "text", "clues")), strict=True
+            )
+            for one in read_clues(clues, text)
+        }
+        yield pd.DataFrame(sorted(found), columns=["metadata", "clue"])
 
 
 def _by_chunk(listed: DataFrame) -> DataFrame:

@@ -15,22 +15,42 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from itertools import pairwise
+from typing import NamedTuple, TypeVar
 
-from nes_spark.entities.barred import CLUE, CUT_OFF, GRAMMAR, IN_F
 from nes_spark.entities.distinctive import FUNCTION_WORDS
 from nes_spark.entities.mentions import PLACEHOLDER, Mention, placeholder_spans
-from nes_spark.entities.terms import TERM, is_everyday
+from nes_spark.entities.terms import TERM, is_everyday, is_people, kin_of
 from nes_spark.entities.wordforms import Kind, is_word, kinds_of
 from nes_spark.text.forms import Words, fold
 
+K = TypeVar("K", bound=Hashable)
+
+#: Category of clues.
+CLUE = "Clue"
+#: What an apostrophe cuts off, and all words of grammar of a clue; those have the apostrophe.
+CUT_OFF = frozenset({"s", "t", "d", "m", "ll", "re", "ve"})
+GRAMMAR = FUNCTION_WORDS | {"ll", "re", "ve"} | {f"'{word}" for word in CUT_OFF}
+#: Nouns whose plural ends in -ves, and longer ones of them. "Believes" is none of "belief".
+IN_F = (
+    "calf", "elf", "half", "hoof", "knife", "leaf", "life", "loaf", "scarf", "thief", "wife", "wolf"
+)  # fmt: skip
+#: Plurals that no rule makes.
+PLURALS = {
+    "child": "children", "foot": "feet", "goose": "geese", "mouse": "mice", "ox": "oxen",
+    "tooth": "teeth", "criterion": "criteria", "phenomenon": "phenomena", "quiz": "quizzes",
+    "appendix": "appendices", "index": "indices", "matrix": "matrices", "vertex": "vertices",
+    "vortex": "vortices",
+}  # fmt: skip
+_SINGULARS = {many: one for one, many in PLURALS.items()}
 #: How long a clue may be, in words.
 MOST_WORDS = 40
 
 #: Between two words of a clue: no placeholder, and no new paragraph.
-_GAP = re.compile(r"(?:(?!\n\s*\n)(?:[^\w\[\]]|_)){0,12}")
+_GAP = re.compile(r"(?:[^\w\[\]]|_){0,12}")
+_PARAGRAPH, _SPACE = re.compile(r"\n\s*\n"), re.compile(r"\s+")
 #: What stands between two pieces that become one.
 _TOGETHER = re.compile(r"[ \-/]?")
 #: Behind one of these what it cuts off is a word of its own: "model's" is no "Model S".
@@ -157,6 +177,18 @@ def words_of(text: str) -> tuple[str, ...]:
     return tuple(_Places(text).keys)
 
 
+def telling_words(clue: str) -> set[str]:
+    """Return the words of a clue that may each by itself tell a document.
+
+    Examples
+    --------
+    >>> sorted(telling_words("the all-season tires of Acme grew"))
+    ['acme', 'season', 'tire']
+    """
+    part = _Places(clue)
+    return {part.keys[i] for i in part._telling(0, len(part.keys))}
+
+
 def clue_mentions(
     text: str, clues: Iterable[Sequence[str]], mentions: Iterable[Mention] = ()
 ) -> list[Mention]:
@@ -204,6 +236,100 @@ def clue_mentions(
     return out
 
 
+def barred_by(entity: str) -> list[str]:
+    """Return the terms that would give back what a clue told: its words, with their kin.
+
+    Parameters
+    ----------
+    entity : str
+        Of a mention of category :data:`CLUE`.
+
+    Returns
+    -------
+    list of str
+        Entities of terms (:func:`nes_spark.entities.terms.kin_of`), in small letters and capitals,
+        and of two words side by side what they are together.
+
+    Examples
+    --------
+    >>> found = set(barred_by("the turbo prop of ev"))
+    >>> {"props", "turbo-prop", "turboprops/modifier", "EV"} <= found, "the" in found
+    (True, False)
+    """
+    words = entity.split()
+    told = {word for word in words if word not in GRAMMAR}
+    told |= {word.upper() for word in told}
+    pairs = [pair for pair in pairwise(words) if told.issuperset(pair)]
+    told |= {joint.join(pair) for pair in pairs for joint in ("", "-")}
+    for word in [*told]:
+        if word in PLURALS:
+            told.add(PLURALS[word])
+        if word.endswith("man"):
+            told.add(word[:-3] + "men")
+        if is_people(word.capitalize()):
+            told.add(word.capitalize())
+        if word.endswith(IN_F):
+            told.add(word.rstrip("e")[:-1] + "ves")
+        if word.endswith("sis"):
+            told.add(word[:-2] + "es")
+    return sorted({kin for word in told for kin in kin_of(word)})
+
+
+def names_barred(names: Iterable[str], clues: Mapping[K, Iterable[str]]) -> dict[K, set[str]]:
+    """Return the names that would give back what clues told.
+
+    A recogniser may miss a name in one text that it knows in another.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Entities.
+    clues : mapping of object to iterable of str
+        Secret -> entities of mentions of category :data:`CLUE` of its texts.
+
+    Returns
+    -------
+    dict
+        Secret -> names with two words of a clue in a row, besides those of grammar, or with one
+        that is a clue or no word of a dictionary.
+
+    Examples
+    --------
+    >>> names = ["King Air", "Air Canada", "Galleri", "Kings"]
+    >>> sorted(names_barred(names, {"Acme": ["king air", "galleri"]})["Acme"])
+    ['Galleri', 'King Air']
+    """
+    having: defaultdict[str, list[str]] = defaultdict(list)
+    for name in names:
+        for piece in name_pieces(name):
+            having[piece].append(name)
+    return {
+        secret: {
+            name for clue in told for piece in clue_pieces(clue) for name in having.get(piece, ())
+        }
+        for secret, told in clues.items()
+    }
+
+
+def clue_pieces(clue: str) -> list[str]:
+    """Return the rows of words of a clue that tell, for :func:`names_barred`."""
+    part = _Places(clue)
+    n, full = len(part.keys), part.full
+    telling = {i for i in range(n) if n == 1 or (full[i] and not is_word(part.keys[i]))}
+    return [
+        " ".join(part.keys[i:j])
+        for i in range(n)
+        for j in range(i + 1, n + 1)
+        if (i in telling if j == i + 1 else full[i] and full[j - 1])
+    ]
+
+
+def name_pieces(name: str) -> list[str]:
+    """Return the rows of words of a name, for :func:`names_barred`."""
+    keys = words_of(name)
+    return [" ".join(keys[i:j]) for i in range(len(keys)) for j in range(i + 1, len(keys) + 1)]
+
+
 class _Places:
     """Where words stand in a text, and which of them are words of grammar."""
 
@@ -212,10 +338,13 @@ class _Places:
         self._words = Words(text)
         self.keys = [_key(word) for word in self._words.spelled]
         self._at: defaultdict[str, list[int]] = defaultdict(list)
+        inside = placeholder_spans(text)
         for i, key in enumerate(self.keys):
             if key in CUT_OFF and self._gap(i) in _APOSTROPHES:
                 self.keys[i] = key = f"'{key}"
-            self._at[key].append(i)
+            # no clue stands in a placeholder
+            if not any(start < self._words.ends(i) <= end for start, end in inside):
+                self._at[key].append(i)
 
     def _gap(self, i: int) -> str:
         """Return what stands before a word."""
@@ -231,12 +360,14 @@ class _Places:
 
     def _found(self, words: Sequence[str]) -> Iterator[int]:
         n = len(words)
-        for i in self._at.get(words[0], ()):
-            if self.keys[i : i + n] == [*words] and all(
-                _GAP.fullmatch(self._text, self._words.ends(k), self._words.starts(k + 1))
-                for k in range(i, i + n - 1)
-            ):
+        for i in self._at.get(words[0], ()) if words else ():
+            if self.keys[i : i + n] == [*words] and all(map(self._leads_on, range(i + 1, i + n))):
                 yield i
+
+    def _leads_on(self, i: int) -> bool:
+        """Whether a word stands in a row with that before it, over white space of any length."""
+        gap = self._gap(i)
+        return not _PARAGRAPH.search(gap) and bool(_GAP.fullmatch(_SPACE.sub(" ", gap)))
 
     @cached_property
     def full(self) -> list[bool]:
@@ -334,6 +465,10 @@ class _Places:
 def _key(word: str) -> str:
     """Return what the singular and the plural of a word share, without case and accents."""
     low = fold(word)
+    if low in _SINGULARS:
+        return _SINGULARS[low]
+    if low.endswith("men") and is_word(low) and is_word(one := f"{low[:-3]}man"):
+        return one
     # "wells" are no "well"
     if len(low) < 3 or low[-1] != "s" or not FUNCTION_WORDS.isdisjoint((low, low[:-1])):
         return low

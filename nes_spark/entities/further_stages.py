@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from nes_spark.config import EntitiesConfig
-from nes_spark.entities.barred import CLUE, barred_by
+from nes_spark.entities.clues import CLUE, barred_by
 from nes_spark.entities.further import FURTHER, further_mentions, quantities_outside
 from nes_spark.entities.mentions import Mention
 from nes_spark.entities.quantities import QUANTITY

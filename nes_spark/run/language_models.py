@@ -203,7 +203,9 @@ def _ask(
     from nes_spark.audit.stages import summarize_audit
 
     config, store = context.config, context.store
-    if config.output.withhold is not None and not store.is_current("withheld", release.key):
+    listed = config.output.withhold is not None
+    changed = release.published is not None and listed != ("withheld" in release.published.record)
+    if changed or (listed and not store.is_current("withheld", release.key)):
         raise InputError(
             f"{store.root}: another run was begun since with another list of chunks to withhold; "
             "run it again first"

@@ -156,9 +156,10 @@ def _placed(context: Context, given: DataFrame, *columns: str) -> DataFrame:
         digest.cast("string").alias("_told"),
     )
     known = context.table("chunks").select(
-        "chunk_id", F.col("metadata").alias("_metadata"), F.sha2("text", 256).alias("_digest")
+        "chunk_id", F.col("metadata").alias("_metadata"), F.col("text").alias("_text")
     )
-    return listed.join(known, "chunk_id", "left")
+    found = listed.join(known, "chunk_id", "left")
+    return found.withColumn("_digest", F.sha2("_text", 256)).drop("_text")
 
 
 def _counted(key: str, path: str, found: DataFrame) -> tuple[int, int]:

@@ -343,7 +343,7 @@ def _model_digest(name: str) -> str:
 
 def _recognizer_digest(context: Context) -> str:
     """Digest of the recogniser and section ``entities``, whatever is known of clues."""
-    from nes_spark.entities.barred import CLUE
+    from nes_spark.entities.clues import CLUE
 
     config = context.config
     # a list of clues brings its category: nothing is recognised anew for that
@@ -362,13 +362,17 @@ def _embedder_digest(context: Context) -> str:
 
 
 def _cells(context: Context) -> Outputs:
+    from nes_spark.entities.clue_stages import names_told
     from nes_spark.entities.stages import build_cells
     from nes_spark.text.leak_stages import own_names
 
     config, mentions = context.config, context.table("mentions")
+    own = own_names(mentions, context.table("documents"), config.identifiers)
+    if config.entities.clues:
+        own = own.unionByName(names_told(context.table("chunks"), mentions)).distinct()
     return {
         "cells": build_cells(context.table("chunks"), mentions, config.entities),
-        "own_names": own_names(mentions, context.table("documents"), config.identifiers),
+        "own_names": own,
     }
 
 

@@ -380,8 +380,8 @@ def _examine(context: Context, stage: Stage) -> None:
         listed_clues(context, warn=True)
         check_known(context)
     if stage.name == "mentions" and context.config.entities.clues:
-        from nes_spark.entities.barred import CLUE
         from nes_spark.entities.clue_stages import count_lost
+        from nes_spark.entities.clues import CLUE
         from nes_spark.run.listed import listed_clues
 
         told = listed_clues(context)

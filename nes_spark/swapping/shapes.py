@@ -120,8 +120,9 @@ _CODE = re.compile(r"(?:[^a-z]|(?<=\d)[a-z]\b)*[A-Z0-9](?:[^a-z]|(?<=\d)[a-z]\b)
 _FIGURES = re.compile(r"\d+(?:[-/ ]\d+)*")
 #: "Approx 13", "Article 16": what counts or quotes, and names nothing.
 _COUNTS = re.compile(
-    r"(?:about|approx\w*|article|chapter|decree|exhibit|law|regulation|resolution|rule|schedule|"
-    r"section)\.? \d",
+    r"(?:about|approx\w*|decree|law|regulation|resolution|schedule|annex|clause|"
+    r"article|chapter|part|phase|tier|class|level|number|note|form|figure|table|exhibit|appendix|"
+    r"paragraph|step|page|slide|section|rule|item)s?\.? (?:\d|[A-Z]$|[IVX]+$)",
     re.IGNORECASE,
 )
 #: "St. Louis-based", "EGFR-positive": no name but what is said with one.
@@ -446,21 +447,19 @@ def may_stand_in(name: str, category: str) -> bool:
     >>> [may_stand_in(n, "Name") for n in ("Conrad", "prog", "EGFR-positive", "Irish")]
     [True, False, False, True]
     """
+    if is_slip(name, category):
+        return False
     plain = plain_form(name) or name
     words = words_of(plain)
-    if not words or _SAID_WITH.search(plain) or _SENTENCES.search(plain):
-        return False
     if category == "Person":
-        # a recogniser's slip ("South Africa", "Flatbush Gardens"); who is called Jordan or Hall is
-        # missed nowhere
-        building = len(words) > 1 and fold(words[-1]) in _NO_SURNAMES
-        return not building and place_kind(plain) not in ("country", "state")
+        # a recogniser's slip ("South Africa"); who is called Jordan is missed nowhere
+        return place_kind(plain) not in ("country", "state")
     if category in ("Organization", "Product") and plain in listed_names():
         return fold(words[-1]) not in _LAWS
     sort = sort_of(name, category)
     last = fold(words[-1])
-    if len(words) > 1 and last in _LAWS:
-        return False  # "US GAAP"
+    if (len(words) > 1 and last in _LAWS) or _COUNTS.match(plain):
+        return False  # "US GAAP", "Form 10"
     if is_letters(plain) or _CODE.fullmatch(plain):
         # "QOQ" is nobody's, "FDA" is a body's
         return plain not in ACRONYMS or category == "Location" or sort == "body"
@@ -468,7 +467,7 @@ def may_stand_in(name: str, category: str) -> bool:
         len(words) == 1 and last in _MARKS and sort not in ("forces", "parliament")
     ):
         return False
-    if tuple(map(fold, words[-2:])) in _RATE or _COUNTS.match(plain):
+    if tuple(map(fold, words[-2:])) in _RATE:
         return False
     if sort == "currency":
         return len(words) == 1 and plain.islower()
@@ -601,7 +600,8 @@ _UNIT = word_set(
 )
 _NUMERAL = word_set(
     "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-    "sixteen eighteen twenty thirty forty fifty sixty few several couple many"
+    "sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety "
+    "hundred dozen few several couple many"
 )
 _DATE_YEAR = re.compile(r"(?:1[5-9]|20)\d\ds?")
 _DATE_PART = re.compile(r"(?:1[5-9]|20)\d\d(?:s(?![^\W_]))?|\d+(?:st|nd|rd|th)?|[^\W\d_]+")

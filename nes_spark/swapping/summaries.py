@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from nes_spark.entities.barred import CLUE
-from nes_spark.entities.clues import clue_mentions, words_of
+from nes_spark.entities.clues import CLUE, clue_mentions, read_clues, telling_words
 from nes_spark.entities.distinctive import FUNCTION_WORDS
 from nes_spark.entities.mentions import PLACEHOLDER as BRACKETS
 from nes_spark.entities.mentions import Mention
@@ -15,7 +14,8 @@ from nes_spark.entities.terms import TERM
 from nes_spark.swapping.forms import entity_of
 from nes_spark.swapping.parts import NO_NAMES
 from nes_spark.swapping.short_forms import given_away
-from nes_spark.text.normalizing import latin_looks
+from nes_spark.text.forms import WORD, squeeze
+from nes_spark.text.normalizing import latin_looks, tidied
 
 #: What may come in the place of a chunk that is listed, from what hides least to what hides most; a
 #: brief one is a summary of the summary. Column ``instead`` of a list is empty or one of the last.
@@ -28,6 +28,8 @@ NAMELESS = (*NO_NAMES, CLUE)
 _GAP = r"[\s\-\u2010-\u2015]+"
 _QUOTE = "['\u2019\u02bc]"
 _POSSESSIVE = re.compile(rf"{_QUOTE}s?(?!\w)")
+#: Words that a name may be written in, and letters that tell it from chance.
+_MOST_WORDS, _LEAST_LETTERS = 6, 3
 
 
 def is_name(mention: Mention) -> bool:
@@ -67,34 +69,92 @@ def names_held(
     []
     """
     names = [m for m in mentions if is_name(m)]
-    bare = re.sub(r"[\[\]]", " ", summary)
-    plain = _plain(bare)
-    found = {m.surface for m in names if _stands(m.surface, plain)}
-    found |= {name for name in others if name in bare and _stands(name, plain, exactly=True)}
-    gone = {(m.category, entity_of(m)): "" for m in names}
-    return sorted(found | set(given_away(text, names, gone, bare)))
+    found: set[str] = set()
+    # "[V]ega" reads as Vega, and "[Vega]grew" has it
+    for bare in (re.sub(r"[\[\]]", put, summary) for put in (" ", "")):
+        plain, runs = _plain(bare), _runs(bare)
+        found |= {
+            name
+            for name in {m.surface for m in names}
+            if _stands(name, plain) or _is_run(name, runs)
+        }
+        found |= {
+            name
+            for name in others
+            if (name in bare and _stands(name, plain, exactly=True))
+            or _is_run(name, runs, exactly=True)
+        }
+        gone = {(m.category, entity_of(m)): "" for m in names}
+        found |= set(given_away(text, names, gone, bare))
+    return sorted(found)
 
 
-def without_terms(mentions: Iterable[Mention], summary: str, shown: str = "") -> str:
-    """Return a summary with ``[Term]`` wherever a term or a clue of its chunk stands in it.
+def _runs(text: str) -> dict[str, set[str]]:
+    """Return letters and digits of a few words in a row -> as they are written."""
+    words = [(match.start(), match.end()) for match in WORD.finditer(text)]
+    found: dict[str, set[str]] = {}
+    for i, (start, _) in enumerate(words):
+        for _, end in words[i : i + _MOST_WORDS]:
+            found.setdefault(squeeze(text[start:end]), set()).add(text[start:end])
+    return found
+
+
+def _is_run(name: str, runs: Mapping[str, Collection[str]], exactly: bool = False) -> bool:
+    """Return whether words in a row have the letters of a name: "Wal Mart", "Walmart", "A T & T".
+
+    Exactly: with a capital at least.
+    """
+    letters = squeeze(name)
+    if len(letters) < _LEAST_LETTERS or letters in FUNCTION_WORDS:
+        return False
+    written = [w for end in ("", "s", "es") for w in runs.get(f"{letters}{end}", ())]
+    return any(not exactly or w != w.lower() for w in written)
+
+
+def unbracketed(summary: str, shown: str = "") -> str:
+    """Return a summary without square brackets, but for placeholders that its writer was shown.
+
+    Examples
+    --------
+    >>> unbracketed("[Executive 1] of [[Vega]] says [Term].", "[Executive 1] says so.")
+    '[Executive 1] of Vega says [Term].'
+    """
+    kept = {PLACEHOLDER, *BRACKETS.findall(shown)}
+    out, at = [], 0
+    for found in BRACKETS.finditer(summary):
+        out.append(re.sub(r"[\[\]]", "", summary[at : found.start()]))
+        out.append(found[0] if found[0] in kept else found[0][1:-1])
+        at = found.end()
+    return "".join([*out, re.sub(r"[\[\]]", "", summary[at:])])
+
+
+def without_terms(
+    mentions: Iterable[Mention], summary: str, elsewhere: Collection[str] = ()
+) -> str:
+    """Return a summary with ``[Term]`` wherever a term or a clue stands in it, or a piece of one.
 
     Parameters
     ----------
     mentions : iterable of Mention
         Of the chunk.
     summary : str
-    shown : str, optional
-        What the model read: placeholders that stand there are none of its own.
+        Nothing is looked for in its placeholders (:func:`unbracketed`).
+    elsewhere : collection of str
+        Clues of other chunks of the same secret. Of them a single word that everybody uses, a verb
+        or a number stays (:func:`~nes_spark.entities.clues.read_clue`).
 
     Examples
     --------
     >>> without_terms([Mention(0, 5, "Term", "Tires", "tire")], "We sold more tires and oil.")
     'We sold more [Term] and oil.'
+    >>> turbines = [Mention(0, 13, "Term", "Wind turbines", "wind turbines")]
+    >>> without_terms(turbines, "We sell turbines.", ["King Air"])
+    'We sell [Term].'
     """
-    # only placeholders that were shown are any: nothing is looked for inside them
-    kept = {PLACEHOLDER, *BRACKETS.findall(shown)}
-    summary = BRACKETS.sub(lambda found: found[0] if found[0] in kept else found[0][1:-1], summary)
-    words = [words_of(m.surface) for m in mentions if m.category in (TERM, CLUE)]
+    told = [m.surface for m in mentions if m.category in (TERM, CLUE)]
+    words = {read.clue.words for read in read_clues(told, summary)}
+    words |= {(word,) for clue in told for word in telling_words(clue)}
+    words |= {read.clue.words for read in read_clues(elsewhere, summary) if read.clue.wide}
     out, at = [], 0
     for found in clue_mentions(summary, words):
         out += [summary[at : found.start], PLACEHOLDER]
@@ -135,6 +195,7 @@ def accepted(
     summary: str | None,
     shown: str | None = None,
     others: Collection[str] = (),
+    elsewhere: Collection[str] = (),
 ) -> str | None:
     """Return a summary as it is to be published, None where it must not be.
 
@@ -150,6 +211,8 @@ def accepted(
         What it was shown, where that is not the chunk.
     others : collection of str
         As for :func:`names_held`.
+    elsewhere : collection of str
+        As for :func:`without_terms`.
 
     Returns
     -------
@@ -157,9 +220,9 @@ def accepted(
         Without the terms of the chunk (:func:`without_terms`). None for nothing, for a text that is
         longer than the chunk or what was shown, and for one that holds a name (:func:`names_held`).
     """
-    told = " ".join((summary or "").split())
     read = text if shown is None else shown
+    told = unbracketed(" ".join(tidied(summary or "").text.split()), read)
     longest = min(len(text), len(read))
     if not told or len(told) > longest or names_held(text, mentions, told, others):
         return None
-    return without_terms(mentions, told, read)
+    return without_terms(mentions, told, elsewhere)

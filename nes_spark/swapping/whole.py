@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from nes_spark.entities.barred import CLUE, barred_by
+from nes_spark.entities.clues import CLUE, barred_by, names_barred
 from nes_spark.entities.combination import UNITS, Combination
 from nes_spark.entities.mentions import Mention
 from nes_spark.entities.quantities import QUANTITY
@@ -160,8 +160,8 @@ def sample_whole(
         Of :func:`options_of_whole`.
     **tools
         What else ``sample_plan`` takes: ``seed``, ``means``, ``releases``, ``swapping`` and so on.
-        The terms of a document count among its ``own_names``, and so do the words of its clues: no
-        donor gives one back.
+        The terms of a document count among its ``own_names``, and so do the words of its clues, and
+        names that hold those of its metadata: no donor gives one back.
 
     Returns
     -------
@@ -174,6 +174,18 @@ def sample_whole(
         As ``sample_plan``.
     """
     own = dict(tools.pop("own_names", None) or {})
+    if any(entities.get(CLUE, ())):
+        told: dict[Hashable, set[str]] = {secret: set() for secret in metadata}
+        for secret, clues in zip(metadata, entities[CLUE], strict=True):
+            told[secret].update(clues)
+        for category in set(entities) - {TERM, CLUE, QUANTITY}:
+            names = {name for row in entities[category] for name in row}
+            barred = names_barred(names, told)
+            before = own.get(category) or [()] * len(metadata)
+            own[category] = [
+                sorted({*mine, *barred[secret]})
+                for mine, secret in zip(before, metadata, strict=True)
+            ]
     if TERM in entities:
         of: dict[str, set[str]] = {document: set() for document in document_ids}
         for category, kin in ((TERM, kin_of), (CLUE, barred_by)):

@@ -20,6 +20,13 @@ TEXT = "We sell ready  mix\ncement, and embrace reality: [Term] grew."
         ("They make cement.\nThe slogan is famous.", []),
         ("...", []),
         ("", []),
+        # with ends of sentences, and what explains them
+        ("ready mix.\n(cement)\ncement…", ["ready mix", "cement"]),
+        (
+            "`ready mix`: a product\n**cement**: made of it\ngrew - fast",
+            ["ready mix", "cement", "grew"],
+        ),
+        ("3: ready mix\n4 - cement\n+ grew", ["ready mix", "cement", "grew"]),
         # whole words
         ("read\nmix ce\ncements", []),
     ],

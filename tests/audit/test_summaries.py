@@ -65,6 +65,15 @@ def test_an_abbreviation_is_no_pronoun():
         ("People\u2019s Choice", "A people's choice.", True),
         ("Gap", "Gaps stay.", True),
         ("Vega", "Vegan food.", False),
+        ("Vega", "[V]ega sold more.", True),
+        ("Vega", "V\u00adega sold more.", True),
+        ("Wal-Mart", "Walmart sold more.", True),
+        ("DoorDash", "Door Dashes sold more.", True),
+        ("Best Buy", "BestBuy sold more.", True),
+        ("AT&T", "A T and T sold more.", True),
+        ("S&P", "the S & P rose.", True),
+        ("US", "The U. S. sold more.", False),
+        ("Orion", "Or ion sold more.", True),
     ],
 )
 def test_names_however_they_are_written(name, told, is_held):
@@ -83,6 +92,33 @@ def test_names_of_the_rest_of_the_document_are_refused_as_they_are_written():
     ]  # fmt: skip
 
 
+def test_names_of_the_rest_are_refused_in_other_spellings_with_a_capital():
+    text = "We sold very many of them, and more than ever before."
+    assert accepted(text, [], "We sold [i]Phones.", others=["iPhone"]) is None
+    assert accepted(text, [], "We sold Face Books.", others=["Facebook"]) is None
+    assert accepted(text, [], "Every face books it.", others=["Facebook"])
+
+
+def test_of_compounds_and_clues_the_pieces_go_too():
+    words = [
+        Mention(4, 20, "Clue", "all-season tires", "all season tire"),
+        Mention(25, 44, "Clue", "King Air turboprops", "king air turboprop"),
+    ]
+    told = "Our tires, turboprops and the King Air sell, all in season."
+    assert without_terms(words, told) == "Our [Term], [Term] and the [Term] sell, all in [Term]."
+    compound = [Mention(0, 14, "Term", "tumor-specific", "tumor-specific")]
+    assert without_terms(compound, "It is specific to tumors.") == "It is specific to [Term]."
+    # what everybody says, in any text of the same secret, tells in its own chunk alone
+    told = without_terms([], "Air turboprops grew.", ["King Air turboprops", "grew"])
+    assert told == "[Term] grew."
+
+
+def test_brackets_in_brackets_hide_nothing():
+    words = [Mention(0, 4, "Term", "Tire", "tire")]
+    text = "Tire sales grew again, and that is all there is to say of them now."
+    assert accepted(text, words, "a [[tire]] and [a [b] tire]]") == "a [Term] and a b [Term]"
+
+
 def test_no_summary_is_longer_than_what_was_shown():
     assert accepted("It is a long text, this.", [], "It is long.", shown="Long.") is None
     assert accepted("It is a long text, this.", [], "Long.", shown="It is long.") == "Long."
@@ -92,10 +128,10 @@ def test_no_summary_is_longer_than_what_was_shown():
     ("surface", "entity", "told", "expected"),
     [
         ("tire", "tire", "Tires and tire's", "[Term] and [Term]"),
-        ("tires", "tire", "a [tire]", "a [Term]"),
+        ("tires", "tire", "a tire!", "a [Term]!"),
         ("batteries", "battery", "no battery", "no [Term]"),
         ("tire  rims", "tire rims", "tire-rims, [Term]", "[Term], [Term]"),
-        ("don\u2019t stop", "don't stop", "we don't stop", "we [Term]"),
+        ("don\u2019t stop", "don't stop", "we don't stop", "we don't [Term]"),
         ("deep-sea", "deep-sea", "deep sea _deep-sea_", "[Term] _[Term]_"),
         ("tire", "tire", "retire, tireless, entire", "retire, tireless, entire"),
     ],
@@ -228,6 +264,24 @@ def test_a_model_reads_what_is_released_and_never_more(spark, tmp_path, partitio
         assert sorted(map(tuple, done.collect())) == [(ids[0], "Told."), (ids[2], "Told.")]
         (request,) = server.requests
         assert request.body["messages"][-1]["content"].endswith("\n\nSeen.")
+
+
+def test_what_told_in_another_chunk_is_nothing_to_say_here(spark, tmp_path, partitions):
+    rows = [(f"{d}#{i}", d, d.upper(), f"{d} said this and that, {i}.") for d in "ab" for i in "01"]
+    chunks = spark.createDataFrame(
+        rows, "chunk_id string, document_id string, metadata string, text string"
+    )
+    mentions = spark.createDataFrame(
+        [("a#0", "Clue", "King Air", "king air", 0, 8), ("b#0", "Name", "Vega", "Vega", 0, 4)],
+        "chunk_id string, category string, surface string, entity string, start int, end int",
+    )
+    wanted = chunks.where("chunk_id LIKE '%1'").select("chunk_id")
+    with ModelServer(answer=lambda messages: "A King Air.", key="sk-never-shown") as server:
+        done = summarise(
+            wanted, chunks.repartition(partitions), mentions, configuration(server),
+            str(tmp_path / "answers"),
+        )  # fmt: skip
+    assert sorted(map(tuple, done.collect())) == [("a#1", "A [Term]."), ("b#1", "A King Air.")]
 
 
 def test_a_summary_needs_a_model(monkeypatch):

@@ -1,9 +1,13 @@
 """The Spark stage of clues finds what the kernel does, in all texts of a secret."""
 
-from nes_spark.entities.clue_stages import add_clues, count_lost
+import pytest
+
+from nes_spark.entities.clue_stages import add_clues, count_lost, names_told
 from nes_spark.entities.clues import clue_mentions, read_clue
 from nes_spark.entities.mentions import Mention
 from nes_spark.schemas import MENTIONS
+from nes_spark.swapping import whole
+from nes_spark.swapping.whole import PlanOptions
 
 TEXTS = {
     "a#0": "We make cement kilns for Acme. Sales grew.",
@@ -117,7 +121,51 @@ def test_clues_that_are_gone_from_their_chunk_are_counted(spark):
         ("x#0", "A", "xyzzy"), (None, "A", "xyzzy"), ("b#0", "B", "xyzzy"),
     ]  # fmt: skip
     _, frames = found_in(spark, listed, TOLD)
+    assert count_lost(*frames) == 4
+
+
+def test_clues_of_ones_own_that_stand_nowhere_are_counted(spark, partitions):
+    listed = [(None, "A", clue) for clue in ("EV", "xyzzy", "plugh")] + [(None, "B", "EV")]
+    _, frames = found_in(spark, listed, TOLD, partitions)
     assert count_lost(*frames) == 3
+
+
+def test_names_that_would_give_a_clue_back_are_nobodys_to_give(spark, partitions):
+    chunks = spark.createDataFrame(
+        [("a#0", "a", "A"), ("d#0", "d", "A"), ("b#0", "b", "B"), ("c#0", "c", "C")],
+        "chunk_id string, document_id string, metadata string",
+    )
+    mentions = spark.createDataFrame(
+        [
+            ("a#0", "Clue", "King Air", "king air", 0, 8),
+            ("b#0", "Product", "King Air", "King Air", 0, 8),
+            ("b#0", "Product", "Galleri", "Galleri", 9, 16),
+            ("c#0", "Name", "King Airs", "King Airs", 0, 9),
+            ("c#0", "Term", "king air", "king air", 10, 18),
+        ],
+        MENTIONS.ddl,
+    )
+    found = names_told(chunks.repartition(partitions), mentions.repartition(partitions))
+    assert sorted(map(tuple, found.collect())) == [
+        (document, category, name)
+        for document in "ad"
+        for category, name in (("Name", "King Airs"), ("Product", "King Air"))
+    ]
+    # in memory the same
+    own = barred_in_memory(
+        ["A", "A", "B", "C"],
+        {"Clue": [["king air"], [], [], []], "Product": [[], [], ["King Air", "Galleri"], []]},
+    )
+    assert own["Product"] == [["King Air"], ["King Air"], [], []]
+
+
+def barred_in_memory(metadata, entities):
+    seen = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(whole, "sample_plan", lambda *_, own_names, **__: seen.append(own_names))
+        ids = [str(i) for i in range(len(metadata))]
+        whole.sample_whole(ids, metadata, ids, None, entities, [PlanOptions(("Product",), ())])
+    return seen[0]
 
 
 def test_without_clues_nothing_is_found(spark):

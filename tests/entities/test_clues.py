@@ -6,15 +6,17 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from nes_spark.entities.barred import barred_by
 from nes_spark.entities.clues import (
     MOST_WORDS,
     Clue,
+    barred_by,
     clue_mentions,
+    names_barred,
     read_clue,
     read_clues,
 )
 from nes_spark.entities.mentions import Mention
+from nes_spark.entities.terms import may_give
 
 TEXT = (
     "We embrace reality, and redefine winning.\n\nOur local news app grew 24 percent; the apps of "
@@ -266,3 +268,41 @@ def test_places_are_disjoint_and_true(text, clues, start, length):
     for m in reversed(everywhere):
         shown = shown[: m.start] + "[Term]" + shown[m.end :]
     assert clue_mentions(shown, told) == []
+
+
+@pytest.mark.parametrize(
+    ("clue", "text"),
+    [
+        ("craftsman", "Our craftsmen."), ("children", "No child."), ("criterion", "All criteria."),
+        ("matrices", "A matrix."), ("quiz", "Two quizzes."), ("woman", "Women."),
+        ("feet", "A foot."),
+    ],
+)  # fmt: skip
+def test_plurals_that_no_rule_makes(clue, text):
+    (found,) = clue_mentions(text, [c.words for c in read_clue(clue, text)])
+    assert found.surface.casefold() in text.casefold()
+    other = text.strip(".").split()[-1].lower()
+    assert may_give([other], set(barred_by(found.entity))) == set()
+
+
+def test_codes_are_barred_however_long_they_are():
+    assert may_give(["MOSFETs", "MOSFET", "kilns"], set(barred_by("silicon mosfet"))) == {"kilns"}
+
+
+def test_white_space_of_any_length_parts_no_clue():
+    text = "ready" + " " * 40 + "mix\nsold. ready\n \nmix"
+    (found,) = clue_mentions(text, [("ready", "mix")])
+    assert found.start == 0 and found.surface.endswith("mix")
+
+
+def test_no_clue_stands_in_a_placeholder():
+    assert read_clues(["company"], "[Company Name] grew.") == []
+    assert clue_mentions("[Company Name] grew.", [("company",), ()]) == []
+
+
+def test_names_that_hold_what_was_blanked():
+    names = ["King Air", "King Air 350", "Air Canada", "Galleri", "Kings", "Ready Mix Co"]
+    clues = {"a": ["king air turboprop", "galleri test"], "b": ["ready mix"], "c": []}
+    assert names_barred(names, clues) == {
+        "a": {"King Air", "King Air 350", "Galleri"}, "b": {"Ready Mix Co"}, "c": set(),
+    }  # fmt: skip

@@ -142,6 +142,15 @@ def test_what_a_model_names_can_be_left_out(finished, spark, monkeypatch, tmp_pa
     assert not later & {chunks["text"][c] for c in named}
     longer = [row["chunk_id"] for row in csv.DictReader((run / Path(*NAMED)).open())]
     assert set(named) <= set(longer)
+    # nor after a run was begun without the list, and did not come so far as to publish
+    written = run / Path(*CONFIGURATION)
+    content = written.read_bytes()
+    begun = json.loads(content)
+    begun["output"]["withhold"] = None
+    written.write_text(json.dumps(begun))
+    with pytest.raises(InputError, match=r"another run was begun since .* run it again first"):
+        asked(run, spark, monkeypatch, "one", server, about="chunks", answer="name", sample=90)
+    written.write_bytes(content)
     # the ledger has their texts
     assert invert_release(run, tmp_path / "restored.jsonl") == len(chunks)
     restored = [json.loads(line) for line in (tmp_path / "restored.jsonl").read_text().splitlines()]

@@ -264,7 +264,7 @@ def test_the_assignment_of_a_swap_keeps_shapes():
         ("DMY", ["2 April 1997", "11th May, 2001"]),
         ("MDY", ["April 2, 1997", "May 11th 2001"]),
         ("Y", ["1943", "2007", "1990s"]),
-        ("DU", ["eighteen months", "11 month", "three-year"]),
+        ("DU", ["eighteen months", "11 month", "three-year", "ninety days"]),
         ("WDMY", ["Monday 3 May 1999"]),
         ("wU", ["last year", "next quarter"]),
     ],
@@ -416,3 +416,15 @@ def test_sorts_of_organisations(name, sort):
 )
 def test_capitals_bar_nobody(name, stands):
     assert may_stand_in(name, "Organization") == stands
+
+
+@pytest.mark.parametrize(
+    ("name", "category"),
+    [
+        ("CEO/CFO", "Organization"), ("EVP/COO", "Organization"), ("Form 10", "Product"),
+        ("Phase 2", "Product"), ("Level 3", "Product"), ("Class A", "Product"),
+    ],
+)  # fmt: skip
+def test_roles_and_what_is_counted_stand_in_for_no_name(name, category):
+    assert not may_stand_in(name, category)
+    assert not ShapeSimilarity(category).takes("Galleri", name)
