@@ -515,7 +515,8 @@ MEASURED = Table(
             "string",
             "what is asked about and known: documents (half of each known), documents_background "
             "(texts of its own), documents_public_words (a few words of each), chunks_left_out "
-            "(all other chunks), chunks_known (that one too)",
+            "(all other chunks), chunks_known (that one too), chunks_together (nothing but chunks "
+            "released by themselves: which other one is of the same document?)",
         ),
         Column("attacker", "string", "attacker; -nameless: the released names are ignored"),
         Column("side", "string", "before or after"),

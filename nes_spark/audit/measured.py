@@ -1,6 +1,6 @@
 """Measured risk: which share of the documents and chunks the attackers name, before and after.
 
-Up to five questions are asked (:data:`UNITS`), each to every attacker but the third:
+Up to six questions are asked (:data:`UNITS`), each to every attacker but the third and the last:
 
 ``documents``
     The attacker holds half of every original document's chunks and is asked about the other half as
@@ -14,6 +14,9 @@ Up to five questions are asked (:data:`UNITS`), each to every attacker but the t
 ``chunks_left_out``, ``chunks_known``
     It holds every other original chunk, or that one too, and is asked about each chunk that holds a
     name, swapped or not (:mod:`nes_spark.audit.chunk_attack`).
+``chunks_together``
+    It holds nothing but the release, whose chunks are published by themselves, and says which are
+    of one document (:mod:`nes_spark.audit.together`).
 
 Beside the attackers who read texts, ``linkage`` looks at names alone, as recognised
 (:mod:`nes_spark.audit.linkage`), in the categories that releases exchange; ``linkage-all`` looks at
@@ -39,6 +42,7 @@ from nes_spark.audit.linkage_matrix import KnownNames
 from nes_spark.audit.public_words import attack_public_words
 from nes_spark.audit.ranking import lot, stable_hash
 from nes_spark.audit.shares import share_named_dependent
+from nes_spark.audit.together import attack_together
 from nes_spark.errors import parameter_error
 
 BEFORE, AFTER = "before", "after"
@@ -47,12 +51,14 @@ BEFORE, AFTER = "before", "after"
 DOCUMENTS, BACKGROUND = "documents", "documents_background"
 PUBLIC_WORDS = "documents_public_words"
 CHUNKS_LEFT_OUT, CHUNKS_KNOWN = "chunks_left_out", "chunks_known"
+TOGETHER = "chunks_together"
 UNITS = {
     DOCUMENTS: "half of every original document",
     BACKGROUND: "texts of its own about every candidate",
     PUBLIC_WORDS: "a few public words of each candidate",
     CHUNKS_LEFT_OUT: "all original chunks but the one in question",
     CHUNKS_KNOWN: "all original chunks, the one in question too",
+    TOGETHER: "nothing but the release",
 }
 COLUMNS = ("unit", "attacker", "side", "n", "named", "low", "high", "confident")
 
@@ -61,6 +67,9 @@ MAX_CHUNKS = 5000
 
 #: Who knows a few public words.
 PUBLIC = "public-words"
+
+#: What chance puts together.
+CHANCE = "chance"
 
 #: Who looks at the recognised names of every category, those that stay too.
 LINKAGE_ALL = "linkage-all"
@@ -429,6 +438,59 @@ class _Linkage:
         guesses = self._guess_chunks(ids, features, exposure)
         sure = np.array([self._sure_chunk[stable_hash(c) % 2] for c in ids])
         return results(ids, self._all.candidates, {self.name: (guesses, sure)})
+
+
+def measure_together(chunks: pd.DataFrame, pairs: Sequence[tuple[str, str]] = ()) -> pd.DataFrame:
+    """Measure how many chunks can be put together with another one of their document.
+
+    Parameters
+    ----------
+    chunks : pandas.DataFrame
+        ``chunk_id, document_id, text_before, text_after`` of every chunk; a chunk that was not
+        published has an empty `text_after` and meets no other.
+    pairs : sequence of (str, str)
+        Documents that a swap connects: their figures are no independent evidence.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Unit :data:`TOGETHER`, both sides, as :meth:`Measurement.table`, with the attacker
+        :data:`CHANCE`: the share for somebody who draws from all other chunks that are there.
+
+    Raises
+    ------
+    ValueError
+        As :func:`nes_spark.audit.together.attack_together`; when columns are missing.
+    """
+    needed = ("chunk_id", "document_id", "text_before", "text_after")
+    table = chunk_table("measure_together", chunks, needed)
+    document = dict(zip(table["chunk_id"], table["document_id"], strict=True))
+    rows: list[tuple[Any, ...]] = []
+    for side in (BEFORE, AFTER):
+        texts = dict(zip(table["chunk_id"], table[f"text_{side}"], strict=True))
+        found = attack_together(texts, document)
+        rows += share_rows(found, TOGETHER, side, pairs if side == AFTER else (), document)
+        sizes = table.loc[table[f"text_{side}"] != "", "document_id"].value_counts().to_numpy()
+        n = int(sizes.sum())
+        chance = float((sizes * (sizes - 1)).sum() / max(1, n - 1) / len(table))
+        rows.append((TOGETHER, CHANCE, side, len(table), chance, chance, chance, float("nan")))
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def chunks_together(measured: pd.DataFrame) -> dict[str, Any]:
+    """Return who puts most chunks together, before and after, and the share of ``chance`` after.
+
+    Returns
+    -------
+    dict
+        As :func:`strongest`, with ``chance``; empty where it was not measured.
+    """
+    mine = measured[measured["unit"] == TOGETHER]
+    drawn = mine["attacker"] == CHANCE
+    found = strongest(mine[~drawn], (TOGETHER,))
+    if found:
+        found["chance"] = float(mine.loc[drawn & (mine["side"] == AFTER), "named"].iloc[0])
+    return found
 
 
 def measure_documents(

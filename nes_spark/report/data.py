@@ -277,6 +277,13 @@ class ReportData:
         return found or None
 
     @property
+    def chunks_together(self) -> dict[str, Any]:
+        """Who puts most chunks of one document together; empty where that was not asked."""
+        from nes_spark.audit.measured import chunks_together
+
+        return {} if self.measured is None else chunks_together(self.measured)
+
+    @property
     def passed(self) -> bool:
         """Whether all gates hold."""
         return all(gate.passed for gate in self.gates)

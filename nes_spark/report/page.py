@@ -382,6 +382,8 @@ ATTACKED_UNITS = {
     "question",
     "chunks_known": "Chunks with names: the attacker holds all original chunks, the one in "
     "question too",
+    "chunks_together": "Chunks: the attacker holds nothing but the release, and takes for each the "
+    "one that is most like it for another of the same document",
 }
 
 
@@ -568,6 +570,7 @@ def _render(data: ReportData, drawings: Mapping[str, Drawing]) -> str:
         documents_named=data.documents_named,
         chunks_named=data.chunks_named,
         public_words=data.public_words_named,
+        chunks_together=data.chunks_together,
         attacked_units=ATTACKED_UNITS,
         wholes=WHOLES,
         measured=_measured_rows(data),

@@ -332,7 +332,8 @@ def measure_release(
     pandas.DataFrame or None
         Table ``measured``; None where the audit is off. Of more than ``audit.max_documents``
         documents or ``audit.max_words`` words a sample is asked about, by fewer attackers
-        (:mod:`nes_spark.audit.measured_stages`).
+        (:mod:`nes_spark.audit.measured_stages`). Which chunks are of one document is asked where
+        chunks are published by themselves and no sample was taken.
 
     Raises
     ------
@@ -342,7 +343,7 @@ def measure_release(
     import pandas as pd
     from pyspark.sql import functions as F
 
-    from nes_spark.audit.measured import AFTER, BEFORE
+    from nes_spark.audit.measured import AFTER, BEFORE, measure_together
 
     if not is_measured(context):
         return None
@@ -356,13 +357,17 @@ def measure_release(
     after = measurement.guesses(*_seen(changed, entities, hidden))
     swaps = _pairs(context, choice.setting, choice.combination.name, choice.draw)
     pairs = sorted({pair for order, pair in swaps if order <= choice.n_swaps})
-    found = pd.concat(
-        [
-            measurement.table(measurement.before, BEFORE, pairs),
-            measurement.table(after, AFTER, pairs),
-        ],
-        ignore_index=True,
-    )
+    parts = [
+        measurement.table(measurement.before, BEFORE, pairs),
+        measurement.table(after, AFTER, pairs),
+    ]
+    if context.config.output.publish == "chunks":
+        chunks = context.store.read_pandas("chunks", ["chunk_id", "document_id", "text"])
+        chunks = chunks.rename(columns={"text": "text_before"})
+        told = dict(zip(changed["chunk_id"], changed["text"], strict=True))
+        chunks["text_after"] = chunks["chunk_id"].map(told).fillna(chunks["text_before"])
+        parts.append(measure_together(chunks, pairs))
+    found = pd.concat(parts, ignore_index=True)
     context.store.write_table("measured", found, key)
     _write_review(context, after, key, set(changed["chunk_id"][changed["text"] == ""]))
     return found

@@ -291,6 +291,7 @@ def _published_before(context: Context) -> RunResult:
         run.details.get("chunks_named"),
         run.details.get("public_words"),
         run.details.get("publish", "documents"),
+        run.details.get("chunks_together"),
     )
 
 
@@ -774,7 +775,7 @@ def _leave_unpublished(publication: Publication) -> None:
 
 def _record(publication: Publication, language_models: list[dict[str, Any]]) -> dict[str, Any]:
     """What release.json says: counts, scores and gates; nothing that tells which swap was made."""
-    from nes_spark.audit.measured import PUBLIC_WORDS, chunks_named, strongest
+    from nes_spark.audit.measured import PUBLIC_WORDS, chunks_named, chunks_together, strongest
     from nes_spark.swapping import seed_fingerprint
 
     context, choice, figures = publication.context, publication.choice, publication.figures
@@ -789,6 +790,8 @@ def _record(publication: Publication, language_models: list[dict[str, Any]]) -> 
         found["chunks_named"] = plain(chunks_named(publication.measured), missing=True)
         if by_words := strongest(publication.measured, (PUBLIC_WORDS,)):
             found["public_words"] = plain(by_words, missing=True)
+        if together := chunks_together(publication.measured):
+            found["chunks_together"] = plain(together, missing=True)
     if "given_spans" in figures:
         found["given_spans"] = figures["given_spans"]
     if config.output.withhold is not None:
@@ -878,6 +881,7 @@ def move_release(publication: Publication, started: float) -> RunResult:
         "documents_named": record.get("documents_named"),
         "chunks_named": record.get("chunks_named"),
         "public_words": record.get("public_words"),
+        "chunks_together": record.get("chunks_together"),
         "publish": config.output.publish,
         "coverage": record.get("coverage"),
         "utility": record.get("utility"),
@@ -911,4 +915,5 @@ def move_release(publication: Publication, started: float) -> RunResult:
         record.get("chunks_named"),
         record.get("public_words"),
         config.output.publish,
+        record.get("chunks_together"),
     )

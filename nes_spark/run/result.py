@@ -59,6 +59,9 @@ class RunResult:
         The same for who knows a few words of each candidate; None without ``audit.public_words``.
     publish : str
         ``documents``, or ``chunks`` where each is released by itself.
+    chunks_together : dict or None
+        Then: for how many chunks the one most like it is of the same document
+        (:func:`nes_spark.audit.measured.chunks_together`); None where it was not measured.
     """
 
     directory: str
@@ -75,6 +78,7 @@ class RunResult:
     chunks_named: dict[str, Any] | None = None
     public_words: dict[str, Any] | None = None
     publish: str = "documents"
+    chunks_together: dict[str, Any] | None = None
 
     def table(self, name: str) -> pd.DataFrame:
         """Read a table of the run into memory, see :data:`nes_spark.schemas.TABLES`."""
@@ -211,6 +215,16 @@ def verdict_on_chunks(found: dict[str, Any]) -> str:
     return said
 
 
+def verdict_on_together(found: dict[str, Any]) -> str:
+    """Say how well chunks that are released by themselves can be put together."""
+    before, after = found["before"], found["after"]
+    return (
+        f"for {after['named']:.0%} of {after['n']:,} chunks the one most like it is of the same "
+        f"document ({after['attacker']}), {before['named']:.0%} before, "
+        f"{found['chance']:.0%} by chance"
+    )
+
+
 def _account(result: RunResult) -> list[tuple[str, str]]:
     rows = [("documents named", verdict_on_documents(result.documents_named))]
     if result.publish == "chunks":
@@ -218,6 +232,8 @@ def _account(result: RunResult) -> list[tuple[str, str]]:
             ("released", "each chunk by itself: which ones are of one document stands in no file"),
             ("put together", rows[0][1]),
         ]
+    if result.chunks_together:
+        rows.append(("of one document", verdict_on_together(result.chunks_together)))
     if result.public_words:
         sides = (result.public_words["before"], result.public_words["after"])
         before, after = (f"{row['named'] * row['n']:.0f} of {row['n']:,}" for row in sides)

@@ -389,6 +389,23 @@ def test_the_first_lines_say_how_many_documents_can_be_named(render):
     assert "This release protects little." not in render(measured=weak, coverage=COVERAGE)
 
 
+def test_of_chunks_by_themselves_it_says_how_well_they_are_put_together(render):
+    rows = [
+        ("chunks_together", attacker, side, 600, named, named - 0.02, named + 0.02, float("nan"))
+        for attacker, side, named in [
+            ("words", "before", 0.5), ("words", "after", 0.14), ("chance", "before", 0.03),
+            ("chance", "after", 0.02),
+        ]
+    ]  # fmt: skip
+    measured = pd.concat([MEASURED, pd.DataFrame(rows, columns=MEASURED.columns)])
+    html = render(measured=measured, coverage=COVERAGE, alone=True)
+    outline(html)
+    head = html[html.index('id="verdict"') : html.index('class="cards"')]
+    assert "for <strong>14%</strong> of 600 (95 %: 12% to 16%; before 50%, by chance 2%)" in head
+    assert "takes for each the one that is most like it" in html
+    assert "can they be put together" not in render(measured=MEASURED, alone=True)
+
+
 def test_every_figure_of_the_first_screen_has_an_interval_or_is_a_count(render):
     html = render(measured=MEASURED)
     cards = html[

@@ -513,7 +513,8 @@ def test_chunks_can_be_released_by_themselves(finished, spark, tmp_path):
     folder = tmp_path / "out" / Path(result.directory).name
     shutil.copytree(result.directory, folder)  # its stages are up to date
     chunks = {"output.publish": "chunks"}
-    alone = settings(Path(config.input.path), tmp_path / "out", **UNATTACKED, **chunks)
+    attacked = UNATTACKED | {"audit.documents": True, "audit.linkage": True}
+    alone = settings(Path(config.input.path), tmp_path / "out", **attacked, **chunks)
     swaps = (folder / "stages" / "swaps").stat().st_mtime_ns
     again = nes.run(alone, spark)
     assert again.status == "published"
@@ -521,7 +522,16 @@ def test_chunks_can_be_released_by_themselves(finished, spark, tmp_path):
     assert "each chunk by itself" in str(again)
     release = folder / "release"
     assert {p.name for p in release.iterdir()} == {"chunks.jsonl", "chunks.parquet", "release.json"}
-    assert json.loads((release / "release.json").read_text())["publish"] == "chunks"
+    record = json.loads((release / "release.json").read_text())
+    assert record["publish"] == "chunks"
+    # who has nothing else puts some of them together
+    measured = again.table("measured")
+    asked = measured[(measured["unit"] == "chunks_together") & (measured["side"] == "after")]
+    share, found = asked.set_index("attacker")["named"], record["chunks_together"]
+    assert found["after"]["named"] == share.drop("chance").max()
+    assert found["chance"] == share["chance"]
+    assert "the one most like it is of the same document" in str(again)
+    assert again.chunks_together == found
     files = (folder, Path(result.directory))
     rows, together = (
         [json.loads(x) for x in (f / "release" / "chunks.jsonl").read_text().split("\n") if x]
