@@ -514,11 +514,14 @@ def _one(words: str) -> float:
 
 def _is_unit(text: str, match: re.Match[str]) -> bool:
     """Whether a word behind a number is its unit: "won" and "real" are of large figures alone."""
-    if match.group("unit").casefold() not in MANIFOLD:
+    word = match.group("unit").casefold()
+    if word not in MANIFOLD:
         return True
-    number = match.group("number") or ""
-    large = len(match.group("scale") or "") > 1 or _THOUSANDS_APART.search(number) is not None
-    return large and not match.group("sign") and bool(_IS_MONEY.match(text, match.end("unit")))
+    scaled = len(match.group("scale") or "") > 1
+    if match.group("sign") or not (scaled or _THOUSANDS_APART.search(match.group("number") or "")):
+        return False
+    # "120 billion won level"; but "3 million real customers"
+    return (scaled and word != "real") or bool(_IS_MONEY.match(text, match.end("unit")))
 
 
 def _read(text: str, match: re.Match[str]) -> Quantity | None:
@@ -529,7 +532,7 @@ def _read(text: str, match: re.Match[str]) -> Quantity | None:
     if unit and not _is_unit(text, match):
         unit, end = None, match.start("gap2")
     words, one = match.group("words"), match.group("one")
-    if one and _unit(unit, sign) not in MONEY:
+    if one and _unit(unit, sign) not in MONEY and _counted(text, end) not in _MEASURES:
         return None
     if words and not (_is_amount(words, scale, unit) or _counted(text, end) in _MEASURES):
         return None

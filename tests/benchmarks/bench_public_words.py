@@ -25,7 +25,7 @@ import pandas as pd
 from nes_spark.audit import attack_public_words
 from nes_spark.audit.public_words import word_counts, word_key
 from nes_spark.run.published import PublishedRun
-from nes_spark.swapping.ledger import read_ledger
+from nes_spark.swapping.ledger import read_ledger, release_id
 
 LISTS = Path(__file__).with_name("public_words.tsv")
 
@@ -51,10 +51,7 @@ class Released:
         chunks = chunks[chunks["document_id"] == first]
         released = dict(run.released_texts())
         rows = list(read_ledger(run.store, run.config.ledger))
-        after = {
-            r["chunk_id"]: released.get(f"{r['release_document_id']}#{r['position']:05d}", "")
-            for r in rows
-        }
+        after = {r["chunk_id"]: released.get(release_id(r), "") for r in rows}
         self.edits = {r["chunk_id"]: r["edits"] for r in rows}
         self.chunks = chunks.assign(after=[after.get(i, "") for i in chunks["chunk_id"]])
         self.truth = dict(zip(chunks["document_id"], chunks["metadata"], strict=True))

@@ -48,6 +48,8 @@ from nes_spark.entities.quantities import (
                 ("5", "count/e+0/0"),
             ],
         ),
+        ("a 120 billion won level", [("120 billion won", "money/e+11/0")]),
+        ("half a million pounds", [("half a million", "pounds/e+5/0")]),
         ("300 million reals for it", [("300 million reals", "money/e+8/0")]),
         (
             "2.1 million real, and 5 real options",
