@@ -419,9 +419,13 @@ def _joins(text: str, first: Quantity, second: Quantity) -> bool:
 
 
 def _said_on(text: str, first: Quantity, second: Quantity) -> Quantity | None:
-    """Return two quantities as the one that they are: "$1 billion $275 million", said in parts."""
+    """Return two quantities as the one that they are, said in parts.
+
+    "$1 billion $275 million", "2 trillion, 980.7 billion won"; not "$2 billion, 3 million users".
+    """
+    one_amount = first.unit not in MONEY and second.unit in MONEY and text[second.start].isdigit()
     if (
-        text[first.end : second.start] != " "
+        text[first.end : second.start] not in (" ", ", " if one_amount else " ")
         or not _SCALED.search(text, first.start, first.end)
         or not _SCALED.search(text, second.start, second.end)
         or (first.unit in MONEY and second.unit not in (first.unit, "things"))

@@ -49,6 +49,14 @@ from nes_spark.entities.quantities import (
             ],
         ),
         ("a 120 billion won level", [("120 billion won", "money/e+11/0")]),
+        (
+            "was 2 trillion, 980.7 billion won. For 2 million, 5 million euros",
+            [
+                ("2 trillion, 980.7 billion won", "money/e+12/0"),
+                ("2 million", "count/e+6/0"),
+                ("5 million euros", "money/e+6/0"),
+            ],
+        ),
         ("half a million pounds", [("half a million", "pounds/e+5/0")]),
         ("300 million reals for it", [("300 million reals", "money/e+8/0")]),
         (
