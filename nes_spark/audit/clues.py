@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import re
 
+from nes_spark.entities.distinctive import FUNCTION_WORDS
+
 #: What lists begin and end their lines with.
 _MARKS = re.compile(r"^\s*(?:[-*•–+]|\(?\d{1,3}(?:[.):]| [-–]))\s+")
+_QUOTES = "\"'`“”„‘’«»*_ \t\r,;"
 #: What else they end with, or are explained behind.
 _ENDS = " .!?:;…()"
-_EXPLAINED = re.compile(r"[`*\"”»]:? .*$|:\s.*$| [-–—] .*$")
-_QUOTES = "\"'`“”„‘’«»*_ \t\r,;"
+_AROUND = _QUOTES + _ENDS
+#: What explains a clue behind it; and a label, or a clue, before one.
+_EXPLAINED = re.compile(r"[`*\"”»]:? .*$| (?:[-–—→(]|->).*$")
+_COLON = re.compile(r":\s")
 #: Between words.
 _SPACE = re.compile(r"\s+")
 #: What models write in each other's place.
@@ -18,6 +23,7 @@ _ALIKE = str.maketrans(
     | dict.fromkeys("“”„‟«»″", '"')
     | dict.fromkeys("‐‑‒–—―−﹣－", "-")
 )
+_LABEL = re.compile(r"(?i:clues?|(?:[QH]|FY)\d+)")
 _DASH = re.compile(r"\s*-[\s-]*")
 #: Not inside a word.
 _EDGE = r"(?:(?<!\w)|(?!\w))"
@@ -52,15 +58,30 @@ def parse_clues(content: str, text: str) -> list[str]:
     found = []
     for line in content.splitlines():
         given = _MARKS.sub("", line).strip(_QUOTES)
-        for words in (given, given.strip(_ENDS), _EXPLAINED.sub("", given)):
-            clue = _SPACE.sub(" ", words.strip(_QUOTES))
-            plain = _plain(clue)
-            if plain == _NOTHING or not re.search(r"\w", plain):
-                break
-            if re.search(f"{_EDGE}{re.escape(plain)}{_EDGE}", known):
-                found.append(clue)
+        first = _EXPLAINED.sub("", given)
+        for parts in ([given], [given.strip(_AROUND)], [first], _COLON.split(first)):
+            words = [part.strip(_AROUND) for part in parts] if parts != [given] else parts
+            stand = [clue for part in words if (clue := _of_text(part, known))]
+            if len(parts) > 1:  # labels ("Q1: ...") and beginnings of explanations tell nothing
+                stand = [clue for clue in stand if not _LABEL.fullmatch(clue) and _tells(clue)]
+            found += stand
+            if stand:
                 break
     return list(dict.fromkeys(found))
+
+
+def _of_text(words: str, known: str) -> str:
+    """Return words as they came where a text has them, '' else; "NONE" is nothing."""
+    clue = _SPACE.sub(" ", words)
+    plain = _plain(clue)
+    if plain == _NOTHING or not re.search(r"\w", plain):
+        return ""
+    return clue if re.search(f"{_EDGE}{re.escape(plain)}{_EDGE}", known) else ""
+
+
+def _tells(clue: str) -> bool:
+    """Whether there is a word besides those of grammar."""
+    return not FUNCTION_WORDS.issuperset(re.findall(r"[^\W_]+", clue.casefold()))
 
 
 def _plain(text: str) -> str:

@@ -37,6 +37,7 @@ from nes_spark.audit.adversaries import LINKAGE
 from nes_spark.audit.attackers import KNOWN, LEFT_OUT, NAMELESS, Guesses, chunk_table, results
 from nes_spark.audit.chunk_attack import ChunkAttack
 from nes_spark.audit.documents import DocumentAttack, asked_half
+from nes_spark.audit.features import tokens
 from nes_spark.audit.linkage import features_of
 from nes_spark.audit.linkage_matrix import KnownNames
 from nes_spark.audit.public_words import attack_public_words
@@ -440,40 +441,53 @@ class _Linkage:
         return results(ids, self._all.candidates, {self.name: (guesses, sure)})
 
 
-def measure_together(chunks: pd.DataFrame, pairs: Sequence[tuple[str, str]] = ()) -> pd.DataFrame:
+def measure_together(
+    chunks: pd.DataFrame,
+    pairs: Sequence[tuple[str, str]] = (),
+    key: bytes = b"",
+    max_chunks: int = MAX_CHUNKS,
+) -> pd.DataFrame:
     """Measure how many chunks can be put together with another one of their document.
 
     Parameters
     ----------
     chunks : pandas.DataFrame
-        ``chunk_id, document_id, text_before, text_after`` of every chunk; a chunk that was not
-        published has an empty `text_after` and meets no other.
+        ``chunk_id, document_id, text_before, text_after`` of every chunk; one that was not
+        published has an empty `text_after`: nobody is asked about it, and none meets it.
     pairs : sequence of (str, str)
         Documents that a swap connects: their figures are no independent evidence.
+    key : bytes
+        Secret of the hash that draws the sample.
+    max_chunks : int
+        So many chunks are asked about at most; each may meet any other.
 
     Returns
     -------
     pandas.DataFrame
         Unit :data:`TOGETHER`, both sides, as :meth:`Measurement.table`, with the attacker
-        :data:`CHANCE`: the share for somebody who draws from all other chunks that are there.
+        :data:`CHANCE`: the share for somebody who draws from all other chunks that are there. No
+        rows of a side of which fewer than two chunks have a word.
 
     Raises
     ------
     ValueError
-        As :func:`nes_spark.audit.together.attack_together`; when columns are missing.
+        When columns are missing.
     """
     needed = ("chunk_id", "document_id", "text_before", "text_after")
     table = chunk_table("measure_together", chunks, needed)
     document = dict(zip(table["chunk_id"], table["document_id"], strict=True))
     rows: list[tuple[Any, ...]] = []
     for side in (BEFORE, AFTER):
-        texts = dict(zip(table["chunk_id"], table[f"text_{side}"], strict=True))
-        found = attack_together(texts, document)
+        there = table[table[f"text_{side}"] != ""]
+        texts = dict(zip(there["chunk_id"], there[f"text_{side}"], strict=True))
+        if sum(any(tokens(text)) for text in texts.values()) < 2:
+            continue
+        asked = sampled(texts, max_chunks, key)
+        found = attack_together(texts, document, set(asked))
         rows += share_rows(found, TOGETHER, side, pairs if side == AFTER else (), document)
-        sizes = table.loc[table[f"text_{side}"] != "", "document_id"].value_counts().to_numpy()
-        n = int(sizes.sum())
-        chance = float((sizes * (sizes - 1)).sum() / max(1, n - 1) / len(table))
-        rows.append((TOGETHER, CHANCE, side, len(table), chance, chance, chance, float("nan")))
+        sizes = there["document_id"].value_counts().to_numpy()
+        chance = float((sizes * (sizes - 1)).sum() / len(there) / (len(there) - 1))
+        rows.append((TOGETHER, CHANCE, side, len(asked), chance, chance, chance, float("nan")))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
@@ -488,8 +502,9 @@ def chunks_together(measured: pd.DataFrame) -> dict[str, Any]:
     mine = measured[measured["unit"] == TOGETHER]
     drawn = mine["attacker"] == CHANCE
     found = strongest(mine[~drawn], (TOGETHER,))
-    if found:
-        found["chance"] = float(mine.loc[drawn & (mine["side"] == AFTER), "named"].iloc[0])
+    if set(found) != {BEFORE, AFTER}:
+        return {}
+    found["chance"] = float(mine.loc[drawn & (mine["side"] == AFTER), "named"].iloc[0])
     return found
 
 

@@ -8,7 +8,7 @@ without names, and all of them together (:mod:`nes_spark.audit.features`).
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,11 @@ VIEWS = ("words", "phrases", "characters", "style")
 COMBINED = "combined"
 
 
-def attack_together(texts: Mapping[str, str], document: Mapping[str, Hashable]) -> pd.DataFrame:
+def attack_together(
+    texts: Mapping[str, str],
+    document: Mapping[str, Hashable],
+    asked: Collection[str] | None = None,
+) -> pd.DataFrame:
     """Name for each released chunk another one of its document.
 
     Parameters
@@ -32,6 +36,8 @@ def attack_together(texts: Mapping[str, str], document: Mapping[str, Hashable]) 
         Id to text of all chunks of a release, of two at least.
     document : mapping of str to object
         Id to document, the truth.
+    asked : collection of str, optional
+        Ids of those that are asked about, for example a sample; by default all.
 
     Returns
     -------
@@ -79,7 +85,9 @@ def attack_together(texts: Mapping[str, str], document: Mapping[str, Hashable]) 
         products[view] = features.Products(vectors[view].T.tocsr())
     n = len(ids)
     guesses = {name: (np.zeros(n, dtype=np.int64), np.zeros(n)) for name in (*VIEWS, COMBINED)}
-    for block in blocks(np.arange(n), n * len(VIEWS)):
+    rows = np.array([r for r, i in enumerate(ids) if asked is None or i in asked], dtype=np.int64)
+    wanted = [ids[r] for r in rows]
+    for block in blocks(rows, n * len(VIEWS)):
         together = np.zeros((len(block), n))
         for view in VIEWS:
             cosines = products[view].of(vectors[view][block])
@@ -88,18 +96,17 @@ def attack_together(texts: Mapping[str, str], document: Mapping[str, Hashable]) 
         _take(guesses[COMBINED], block, together)
     parts = []
     for attacker, (place, score) in guesses.items():
-        met = (score > 0).tolist()
-        guess = [ids[p] if some else None for p, some in zip(place, met, strict=True)]
-        same = [
-            g is not None and document[g] == document[i] for g, i in zip(guess, ids, strict=True)
-        ]
+        met = zip(place[rows], score[rows] > 0, strict=True)
+        guess = [ids[p] if some else None for p, some in met]
+        of = [None if g is None else document[g] for g in guess]
+        same = [g is not None and g == document[i] for g, i in zip(of, wanted, strict=True)]
         parts.append(
             pd.DataFrame(
                 {
-                    "id": ids,
+                    "id": wanted,
                     "guess": guess,
                     "rank": np.where(same, 1, 2),
-                    "score": score,
+                    "score": score[rows],
                     "attacker": attacker,
                 }
             )

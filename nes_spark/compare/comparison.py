@@ -386,12 +386,17 @@ def _parameters(run: PublishedRun) -> dict[str, str] | None:
 
 
 def _documents_named(run: PublishedRun) -> dict[str, tuple[float, float]]:
-    """Attacker -> share of the documents that it names, before and after."""
+    """Attacker -> share of the documents that it names, before and after, whatever it holds."""
+    from nes_spark.audit.measured import BACKGROUND, DOCUMENTS
+
     if run.store.manifest("measured") is None:
         return {}
     found: dict[str, dict[str, float]] = {}
-    for attacker, side, named in run.store.rows("measured", ["attacker", "side", "named"]):
-        found.setdefault(attacker, {})[side] = float(named)
+    columns = ["unit", "attacker", "side", "named"]
+    for unit, attacker, side, named in run.store.rows("measured", columns):
+        if unit in (DOCUMENTS, BACKGROUND):
+            sides = found.setdefault(attacker, {})
+            sides[side] = max(float(named), sides.get(side, 0.0))
     return {a: (s["before"], s["after"]) for a, s in found.items() if len(s) == 2}
 
 

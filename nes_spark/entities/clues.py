@@ -14,6 +14,7 @@ original, so of such a clue the pieces that do are taken.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
@@ -290,14 +291,14 @@ def names_barred(names: Iterable[str], clues: Mapping[K, Iterable[str]]) -> dict
     Returns
     -------
     dict
-        Secret -> names with two words of a clue in a row, besides those of grammar, or with one
-        that is a clue or no word of a dictionary.
+        Secret -> names with a whole clue, two of its words in a row besides those of grammar, or
+        one that tells by itself or is no word of a dictionary; apart or in one word.
 
     Examples
     --------
-    >>> names = ["King Air", "Air Canada", "Galleri", "Kings"]
+    >>> names = ["KingAir", "Bank of Canada", "Galleri"]
     >>> sorted(names_barred(names, {"Acme": ["king air", "galleri"]})["Acme"])
-    ['Galleri', 'King Air']
+    ['Galleri', 'KingAir']
     """
     having: defaultdict[str, list[str]] = defaultdict(list)
     for name in names:
@@ -314,20 +315,27 @@ def names_barred(names: Iterable[str], clues: Mapping[K, Iterable[str]]) -> dict
 def clue_pieces(clue: str) -> list[str]:
     """Return the rows of words of a clue that tell, for :func:`names_barred`."""
     part = _Places(clue)
-    n, full = len(part.keys), part.full
-    telling = {i for i in range(n) if n == 1 or (full[i] and not is_word(part.keys[i]))}
-    return [
-        " ".join(part.keys[i:j])
+    keys, full = part.keys, part.full
+    n = len(keys)
+    telling = {*part._telling(0, n)} | {i for i in range(n) if full[i] and not is_word(keys[i])}
+    # of a slogan, and of "AT&T", all words are of grammar
+    return _pieces(
+        keys[i:j]
         for i in range(n)
         for j in range(i + 1, n + 1)
-        if (i in telling if j == i + 1 else full[i] and full[j - 1])
-    ]
+        if j - i == n or (i in telling if j == i + 1 else full[i] and full[j - 1])
+    )
 
 
 def name_pieces(name: str) -> list[str]:
     """Return the rows of words of a name, for :func:`names_barred`."""
     keys = words_of(name)
-    return [" ".join(keys[i:j]) for i in range(len(keys)) for j in range(i + 1, len(keys) + 1)]
+    return _pieces(keys[i:j] for i in range(len(keys)) for j in range(i + 1, len(keys) + 1))
+
+
+def _pieces(rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return rows of words, apart and in one word: "King Air", "KingAir"."""
+    return list(dict.fromkeys(joint.join(row) for row in rows for joint in (" ", "")))
 
 
 class _Places:
@@ -339,11 +347,13 @@ class _Places:
         self.keys = [_key(word) for word in self._words.spelled]
         self._at: defaultdict[str, list[int]] = defaultdict(list)
         inside = placeholder_spans(text)
+        starts = [start for start, _ in inside]
         for i, key in enumerate(self.keys):
             if key in CUT_OFF and self._gap(i) in _APOSTROPHES:
                 self.keys[i] = key = f"'{key}"
             # no clue stands in a placeholder
-            if not any(start < self._words.ends(i) <= end for start, end in inside):
+            before = bisect_right(starts, self._words.starts(i)) - 1
+            if before < 0 or inside[before][1] <= self._words.starts(i):
                 self._at[key].append(i)
 
     def _gap(self, i: int) -> str:

@@ -58,7 +58,7 @@ _TABLE: dict[str, tuple[str, str, str, str]] = {
 }
 _CENTS = ("cent", "cents", "¢")
 #: Hundredths of other currencies.
-_MINOR = ("pence", "centavo", "centavos", "kopeck", "kopecks", "paise", "pesewa", "pesewas", "kobo")
+_MINOR = ("pence", "centavo", "centavos", "kopeck", "kopecks", "paise", "pesewa", "pesewas")
 #: Currencies that amounts can be written in.
 CODES = tuple(_TABLE)
 #: Currency signs and words -> ISO 4217 code, that of the first currency that has it; and ``cent``.
@@ -71,21 +71,21 @@ MONEY = frozenset(CODES)
 #: Signs of one character, for a class of characters.
 SIGNS = "".join(sorted(word for word in CURRENCIES if len(word) == 1 and word != "¢"))
 #: Codes that are words of everybody's count in capitals only.
-_IN_CAPITALS = ("TRY", "COP", "PEN", "RON", "ARS", "PHP", "SAR")
+_IN_CAPITALS = ("TRY", "COP", "PEN", "RON", "ARS", "PHP", "SAR", "RUB", "ILS", "AED")
 _IN_ANY_CASE = "|".join(code for code in (*CODES, "RMB") if code not in _IN_CAPITALS)
-#: Pattern of a code as it is written: the ISO 4217 ones, and RMB. The conferences on climate
-#: ("COP26") are no pesos.
-ISO = (
-    rf"(?!COP ?2\d(?!\d|[.,]\d| [mbt]r?illion))"
-    rf"(?:{_IN_ANY_CASE}|(?-i:{'|'.join(_IN_CAPITALS)}))"
-)
+#: Pattern of a code as it is written: the ISO 4217 ones, and RMB.
+ISO = rf"{_IN_ANY_CASE}|(?-i:{'|'.join(_IN_CAPITALS)})"
 #: Pattern of a sign before a figure.
 SIGN = (
     rf"(?:US|CA|C|A|HK|NZ|NT|MX|S|R)?\$|(?:GH)?₵|[{SIGNS}]|zł|"
     r"(?-i:R[sp]\.?|RM(?=[ \d])|TL|K[Ss]hs?)"
 )
 #: Words for money that mean something else as well: they count behind large figures alone.
-MANIFOLD = frozenset({"real", "won", "rand", "sol", "lei", "dong"})
+MANIFOLD = frozenset(
+    {"real", "won", "rand", "sol", "soles", "lei", "dong", "tl", *map(str.casefold, _IN_CAPITALS)}
+)
+#: Words for one of a currency that are not for many.
+SINGULARS = frozenset(one for _, one, many, _ in _TABLE.values() if one != many)
 #: Signs of letters, and words that have patterns of their own.
 _APART = ("rs", "rp", "rm", "ksh", "kshs", "dollar", "dollars", "euro", "euros", "pound", "pounds")
 #: Pattern of the words behind a figure, but for dollars, euros, pounds and hundredths.
@@ -110,10 +110,20 @@ _WORD = re.compile(
 )
 _HUNDREDTHS = re.compile(rf"(?<![^\W\d])(?:{MINOR})(?!\w)", re.IGNORECASE)
 #: Scales of India: one word behind the other are one.
-_INDIAN = {"lakh": 5, "lakhs": 5, "crore": 7, "crores": 7, "lakh crore": 12, "lakh crores": 12}
-INDIAN = r"lakh crores?|lakhs?|crores?"
+_INDIAN = {
+    **dict.fromkeys(("lakh", "lakhs"), 5),
+    **dict.fromkeys(("crore", "crores", "cr", "crs"), 7),
+    **{f"thousand {word}": 10 for word in ("crore", "crores")},
+    **{f"lakh {word}": 12 for word in ("crore", "crores")},
+}
+INDIAN = r"(?:lakh |thousand )?crores?|lakhs?|crs?"
+#: Word of a scale of India -> factor.
+INDIAN_SCALES = {word: 10.0**power for word, power in _INDIAN.items()}
+_FIGURE = r"\d[\d,]*(?:\.\d+)?|(?<![^\W\d])\.\d+"
 _IN_INDIAN = re.compile(
-    rf"(?P<number>\d[\d,]*(?:\.\d+)?|\.\d+)(?P<gap> ?-?)(?P<scale>{INDIAN})(?!\w)", re.IGNORECASE
+    rf"(?:(?P<first>{_FIGURE})(?P<to> ?(?:to|and|or|[-–]) ?(?:(?:{ISO}|{SIGN}) ?)?))?"
+    rf"(?P<number>{_FIGURE})(?P<gap> ?-?)(?P<scale>{INDIAN})(?!\w)",
+    re.IGNORECASE,
 )
 _GROUPED = re.compile(r"(?<!\d)\d{1,2}(?:,\d{2})+,\d{3}(?![\d,])")
 _EURO_CENTS = re.compile(r"\beuro (?=cents?\b)", re.IGNORECASE)
@@ -159,8 +169,7 @@ def in_currency(amount: str, code: str) -> str:
 
     if code != "INR":
         amount = in_millions(amount)
-    if code != "GBP":
-        amount = _HUNDREDTHS.sub("cents", amount)
+    amount = _HUNDREDTHS.sub({"GBP": "pence", "INR": "paise"}.get(code, "cents"), amount)
     cents = _EURO_CENTS.search(amount)
     if not cents:
         amount = _WORD.sub(word, amount)
@@ -182,10 +191,11 @@ def in_millions(amount: str) -> str:
 
 
 def _as_elsewhere(match: re.Match[str]) -> str:
-    """Write lakhs and crores in thousands, millions and billions."""
+    """Write lakhs and crores in thousands, millions and billions, both ends of a range alike."""
     factor = Decimal(10) ** _INDIAN[match.group("scale").casefold()]
-    value = Decimal(match.group("number").replace(",", "")) * factor
-    for name, power in (("trillion", 12), ("billion", 9), ("million", 6)):
-        if value >= 10**power:
-            return f"{(value / 10**power).normalize():,f}{match.group('gap')}{name}"
-    return f"{value.normalize():,f}"
+    ends = [Decimal(end.replace(",", "")) * factor for end in match.group("first", "number") if end]
+    scales = (("trillion", 12), ("billion", 9), ("million", 6))
+    name, power = next(((n, p) for n, p in scales if ends[-1] >= 10**p), ("", 0))
+    written = [f"{(end / 10**power).normalize():,f}" for end in ends]
+    joined = (match.group("to") or "").join(written)
+    return f"{joined}{match.group('gap')}{name}" if name else joined

@@ -27,6 +27,7 @@ from itertools import product, takewhile
 from nes_spark.entities.currencies import (
     CURRENCIES,
     INDIAN,
+    INDIAN_SCALES,
     ISO,
     MANIFOLD,
     MINOR,
@@ -34,6 +35,7 @@ from nes_spark.entities.currencies import (
     OTHER_WORDS,
     SIGN,
     SIGNS,
+    SINGULARS,
     in_currency,
     in_millions,
 )
@@ -51,15 +53,13 @@ SCALES = {
     for factor, words in {
         1e2: "hundred",
         1e3: "thousand k",
-        1e5: "lakh lakhs",
         1e6: "million millions mm mn m",
-        1e7: "crore crores",
         1e9: "billion billions bn b",
-        1e12: "trillion",
+        1e12: "trillion trillions",
     }.items()
     for word in words.split()
 }
-SCALES |= {"lakh crore": 1e12, "lakh crores": 1e12}
+SCALES |= INDIAN_SCALES
 _PERCENT = ("%", "percent", "per cent", "pct")
 _POINTS = (
     *("basis points", "basis point", "bps", "bp", "percentage points", "percentage point"),
@@ -181,7 +181,7 @@ _WHOLE = 4
 #: What stands between the ends of a range.
 _TO = (" to ", "-", " - ", "–", " – ")
 _LARGE_SCALE = rf"millions?|billions?|trillions?|{INDIAN}"
-_SCALE = rf"thousand|{_LARGE_SCALE}|hundred|mm|mn|bn|k|m|b"
+_SCALE = rf"{INDIAN}|thousand|{_LARGE_SCALE}|hundred|mm|mn|bn|k|m|b"
 _NUMBER = (
     rf"{_GROUPED}|"
     r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?: 000)+(?! ?\d|\.\d)|\d+\.\d+|"
@@ -192,7 +192,7 @@ _QUANTITY = re.compile(
     rf"(?<![\w.,/{SIGNS}])(?P<neg>(?<!%)[-–−](?=[\d{SIGNS}.])|minus |negative )?"
     rf"(?P<open>\((?=[{SIGNS}\d]))?(?P<sign>(?:{ISO}|{SIGN}) ?)?"
     rf"(?:(?P<number>{_NUMBER})(?![\d]|[.,]\d|:\d)|(?P<words>{_WORDS})|"
-    rf"(?P<one>{_ONE})(?= (?:{_LARGE_SCALE})(?!\w)))"
+    rf"(?P<one>{_ONE})(?= (?:{_LARGE_SCALE})(?![\w-])))"
     rf"(?:(?P<gap>[ \u00a0\u202f-]?)(?P<scale>(?:{_SCALE}))(?![\w%]))?"
     rf"(?:(?P<gap2>[ \u00a0\u202f-]?)(?P<unit>%|percent(?:age[ -]points?)?\b|per cent\b|pct\b|"
     rf"basis[ -]points?\b|bps?\b|¢|(?:U\.?S\.? )?dollars?\b|euros?\b(?! cents?\b)|"
@@ -204,6 +204,8 @@ _QUANTITY = re.compile(
 _SCALED = re.compile(rf"\b(?:thousand|{_LARGE_SCALE})\b", re.IGNORECASE)
 #: How an amount begins that has no figure.
 _A_SCALE = re.compile(rf"{_ONE} (?=(?:{_LARGE_SCALE})(?!\w))", re.IGNORECASE)
+#: A number in words before a scale of India.
+_IN_WORDS = re.compile(rf"(?<![\w-])({_WORDS})(?= (?:{INDIAN})(?!\w))", re.IGNORECASE)
 #: What follows a word for money that is something else at times: "541 billion won of bonds".
 _IS_MONEY = re.compile(
     r"(?= ?(?:$|[.,;:)?!])| (?:in|of|for|to|and|or|at|from|as|on|during|per|worth|this|last|which|"
@@ -518,14 +520,34 @@ def _one(words: str) -> float:
 
 def _is_unit(text: str, match: re.Match[str]) -> bool:
     """Whether a word behind a number is its unit: "won" and "real" are of large figures alone."""
-    word = match.group("unit").casefold()
+    unit, sign = match.group("unit"), match.group("sign")
+    word = _unit_word(unit)
+    if match.group("one") and word in SINGULARS:
+        return False  # "a billion dollar company"
     if word not in MANIFOLD:
         return True
-    scaled = len(match.group("scale") or "") > 1
-    if match.group("sign") or not (scaled or _THOUSANDS_APART.search(match.group("number") or "")):
+    if word == "tl" and unit != "TL":
         return False
+    scaled = len(match.group("scale") or "") > 1
+    if sign:  # "₩541 billion won"
+        return scaled and _currency(sign) == _currency(word)
     # "120 billion won level"; but "3 million real customers"
-    return (scaled and word != "real") or bool(_IS_MONEY.match(text, match.end("unit")))
+    if scaled and word != "real":
+        return True
+    large = scaled or _THOUSANDS_APART.search(match.group("number") or "") is not None
+    return large and bool(_IS_MONEY.match(text, match.end("unit")))
+
+
+def _currency(written: str) -> str:
+    """Return the currency of a sign or word, '' for none."""
+    return CURRENCIES.get(_unit_word(written.strip()), "")
+
+
+def _is_sign(match: re.Match[str], value: float) -> bool:
+    """Whether letters before a number are its currency, and no "COP26", "PHP 8" or "RON 95"."""
+    code = match.group("sign").strip()
+    alone = not (match.group("scale") or match.group("unit"))
+    return not (alone and value < _LARGE and code in ("COP", "PHP", "RON", "PEN", "AED"))
 
 
 def _read(text: str, match: re.Match[str]) -> Quantity | None:
@@ -543,6 +565,14 @@ def _read(text: str, match: re.Match[str]) -> Quantity | None:
     value = _one(one) if one else _value(words or match.group("number"))
     value *= SCALES.get((scale or "").casefold(), 1.0)
     negative = bool(match.group("neg"))
+    if sign and sign.strip().isalpha():
+        number = match.end("sign")
+        if not _is_sign(match, value):
+            if sign == sign.rstrip():
+                return None
+            sign, start = None, number
+        elif unit and _unit(unit, None) not in (*MONEY, "cent", ""):
+            sign, start = None, number  # "LTL 3%"
     if match.group("open"):
         if match.group("close") and sign:
             negative, end = True, match.end()
@@ -650,7 +680,8 @@ def spelled(words: str) -> float:
 
 def _unit_word(unit: str) -> str:
     """Return a unit as the lists have it: without a hyphen, "euro cents" as "cents"."""
-    low = unit.casefold().replace("-", " ")
+    # letters that a pattern takes for i and s in any case
+    low = unit.casefold().replace("\u0307", "").replace("ı", "i").replace("-", " ")
     return low.removeprefix("euro ").removesuffix(" sterling")
 
 
@@ -664,9 +695,10 @@ def _unit(unit: str | None, sign: str | None) -> str:
         if low in ("times", "x"):
             return "times"
         low = re.sub(r"^u\.?s\.? ", "", low)
-        if not (sign and CURRENCIES[low] == "cent"):  # "$2.61 cents" are dollars
-            return CURRENCIES[low]
-    return CURRENCIES[sign.strip().casefold()] if sign else ""
+        found = CURRENCIES.get(low, "")
+        if not (sign and found == "cent"):  # "$2.61 cents" are dollars
+            return found
+    return _currency(sign) if sign else ""
 
 
 def _counted(text: str, end: int) -> str:
@@ -711,6 +743,8 @@ def quantity_mentions(
 def _entity(text: str, quantity: Quantity, currency: str | None) -> str:
     # "raised a half a billion" and "a a billion" read broken
     written = _A_SCALE.sub(lambda a: f"{_one(a[0]):g} ", text[quantity.start : quantity.end])
+    if currency and currency != "INR":
+        written = _IN_WORDS.sub(lambda found: f"{spelled(found[1]):g}", written)
     if currency and (quantity.unit in MONEY or quantity.unit == "cent"):
         written = in_currency(written, currency)
     elif currency and currency != "INR":

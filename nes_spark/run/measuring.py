@@ -361,12 +361,14 @@ def measure_release(
         measurement.table(measurement.before, BEFORE, pairs),
         measurement.table(after, AFTER, pairs),
     ]
-    if context.config.output.publish == "chunks":
+    audit = context.config.audit
+    if context.config.output.publish == "chunks" and context.words() <= audit.max_words:
         chunks = context.store.read_pandas("chunks", ["chunk_id", "document_id", "text"])
         chunks = chunks.rename(columns={"text": "text_before"})
         told = dict(zip(changed["chunk_id"], changed["text"], strict=True))
         chunks["text_after"] = chunks["chunk_id"].map(told).fillna(chunks["text_before"])
-        parts.append(measure_together(chunks, pairs))
+        key_ = _halving_key(context)
+        parts.append(measure_together(chunks, pairs, key_, audit.max_chunks))
     found = pd.concat(parts, ignore_index=True)
     context.store.write_table("measured", found, key)
     _write_review(context, after, key, set(changed["chunk_id"][changed["text"] == ""]))

@@ -30,6 +30,8 @@ _QUOTE = "['\u2019\u02bc]"
 _POSSESSIVE = re.compile(rf"{_QUOTE}s?(?!\w)")
 #: Words that a name may be written in, and letters that tell it from chance.
 _MOST_WORDS, _LEAST_LETTERS = 6, 3
+#: Letters of a term that is looked for with its words in one, or parted.
+_LEAST_PARTED = 6
 
 
 def is_name(mention: Mention) -> bool:
@@ -105,9 +107,10 @@ def _is_run(name: str, runs: Mapping[str, Collection[str]], exactly: bool = Fals
     Exactly: with a capital at least.
     """
     letters = squeeze(name)
-    if len(letters) < _LEAST_LETTERS or letters in FUNCTION_WORDS:
-        return False
     written = [w for end in ("", "s", "es") for w in runs.get(f"{letters}{end}", ())]
+    if len(letters) < _LEAST_LETTERS or letters in FUNCTION_WORDS:
+        # "G.M." is GM, "us" is nobody
+        return name.isupper() and any(w != name and w.isupper() for w in written)
     return any(not exactly or w != w.lower() for w in written)
 
 
@@ -160,7 +163,32 @@ def without_terms(
         out += [summary[at : found.start], PLACEHOLDER]
         ending = _POSSESSIVE.match(summary, found.end)
         at = ending.end() if ending else found.end
-    return "".join([*out, summary[at:]])
+    shown = "".join([*out, summary[at:]])
+    several = {clue for clue in elsewhere if len(clue.split()) > 1}
+    for surface in sorted({*told, *several}, key=lambda s: (-len(s), s)):
+        if pattern := _otherwise(surface):
+            shown = _outside(pattern, shown)
+    return shown
+
+
+def _otherwise(surface: str) -> str:
+    """Match a term with its words in one or parted, and one in capitals as it stands ("OR")."""
+    letters = squeeze(surface).removesuffix("s")
+    if surface.isupper() and surface.casefold() in FUNCTION_WORDS:
+        return rf"(?<![^\W_]){re.escape(surface)}(?![^\W_])"
+    if len(letters) < _LEAST_PARTED:
+        return ""
+    parted = r"[-\s]?".join(map(re.escape, letters))
+    return rf"(?i:(?<![^\W_]){parted}(?:e?s)?(?![^\W_]))"
+
+
+def _outside(pattern: str, text: str) -> str:
+    """Put a placeholder wherever a pattern is found outside placeholders."""
+    parts, at = [], 0
+    for kept in BRACKETS.finditer(text):
+        parts += [re.sub(pattern, PLACEHOLDER, text[at : kept.start()]), kept[0]]
+        at = kept.end()
+    return "".join([*parts, re.sub(pattern, PLACEHOLDER, text[at:])])
 
 
 def _spelt(form: str) -> str:

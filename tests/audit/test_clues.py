@@ -27,6 +27,9 @@ TEXT = "We sell ready  mix\ncement, and embrace reality: [Term] grew."
             ["ready mix", "cement", "grew"],
         ),
         ("3: ready mix\n4 - cement\n+ grew", ["ready mix", "cement", "grew"]),
+        # both sides of a colon, but no label
+        ("Q1: ready mix\nWe: the company\nreality: cement", ["ready mix", "reality", "cement"]),
+        ("ready mix (sold in Texas)\ncement \u2192 it is theirs", ["ready mix", "cement"]),
         # whole words
         ("read\nmix ce\ncements", []),
     ],

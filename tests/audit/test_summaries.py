@@ -72,7 +72,10 @@ def test_an_abbreviation_is_no_pronoun():
         ("Best Buy", "BestBuy sold more.", True),
         ("AT&T", "A T and T sold more.", True),
         ("S&P", "the S & P rose.", True),
-        ("US", "The U. S. sold more.", False),
+        ("US", "The U. S. sold more.", True),
+        ("GM", "H.P. and G.M. sold more.", True),
+        ("3M", "3 M sold more.", True),
+        ("IT", "I, t and all.", False),
         ("Orion", "Or ion sold more.", True),
     ],
 )
@@ -108,6 +111,11 @@ def test_of_compounds_and_clues_the_pieces_go_too():
     assert without_terms(words, told) == "Our [Term], [Term] and the [Term] sell, all in [Term]."
     compound = [Mention(0, 14, "Term", "tumor-specific", "tumor-specific")]
     assert without_terms(compound, "It is specific to tumors.") == "It is specific to [Term]."
+    # in one word and parted, and in capitals where it is spelled as a word of grammar
+    words = [Mention(0, 10, "Clue", "turboprops", "turboprop"), Mention(0, 2, "Term", "OR", "OR"),
+             Mention(0, 9, "Term", "ready-mix", "ready-mix")]  # fmt: skip
+    told = without_terms(words, "Turbo-props or readymix, OR volumes and [OR] grew.")
+    assert told == "[Term] or [Term], [Term] volumes and [OR] grew."
     # what everybody says, in any text of the same secret, tells in its own chunk alone
     told = without_terms([], "Air turboprops grew.", ["King Air turboprops", "grew"])
     assert told == "[Term] grew."

@@ -88,15 +88,31 @@ def test_shares_beside_chance():
         }
     )
     found = measure_together(chunks)
-    assert set(found["unit"]) == {TOGETHER} and set(found["n"]) == {6}
+    assert set(found["unit"]) == {TOGETHER}
+    assert found.groupby("side")["n"].unique().map(list).to_dict() == {BEFORE: [6], AFTER: [5]}
     share = found.set_index(["attacker", "side"])["named"]
     assert share["words", BEFORE] == 1
     assert share[CHANCE, BEFORE] == pytest.approx(2 / 5)
     # of five that are there two and three are of one document
-    assert share[CHANCE, AFTER] == pytest.approx((2 * 1 + 3 * 2) / 4 / 6)
+    assert share[CHANCE, AFTER] == pytest.approx((2 * 1 + 3 * 2) / 4 / 5)
     assert share["words", AFTER] < share["words", BEFORE]
     told = chunks_together(found)
     assert told["before"]["named"] == 1 and told["before"]["attacker"] != CHANCE
     assert told["chance"] == share[CHANCE, AFTER]
     assert chunks_together(found[found["unit"] == "documents"]) == {}
     assert np.isfinite(found["named"]).all()
+    # a sample meets all others
+    some = measure_together(chunks, max_chunks=3)
+    assert set(some["n"]) == {3}
+    assert some.set_index(["attacker", "side"])["named"]["words", BEFORE] == 1
+    # where next to nothing is released nothing is said
+    nothing = chunks.assign(text_after=["", "well", "", "...", "", ""])
+    assert chunks_together(measure_together(nothing)) == {}
+
+
+def test_some_are_asked_about_as_all_are():
+    texts, document = corpus()
+    found = attack_together(texts, document)
+    some = attack_together(texts, document, {"a1", "b2"})
+    expected = found[found["id"].isin(["a1", "b2"])].reset_index(drop=True)
+    pd.testing.assert_frame_equal(some, expected)

@@ -151,3 +151,22 @@ def test_long_values_are_cut_in_titles_and_whole_in_the_table(tmp_path, recwarn)
     html = build_comparison([first, second], tmp_path).read_text(encoding="utf-8")
     assert long.replace("'", "&#39;") in html
     assert not [w for w in recwarn if "constrained_layout" in str(w.message)]
+
+
+def test_documents_named_are_those_of_questions_about_documents():
+    from nes_spark.compare.comparison import _documents_named
+
+    rows = [
+        ("documents", "combined", "before", 0.9), ("documents", "combined", "after", 0.2),
+        ("documents_background", "combined", "before", 0.8),
+        ("documents_background", "combined", "after", 0.3),
+        ("chunks_together", "combined", "before", 0.51), ("chunks_together", "combined", "after", 0.4),
+        ("chunks_together", "chance", "before", 0.03), ("chunks_together", "chance", "after", 0.03),
+    ]  # fmt: skip
+
+    class Run:
+        class store:
+            manifest = staticmethod(lambda name: name)
+            rows = staticmethod(lambda name, columns: rows)
+
+    assert _documents_named(Run()) == {"combined": (0.9, 0.3)}

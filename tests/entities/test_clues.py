@@ -304,5 +304,25 @@ def test_names_that_hold_what_was_blanked():
     names = ["King Air", "King Air 350", "Air Canada", "Galleri", "Kings", "Ready Mix Co"]
     clues = {"a": ["king air turboprop", "galleri test"], "b": ["ready mix"], "c": []}
     assert names_barred(names, clues) == {
-        "a": {"King Air", "King Air 350", "Galleri"}, "b": {"Ready Mix Co"}, "c": set(),
+        "a": {"King Air", "King Air 350", "Kings", "Air Canada", "Galleri"},
+        "b": {"Ready Mix Co"},
+        "c": set(),
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("clue", "name"),
+    [
+        ("AT&T", "AT&T Mobility"), ("Just do it", "Just Do It"), ("Vitamin A", "Vitamin A"),
+        ("King Air", "KingAir"), ("FedEx", "Fed Ex"), ("Galaxy phones", "Galaxy"),
+    ],
+)  # fmt: skip
+def test_names_that_hold_a_clue_in_another_writing(clue, name):
+    text = f"Of {clue} we sell more."
+    (found,) = clue_mentions(text, [c.words for c in read_clue(clue, text)][:1])
+    assert names_barred([name, "Vega"], {"a": [found.entity]})["a"] == {name}
+
+
+def test_many_placeholders_cost_no_more():
+    text = "We sell ready mix, says [Executive 1]. " * 300
+    assert len(clue_mentions(text, [("ready", "mix"), ("executive",)])) == 300

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import get_args
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from nes_spark.config.sections import Currency
@@ -66,6 +66,7 @@ def test_an_unknown_currency_is_refused():
         in_currency("$5", "XYZ")
 
 
+SMALL = ("COP", "PHP", "RON", "PEN", "AED")
 _AMOUNTS = st.sampled_from(
     ["${}", "€{}", "£ {}", "CHF {}", "{} dollars", "{} million euros", "US${} million", "{} pesos"]
 )
@@ -74,6 +75,8 @@ _AMOUNTS = st.sampled_from(
 @given(_AMOUNTS, st.sampled_from(["5", "1,200", "3.75", "18"]), st.sampled_from(CODES))
 def test_what_is_written_is_an_amount_of_that_currency_and_size(form, number, code):
     amount = form.format(number)
+    # "RON 95" is no money
+    assume("million" in form or float(number.replace(",", "")) > 99 or code not in SMALL)
     written = in_currency(amount, code)
     assert in_currency(written, code) == written
     (old,), (new,) = find_quantities(f"It was {amount} so."), find_quantities(f"It was {written}.")

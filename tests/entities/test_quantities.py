@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nes_spark.entities.quantities import (
+    SCALES,
     InOrder,
     connected_as,
     find_quantities,
@@ -82,12 +84,23 @@ from nes_spark.entities.quantities import (
             ],
         ),
         (
-            "of COP26 and COP 25, then COP10 .6 trillion",
+            "of COP26, COP15 and COP 30 talks, then COP10 .6 trillion, COP25m and COP 25 bn",
             [
                 ("COP10 .6 trillion", "money/e+13/0"),
+                ("COP25m", "money/e+7/0"),
+                ("COP 25 bn", "money/e+10/0"),
             ],
         ),
         ("We try 5 of them", [("5", "count/e+0/0")]),
+        ("200 TL drivers and 3,000 TL loads, 12 tl of salt", []),
+        ("a team of 100 PHP developers, PHP 8, RON 95, AED 3", []),
+        ("rub 3 million people", [("3 million", "count/e+6/0")]),
+        ("in TL 5.3% and LTL 3%", [("5.3%", "%/e+0/0"), ("3%", "%/e+0/0")]),
+        ("of ₩541 billion won", [("₩541 billion won", "twice money/e+11/0")]),
+        ("5 L\u0130RA", [("5 L\u0130RA", "money/e+0/0")]),
+        ("$2 trillions of it", [("$2 trillions", "money/e+12/0")]),
+        ("Rs. 5 thousand crores", [("Rs. 5 thousand crores", "money/e+10/0")]),
+        ("a billion-dollar company, a billion dollar company", []),
         # and no figure
         (
             "a billion euros, half a million rand, a million things",
@@ -525,3 +538,32 @@ def test_a_figure_with_a_point_is_no_count():
     (leverage,) = find_quantities("Leverage was 2.0.")
     (stores,) = find_quantities("We opened 5 stores.")
     assert leverage.likeness == "part count/e+0/0" and stores.likeness == "count/e+0/0"
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("Rs.500 crore", "$5 billion"),
+        ("Rs.85 lakh", "$8.5 million"),
+        ("\u20b9500 to 600 crores", "$5 to 6 billion"),
+        ("INR 12 to INR 15 crores", "$120 to $150 million"),
+        ("15-20 lakh users", "1.5-2 million"),
+        ("five crore rupees", "50 million dollars"),
+        ("two lakh crore of it", "2 trillion"),
+        ("INR 500 Cr", "$5 billion"),
+    ],
+)
+def test_lakhs_and_crores_come_in_as_millions(text, written):
+    (found,) = quantity_mentions(text, currency="USD")
+    assert found.entity.rpartition(" (")[0].partition(" (")[0] == written
+    (old,), (new,) = find_quantities(text), find_quantities(f"{written} users")
+    assert new.value == pytest.approx(old.value)
+    (kept,) = quantity_mentions(text, currency="INR")
+    assert find_quantities(f"{kept.entity.partition(' (')[0]} users")[0].value == old.value
+
+
+def test_every_word_of_a_scale_has_its_factor():
+    for word in re.split(r"[|()?]+", "lakh|lakhs|crore|crores|cr|crs|lakh crores|thousand crore"):
+        assert word in SCALES
+    for scale in ("thousand", "million", "millions", "billions", "trillions", "mm", "bn", "k"):
+        assert find_quantities(f"$2 {scale}")[0].value == 2 * SCALES[scale]
