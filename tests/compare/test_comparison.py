@@ -160,7 +160,8 @@ def test_documents_named_are_those_of_questions_about_documents():
         ("documents", "combined", "before", 0.9), ("documents", "combined", "after", 0.2),
         ("documents_background", "combined", "before", 0.8),
         ("documents_background", "combined", "after", 0.3),
-        ("chunks_together", "combined", "before", 0.51), ("chunks_together", "combined", "after", 0.4),
+        ("chunks_together", "combined", "before", 0.51),
+        ("chunks_together", "combined", "after", 0.4),
         ("chunks_together", "chance", "before", 0.03), ("chunks_together", "chance", "after", 0.03),
     ]  # fmt: skip
 
