@@ -204,6 +204,8 @@ _QUANTITY = re.compile(
 _SCALED = re.compile(rf"\b(?:thousand|{_LARGE_SCALE})\b", re.IGNORECASE)
 #: How an amount begins that has no figure.
 _A_SCALE = re.compile(rf"{_ONE} (?=(?:{_LARGE_SCALE})(?!\w))", re.IGNORECASE)
+#: A space that a transcript put before a point: no other text should have it.
+_SLIP = re.compile(r"(?<=\d) (?=\.\d)")
 #: A number in words before a scale of India.
 _IN_WORDS = re.compile(rf"(?<![\w-])({_WORDS})(?= (?:{INDIAN})(?!\w))", re.IGNORECASE)
 #: What follows a word for money that is something else at times: "541 billion won of bonds".
@@ -743,6 +745,7 @@ def quantity_mentions(
 def _entity(text: str, quantity: Quantity, currency: str | None) -> str:
     # "raised a half a billion" and "a a billion" read broken
     written = _A_SCALE.sub(lambda a: f"{_one(a[0]):g} ", text[quantity.start : quantity.end])
+    written = _SLIP.sub("", written)
     if currency and currency != "INR":
         written = _IN_WORDS.sub(lambda found: f"{spelled(found[1]):g}", written)
     if currency and (quantity.unit in MONEY or quantity.unit == "cent"):

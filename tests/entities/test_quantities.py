@@ -453,6 +453,12 @@ def test_an_entity_of_another_kind_is_refused_without_quoting_it():
     assert "Lindqvist" not in str(error.value)
 
 
+def test_a_slip_of_a_transcript_stays_where_it_is():
+    (found,) = quantity_mentions("It made RMB61 .1 million.")
+    assert (found.surface, found.entity) == ("RMB61 .1 million", "RMB61.1 million (money/e+7/0)")
+    assert size_of(found.entity) == pytest.approx(6.11e7)
+
+
 def test_an_amount_without_a_figure_gets_one_elsewhere():
     (found,) = quantity_mentions("We raised half a billion euros.", currency="USD")
     assert found.entity == "0.5 billion dollars (money/e+8/+)"
