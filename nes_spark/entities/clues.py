@@ -155,7 +155,7 @@ def read_clues(clues: Iterable[str], text: str) -> list[Read]:
     found: list[Read] = []
     for given in clues:
         pieces = PLACEHOLDER.split(given)
-        parts = [_Places(piece) for piece in pieces]
+        parts = [_parsed(piece) for piece in pieces]
         parts = [part for part in parts if 0 < len(part.keys) <= MOST_WORDS]
         whole = all(here.has(part.keys) for part in parts)
         for part in parts:
@@ -469,6 +469,12 @@ class _Places:
         """Return where its words begin and end, without those of grammar at both ends."""
         kept = [i for i, full in enumerate(self.full) if full]
         return (self._words.starts(kept[0]), self._words.ends(kept[-1])) if kept else None
+
+
+@lru_cache(maxsize=16_384)
+def _parsed(clue: str) -> _Places:
+    """Return the words of a clue, which is looked for in all texts of its secret."""
+    return _Places(clue)
 
 
 @lru_cache(maxsize=65_536)
