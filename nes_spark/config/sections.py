@@ -915,7 +915,8 @@ class ChoiceConfig(Section):
         Field(
             "lowest_risk",
             description="lowest_risk: the lowest risk with utility of at least min_utility, of "
-            "those that tie the one with most swaps; line, max_utility, max_rate: as in the paper; "
+            "those that tie the one with the lowest DR, then with most swaps; line, max_utility, "
+            "max_rate: as in the paper; "
             "coverage: a share of the exchanges of plan whole; candidate: the one with exactly "
             "this combination and number of swaps",
         )
