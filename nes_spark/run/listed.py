@@ -29,6 +29,8 @@ LEAKING = ("sealed", "leaking.csv")
 #: Columns of a list of clues, and a row of it.
 _COLUMNS = ("chunk_id", "digest", "metadata", "clue")
 _Row = tuple[str, str, str, str]
+#: Letters of a word that a message may show.
+_WORD = 20
 
 
 def withheld_chunks(context: Context, warn: bool = False) -> DataFrame | None:
@@ -85,8 +87,11 @@ def _withheld_as_given(context: Context, path: str, warn: bool = False) -> DataF
         raise InputError(f"{key}: {path} lists no chunk of this run")
     other = found.where(~F.col("instead").isin("", BRIEF, NOTHING)).first()
     if other is not None:
+        told = other["instead"]
+        # of columns that were shifted it may be a text
+        shown = repr(told) if told.isalpha() and len(told) <= _WORD else "something else"
         raise InputError(
-            f"{key}: {path} has {other['instead']!r} in its column 'instead'; allowed: "
+            f"{key}: {path} has {shown} in its column 'instead'; allowed: "
             f"{BRIEF!r}, {NOTHING!r}, or empty for what output.instead says"
         )
     if here < total and warn:

@@ -548,6 +548,7 @@ def test_chunks_that_keep_an_identifier_can_be_left_out(finished, spark, monkeyp
         ("chunk_id,digest\n{first},{other}\n", "a list for other texts: 1 of its digests"),
         ("chunk_id\nnobody#00000\n", "lists no chunk of this run"),
         ("chunk_id,instead\n{first},drop\n", "has 'drop' in its column 'instead'; allowed: 'brief"),
+        ("chunk_id,instead\n{first},We sell.\n", "has something else in its column 'instead'"),
         ("chunk_id\n{all}\n", "lists all chunks: nothing is left to publish"),
     ],
 )
