@@ -617,7 +617,8 @@ def _bare(text: str, match: re.Match[str]) -> Quantity | None:
     """
     number, start = match.group("number"), match.start("number")
     end = match.end("number")
-    if number is None or match.group("scale") or match.group("unit") or match.group("sign"):
+    unit = match.group("unit") and _is_unit(text, match)  # "3,000 TL loads" have none
+    if number is None or match.group("scale") or unit or match.group("sign"):
         return None
     apart = _THOUSANDS_APART.search(number) is not None
     before = text[max(0, start - 30) : start]

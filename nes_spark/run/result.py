@@ -215,8 +215,10 @@ def verdict_on_chunks(found: dict[str, Any]) -> str:
     return said
 
 
-def verdict_on_together(found: dict[str, Any]) -> str:
+def verdict_on_together(found: dict[str, Any] | None) -> str:
     """Say how well chunks that are released by themselves can be put together."""
+    if not found:
+        return "which chunks are was not measured (audit.documents, audit.max_words)"
     before, after = found["before"], found["after"]
     return (
         f"for {after['named']:.0%} of {after['n']:,} chunks the one most like it is of the same "
@@ -231,9 +233,8 @@ def _account(result: RunResult) -> list[tuple[str, str]]:
         rows = [
             ("released", "each chunk by itself: which ones are of one document stands in no file"),
             ("put together", rows[0][1]),
+            ("of one document", verdict_on_together(result.chunks_together)),
         ]
-    if result.chunks_together:
-        rows.append(("of one document", verdict_on_together(result.chunks_together)))
     if result.public_words:
         sides = (result.public_words["before"], result.public_words["after"])
         before, after = (f"{row['named'] * row['n']:.0f} of {row['n']:,}" for row in sides)

@@ -389,7 +389,9 @@ def _examine(context: Context, stage: Stage) -> None:
             LOGGER.warning("entities.clues: none of what it lists stands in a text of this run")
         elif told is not None and (lost := count_lost(context.table("chunks"), told)):
             LOGGER.warning(
-                "entities.clues: %d of the clues listed stand nowhere in their chunk any more", lost
+                "entities.clues: %d of the clues listed stand nowhere in their chunk any more, or "
+                "in no text of their metadata",
+                lost,
             )
     if stage.name == "swaps":
         found = store.manifest("swaps")

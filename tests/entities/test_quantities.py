@@ -92,7 +92,7 @@ from nes_spark.entities.quantities import (
             ],
         ),
         ("We try 5 of them", [("5", "count/e+0/0")]),
-        ("200 TL drivers and 3,000 TL loads, 12 tl of salt", []),
+        ("200 TL drivers and 3,000 TL loads, 12 tl", [("3,000", "count/e+3/0")]),
         ("a team of 100 PHP developers, PHP 8, RON 95, AED 3", []),
         ("rub 3 million people", [("3 million", "count/e+6/0")]),
         ("in TL 5.3% and LTL 3%", [("5.3%", "%/e+0/0"), ("3%", "%/e+0/0")]),

@@ -403,7 +403,8 @@ def test_of_chunks_by_themselves_it_says_how_well_they_are_put_together(render):
     head = html[html.index('id="verdict"') : html.index('class="cards"')]
     assert "for <strong>14%</strong> of 600 (95 %: 12% to 16%; before 50%, by chance 2%)" in head
     assert "takes for each the one that is most like it" in html
-    assert "can they be put together" not in render(measured=MEASURED, alone=True)
+    assert "was <strong>not measured" in (other := render(measured=MEASURED, alone=True))
+    assert "can they be put together?" not in other
 
 
 def test_every_figure_of_the_first_screen_has_an_interval_or_is_a_count(render):

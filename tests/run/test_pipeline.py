@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 import os
@@ -532,6 +533,9 @@ def test_chunks_can_be_released_by_themselves(finished, spark, tmp_path):
     assert found["chance"] == share["chance"]
     assert "the one most like it is of the same document" in str(again)
     assert again.chunks_together == found
+    # where nobody looked, that is said
+    unseen = str(dataclasses.replace(again, chunks_together=None))
+    assert "which chunks are was not measured" in unseen
     files = (folder, Path(result.directory))
     rows, together = (
         [json.loads(x) for x in (f / "release" / "chunks.jsonl").read_text().split("\n") if x]
