@@ -35,7 +35,7 @@ from nes_spark.errors import ConfigError
 #: Category names stand in tables, file names, metrics and, joined with "+", in combinations.
 CATEGORY_NAME = re.compile(r"[^\W\d_][\w -]{0,39}")
 DEFAULT_CATEGORIES = ("Organization", "Person", "Event", "Product", "Location", "Date")
-#: Category of what ``entities.clues`` lists, and what stands in its place.
+#: Category of what ``entities.clues`` lists and of telling words, and what stands in its place.
 _CLUE, _SHOWN_AS = "Clue", "[Term]"
 
 _AnySection = TypeVar("_AnySection", bound="Section")
@@ -407,6 +407,15 @@ class EntitiesConfig(Section):
         "chunk is of another run, or where chunk_id is empty: a list of one's own, for all texts "
         "of the metadata. They become [Term] in all texts of the same metadata (category "
         "Clue). 'nes-spark audit' with audit.clues writes one, sealed/clues.csv of the run",
+    )
+    telling: float = Field(
+        0.0,
+        ge=0,
+        lt=1,
+        description="share of the words of all texts of one metadata that become [Term] (category "
+        "Clue), terms among them: those that set these texts apart most, whatever words they are. "
+        "Verbs and ordinary words go as well: nothing else hides as much without a language model, "
+        "and most sentences lose some of their meaning. 0 for none",
     )
     currency: Currency | None = Field(
         None,
@@ -1516,12 +1525,12 @@ class Config(Section):
     @model_validator(mode="before")
     @classmethod
     def _told(cls, data: Any) -> Any:
-        """Replace clues where there is a list of them, without a further key."""
+        """Replace clues and telling words where there are any, without a further key."""
         if not isinstance(data, dict):
             return data
         entities = data.get("entities")
         releases = data.get("releases") or {}
-        if not _given(entities, "clues", None):
+        if not _given(entities, "clues", None) and not _given(entities, "telling", 0):
             return data
         found = dict(data)
         categories = _given(entities, "categories", DEFAULT_CATEGORIES)

@@ -27,8 +27,9 @@ _READ_COLUMNS = [name for name, _ in fields_of(_READ)]
 def add_clues(
     chunks: DataFrame,
     mentions: DataFrame,
-    listed: DataFrame,
+    listed: DataFrame | None,
     keep: Callable[[DataFrame], DataFrame] = lambda frame: frame,
+    telling: DataFrame | None = None,
 ) -> DataFrame:
     """Add the places of clues to all other mentions.
 
@@ -39,7 +40,7 @@ def add_clues(
     mentions : pyspark.sql.DataFrame
         Table MENTIONS of these chunks, terms among them; read more than once. What is in it stays,
         but for terms that a clue touches (:func:`~nes_spark.entities.clues.clue_mentions`).
-    listed : pyspark.sql.DataFrame
+    listed : pyspark.sql.DataFrame or None
         ``chunk_id, metadata, clue``: what told whose the chunk is. It is looked for in all chunks
         of the same metadata, or in its own alone (:class:`~nes_spark.entities.clues.Clue`). One of
         a chunk that is not here is read in each chunk of its metadata, for the pieces that stand
@@ -47,16 +48,54 @@ def add_clues(
         without ``chunk_id`` is read so too, and tells in all of its metadata whatever it is.
     keep : callable, optional
         Persists a table that is read more than once.
+    telling : pyspark.sql.DataFrame, optional
+        ``metadata, words``: words that are clues in all chunks of their metadata
+        (:func:`~nes_spark.entities.telling_stages.find_telling`).
 
     Returns
     -------
     pyspark.sql.DataFrame
         Table MENTIONS.
     """
-    from pyspark.sql import Window
     from pyspark.sql import functions as F
 
     texts = chunks.select("chunk_id", "metadata", "text")
+    wide, narrow = telling, None
+    if listed is not None:
+        read = _read_listed(texts, listed, keep)
+        everywhere = read.where("wide").select("metadata", "words")
+        wide = everywhere if telling is None else everywhere.unionByName(telling)
+        narrow = read.where("NOT wide").select("chunk_id", "words")
+    told = texts
+    for clues, key, name in ((wide, "metadata", "everywhere"), (narrow, "chunk_id", "here")):
+        if clues is None:
+            told = told.withColumn(name, F.lit(None).cast("array<array<string>>"))
+        else:
+            of_key = clues.groupBy(key).agg(F.collect_set("words").alias(name))
+            told = told.join(of_key, key, "left")
+    told = told.where("everywhere IS NOT NULL OR here IS NOT NULL")
+    known = mentions.groupBy("chunk_id").agg(
+        F.collect_list(F.struct("category", "surface", "entity", "start", "end")).alias("known")
+    )
+    found = (
+        told.join(known, "chunk_id", "left")
+        .select("chunk_id", "text", "everywhere", "here", "known")
+        .mapInPandas(_found, MENTIONS.ddl)
+    )
+    untold = mentions.where(F.col("category") == TERM).join(
+        told.select("chunk_id"), "chunk_id", "left_anti"
+    )
+    others = mentions.where(F.col("category") != TERM)
+    return others.unionByName(untold.select(*others.columns)).unionByName(found)
+
+
+def _read_listed(
+    texts: DataFrame, listed: DataFrame, keep: Callable[[DataFrame], DataFrame]
+) -> DataFrame:
+    """Read clues where they were given, and those of other chunks where they stand."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F
+
     mine = _by_chunk(listed)
     others = (
         listed.join(texts.select("chunk_id"), "chunk_id", "left_anti")
@@ -81,31 +120,7 @@ def add_clues(
         .where("whole OR NOT somewhere")
         .drop("somewhere")
     )
-    wide = (
-        here.unionByName(carried)
-        .where("wide")
-        .groupBy("metadata")
-        .agg(F.collect_set("words").alias("everywhere"))
-    )
-    narrow = here.where("NOT wide").groupBy("chunk_id").agg(F.collect_set("words").alias("here"))
-    told = (
-        texts.join(wide, "metadata", "left")
-        .join(narrow, "chunk_id", "left")
-        .where("everywhere IS NOT NULL OR here IS NOT NULL")
-    )
-    known = mentions.groupBy("chunk_id").agg(
-        F.collect_list(F.struct("category", "surface", "entity", "start", "end")).alias("known")
-    )
-    found = (
-        told.join(known, "chunk_id", "left")
-        .select("chunk_id", "text", "everywhere", "here", "known")
-        .mapInPandas(_found, MENTIONS.ddl)
-    )
-    untold = mentions.where(F.col("category") == TERM).join(
-        told.select("chunk_id"), "chunk_id", "left_anti"
-    )
-    others = mentions.where(F.col("category") != TERM)
-    return others.unionByName(untold.select(*others.columns)).unionByName(found)
+    return here.unionByName(carried)
 
 
 def count_lost(chunks: DataFrame, listed: DataFrame) -> int:
@@ -155,8 +170,12 @@ def names_told(chunks: DataFrame, mentions: DataFrame) -> DataFrame:
         .select("metadata", "entity")
         .distinct()
     )
-    told = clues.mapInPandas(_pieces(clue_pieces), "metadata string, entity string, piece string")
-    held = names.mapInPandas(_pieces(name_pieces), "category string, entity string, piece string")
+    told = clues.mapInPandas(
+        of_each_entity(clue_pieces, "piece"), "metadata string, entity string, piece string"
+    )
+    held = names.mapInPandas(
+        of_each_entity(name_pieces, "piece"), "category string, entity string, piece string"
+    )
     documents = chunks.select("document_id", "metadata").distinct()
     return (
         held.join(told.select("metadata", "piece").distinct(), "piece")
@@ -166,13 +185,15 @@ def names_told(chunks: DataFrame, mentions: DataFrame) -> DataFrame:
     )
 
 
-def _pieces(
-    pieces_of: Callable[[str], list[str]],
+def of_each_entity(
+    made_of: Callable[[str], list[str]], column: str
 ) -> Callable[[Iterable[pd.DataFrame]], Iterator[pd.DataFrame]]:
+    """Return what makes rows of batches with ``entity``: one for each thing made of it."""
+
     def read(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         for batch in batches:
-            pieces = pd.Series([pieces_of(e) for e in batch["entity"]], batch.index, dtype=object)
-            yield batch.assign(piece=pieces).explode("piece").dropna()
+            made = pd.Series([made_of(e) for e in batch["entity"]], batch.index, dtype=object)
+            yield batch.assign(**{column: made}).explode(column).dropna()
 
     return read
 

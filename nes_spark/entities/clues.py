@@ -178,12 +178,28 @@ def words_of(text: str) -> tuple[str, ...]:
     return tuple(_Places(text).keys)
 
 
-def telling_words(clue: str) -> set[str]:
+def words_at(text: str, mentions: Iterable[Mention] = ()) -> list[tuple[int, int, str, bool]]:
+    """Return where the words of a text stand, outside mentions and placeholders.
+
+    Returns
+    -------
+    list of (int, int, str, bool)
+        Start, end, the word as clues have it, and whether it is one besides those of grammar.
+
+    Examples
+    --------
+    >>> words_at("The kilns ran.")
+    [(0, 3, 'the', False), (4, 9, 'kiln', True), (10, 13, 'ran', True)]
+    """
+    return _Places(text).outside((m.start, m.end) for m in mentions)
+
+
+def words_that_tell(clue: str) -> set[str]:
     """Return the words of a clue that may each by itself tell a document.
 
     Examples
     --------
-    >>> sorted(telling_words("the all-season tires of Acme grew"))
+    >>> sorted(words_that_tell("the all-season tires of Acme grew"))
     ['acme', 'season', 'tire']
     """
     part = _Places(clue)
@@ -367,6 +383,18 @@ class _Places:
         """Return where the words stand in a row."""
         last = len(words) - 1
         return [(self._words.starts(i), self._words.ends(i + last)) for i in self._found(words)]
+
+    def outside(self, mentions: Iterable[tuple[int, int]]) -> list[tuple[int, int, str, bool]]:
+        """Return the words that begin neither in a mention nor in a placeholder."""
+        blocked = sorted([*mentions, *placeholder_spans(self._text)])
+        out, at, words = [], 0, self._words
+        for i, (key, full) in enumerate(zip(self.keys, self.full, strict=True)):
+            start = words.starts(i)
+            while at < len(blocked) and blocked[at][1] <= start:
+                at += 1
+            if at == len(blocked) or start < blocked[at][0]:
+                out.append((start, words.ends(i), key, full))
+        return out
 
     def _found(self, words: Sequence[str]) -> Iterator[int]:
         n = len(words)

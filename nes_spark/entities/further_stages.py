@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from nes_spark.config import EntitiesConfig
+from nes_spark.entities.clue_stages import of_each_entity
 from nes_spark.entities.clues import CLUE, barred_by
 from nes_spark.entities.further import FURTHER, further_mentions, quantities_outside
 from nes_spark.entities.mentions import Mention
@@ -20,6 +21,7 @@ from nes_spark.entities.terms import (
     Ability,
     Usage,
     abilities,
+    barring,
     compounds,
     kin_of,
     stem,
@@ -217,24 +219,31 @@ def terms_as_own_names(cells: DataFrame) -> DataFrame:
     """
     from pyspark.sql import functions as F
 
-    def kin(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-        for batch in batches:
-            forms = [
-                barred_by(entity) if category == CLUE else kin_of(entity)
-                for category, entity in zip(batch["category"], batch["entity"], strict=True)
-            ]
-            own = batch.assign(category=TERM, entity=pd.Series(forms, batch.index, dtype=object))
-            yield own.explode("entity").dropna()[["document_id", "category", "entity"]]
-
     told = cells.select("document_id", F.explode("entities").alias("category", "found")).where(
         F.col("category").isin(TERM, CLUE)
     )
-    terms = told.select("document_id", "category", F.explode("found").alias("entity"))
-    return (
-        terms.distinct()
-        .mapInPandas(kin, "document_id string, category string, entity string")
+    told = told.select("document_id", "category", F.explode("found").alias("entity")).distinct()
+    terms = told.where(F.col("category") == TERM)
+    # a clue bars dozens of forms of each of its words, of which the corpus has few
+    there = (
+        terms.select("entity")
         .distinct()
+        .mapInPandas(of_each_entity(barring, "entity"), "entity string")
     )
+    of_clues = _of(told.where(F.col("category") == CLUE), barred_by)
+    of_clues = of_clues.join(there.distinct(), "entity", "left_semi")
+    columns = ["document_id", "category", "entity"]
+    return _of(terms, kin_of).select(columns).unionByName(of_clues.select(columns)).distinct()
+
+
+def _of(told: DataFrame, forms_of: Callable[[str], list[str]]) -> DataFrame:
+    """Return ``document_id, category, entity``: of what a document has the forms, as terms."""
+    from pyspark.sql import functions as F
+
+    found = told.select("document_id", "entity").mapInPandas(
+        of_each_entity(forms_of, "entity"), "document_id string, entity string"
+    )
+    return found.withColumn("category", F.lit(TERM))
 
 
 def _places(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:

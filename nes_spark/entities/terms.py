@@ -692,11 +692,27 @@ def may_give(terms: Iterable[str], barred: Collection[str]) -> set[str]:
     return {
         term
         for term in terms
-        if term not in barred
-        and not term.endswith(OTHER_USE)
-        and not (" " in term and any(word in barred for word in term_word(term).split()))
-        and not ("-" in term and any(part in barred for part in stems_of(term_word(term))[1:]))
+        if not term.endswith(OTHER_USE) and not any(one in barred for one in barring(term))
     }
+
+
+def barring(term: str) -> list[str]:
+    """Return the entities of which one is enough to bar a term (:func:`may_give`).
+
+    Itself, of a compound each of its words, and of a word with hyphens each part that tells.
+
+    Examples
+    --------
+    >>> barring("wide bodies"), barring("tumor-specific")
+    (['wide bodies', 'wide', 'bodies'], ['tumor-specific', 'tumor'])
+    """
+    words = term_word(term)
+    found = [term]
+    if " " in term:
+        found += words.split()
+    if "-" in term:
+        found += stems_of(words)[1:]
+    return found
 
 
 def weight(count: int, documents: int, total: int) -> float:

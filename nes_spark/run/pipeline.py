@@ -278,6 +278,7 @@ def _mentions(context: Context) -> Outputs:
     from nes_spark.entities.recognizers import GIVEN
     from nes_spark.entities.stages import settle_mentions
     from nes_spark.entities.sweep_stages import find_candidates, settle_candidates
+    from nes_spark.entities.telling_stages import find_telling
     from nes_spark.run.listed import listed_clues
 
     config = context.config.entities
@@ -304,11 +305,17 @@ def _mentions(context: Context) -> Outputs:
             found_here = further_rows(texts, mentions, config)
         else:
             mentions = add_further(chunks, context.keep(mentions), config, context.keep)
-    if (listed := listed_clues(context)) is not None:
+    listed = listed_clues(context)
+    if listed is not None or config.telling:
         if found_here is not None:
             mentions = context.spark.createDataFrame(found_here, MENTIONS.ddl)
             found_here = None
-        mentions = add_clues(chunks, context.keep(mentions), listed, context.keep)
+        mentions = context.keep(mentions)
+        telling = None
+        if config.telling:
+            telling = find_telling(chunks, mentions, config.telling, context.keep)
+            telling = context.keep(telling)
+        mentions = add_clues(chunks, mentions, listed, context.keep, telling)
     return {
         "mentions": mentions if found_here is None else found_here,
         "swept": swept,
@@ -346,9 +353,13 @@ def _recognizer_digest(context: Context) -> str:
     from nes_spark.entities.clues import CLUE
 
     config = context.config
-    # a list of clues brings its category: nothing is recognised anew for that
+    # clues bring their category: nothing is recognised anew for that
     entities = config.entities.model_copy(
-        update={"clues": None, "categories": [c for c in config.entities.categories if c != CLUE]}
+        update={
+            "clues": None,
+            "telling": 0.0,
+            "categories": [c for c in config.entities.categories if c != CLUE],
+        }
     )
     told = config.model_copy(update={"entities": entities}).fingerprint("entities")
     name = config.entities.recognizer
@@ -368,7 +379,7 @@ def _cells(context: Context) -> Outputs:
 
     config, mentions = context.config, context.table("mentions")
     own = own_names(mentions, context.table("documents"), config.identifiers)
-    if config.entities.clues:
+    if config.entities.clues or config.entities.telling:
         own = own.unionByName(names_told(context.table("chunks"), mentions)).distinct()
     return {
         "cells": build_cells(context.table("chunks"), mentions, config.entities),

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from nes_spark.entities.clues import CLUE, clue_mentions, read_clues, telling_words
+from nes_spark.entities.clues import CLUE, clue_mentions, read_clues, words_that_tell
 from nes_spark.entities.distinctive import FUNCTION_WORDS
 from nes_spark.entities.mentions import PLACEHOLDER as BRACKETS
 from nes_spark.entities.mentions import Mention
@@ -156,7 +156,7 @@ def without_terms(
     """
     told = [m.surface for m in mentions if m.category in (TERM, CLUE)]
     words = {read.clue.words for read in read_clues(told, summary)}
-    words |= {(word,) for clue in told for word in telling_words(clue)}
+    words |= {(word,) for clue in told for word in words_that_tell(clue)}
     words |= {read.clue.words for read in read_clues(elsewhere, summary) if read.clue.wide}
     out, at = [], 0
     for found in clue_mentions(summary, words):

@@ -16,7 +16,7 @@ from nes_spark.entities.clues import CLUE, barred_by, names_barred
 from nes_spark.entities.combination import UNITS, Combination
 from nes_spark.entities.mentions import Mention
 from nes_spark.entities.quantities import QUANTITY
-from nes_spark.entities.terms import TERM, kin_of
+from nes_spark.entities.terms import TERM, barring, kin_of
 from nes_spark.errors import parameter_error
 from nes_spark.swapping.forms import Key, forms_of
 from nes_spark.swapping.layers import layers_of
@@ -188,9 +188,11 @@ def sample_whole(
             ]
     if TERM in entities:
         of: dict[str, set[str]] = {document: set() for document in document_ids}
-        for category, kin in ((TERM, kin_of), (CLUE, barred_by)):
-            for document, words in zip(document_ids, entities.get(category, ()), strict=False):
-                of[document].update(chain.from_iterable(map(kin, words)))
+        there = {one for words in entities[TERM] for word in words for one in barring(word)}
+        for document, clues in zip(document_ids, entities.get(CLUE, ()), strict=False):
+            of[document].update(there.intersection(chain.from_iterable(map(barred_by, clues))))
+        for document, words in zip(document_ids, entities[TERM], strict=True):
+            of[document].update(chain.from_iterable(map(kin_of, words)))
         own[TERM] = [sorted(of[document]) for document in document_ids]
     return [
         sample_plan(

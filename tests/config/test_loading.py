@@ -202,11 +202,23 @@ def test_a_list_of_clues_brings_its_category_and_placeholder():
     assert build_config(told.model_dump(mode="json")) == told
 
 
-@pytest.mark.parametrize("entities", [EntitiesConfig(clues="x.csv"), {"clues": "x.csv"}])
+def test_telling_words_bring_them_too():
+    told = build_config({"entities": {"telling": 0.2}})
+    assert told.entities.categories[-1] == "Clue"
+    assert told.releases.must_change["Clue"] == "[Term]"
+    assert build_config({"entities": {"telling": 0}}) == build_config({})
+    for share in (-0.1, 1):
+        with pytest.raises(ConfigError, match=r"entities\.telling"):
+            build_config({"entities": {"telling": share}})
+
+
+@pytest.mark.parametrize("given", [{"clues": "x.csv"}, {"telling": 0.1}])
+@pytest.mark.parametrize("built", [EntitiesConfig, dict])
 @pytest.mark.parametrize("releases", [None, {}, ReleasesConfig()])
-def test_so_it_does_where_sections_are_made_in_python(entities, releases):
+def test_so_it_does_where_sections_are_made_in_python(given, built, releases):
+    entities = built(**given)
     told = Config(entities=entities, **({} if releases is None else {"releases": releases}))
-    assert told == build_config({"entities": {"clues": "x.csv"}})
+    assert told == build_config({"entities": given})
     assert told.entities.categories[-1] == "Clue"
     assert told.releases.must_change["Clue"] == "[Term]"
 

@@ -1,0 +1,123 @@
+"""Telling words: what sets the texts of a secret apart, whatever words these are.
+
+Terms are things: nouns, and adjectives before nouns. A reader who remembers a company goes by its
+verbs as well, and by ordinary words that it uses more than others do. The *telling words* of a
+secret are those with the highest TF-IDF of all its words besides grammar
+(:func:`nes_spark.entities.terms.weight`), as many as make up a share of its text. What is left out
+grows with the share, and with it what is lost: nothing in a sentence is spared but its grammar.
+
+Words are compared as those of clues are (:mod:`nes_spark.entities.clues`): without case and
+accents, singular and plural as one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from nes_spark.entities.clues import words_at
+from nes_spark.entities.mentions import Mention
+from nes_spark.entities.terms import TERM, weight
+from nes_spark.errors import parameter_error
+
+
+class Said(NamedTuple):
+    """How often a text says a word.
+
+    Attributes
+    ----------
+    places : int
+        All of them, outside names and placeholders.
+    free : int
+        Those outside terms.
+    """
+
+    places: int
+    free: int
+
+
+def count_words(text: str, mentions: Iterable[Mention] = ()) -> dict[str | None, Said]:
+    """Count the words of a text that may tell whose it is, and together those that cannot.
+
+    Parameters
+    ----------
+    text : str
+    mentions : iterable of Mention
+        Nothing is counted inside them, nor inside placeholders, but inside terms.
+
+    Returns
+    -------
+    dict
+        Word, as clues have it -> how often it is said. Under None stand words of grammar, single
+        letters and numbers; there is no None where there are none.
+
+    Examples
+    --------
+    >>> found = count_words("The kilns of [Company Name] and its kiln run.")
+    >>> found["kiln"], found[None]
+    (Said(places=2, free=2), Said(places=4, free=4))
+    """
+    known = [*mentions]
+    inside = sorted((m.start, m.end) for m in known if m.category == TERM)
+    places: Counter[str | None] = Counter()
+    covered: Counter[str | None] = Counter()
+    at = 0
+    for start, _, word, full in words_at(text, (m for m in known if m.category != TERM)):
+        key = word if full and any(map(str.isalpha, word)) else None
+        while at < len(inside) and inside[at][1] <= start:
+            at += 1
+        places[key] += 1
+        covered[key] += at < len(inside) and inside[at][0] <= start
+    return {key: Said(n, n - covered[key]) for key, n in places.items()}
+
+
+def telling_words(
+    said: Mapping[str | None, Said], secrets: Mapping[str, int], total: int, share: float
+) -> list[str]:
+    """Return the words that tell the texts of a secret, most telling first.
+
+    Parameters
+    ----------
+    said : mapping of str or None to Said
+        Of all texts of the secret (:func:`count_words`).
+    secrets : mapping of str to int
+        Word -> number of secrets whose texts have it.
+    total : int
+        Number of all secrets.
+    share : float
+        How many of the words of ``said`` may be gone, from 0 up to 1, those of terms among them.
+
+    Returns
+    -------
+    list of str
+        In the order of their weight, then of the alphabet. A larger share has the words of a
+        smaller one and more. What the texts of every secret have is none.
+
+    Raises
+    ------
+    ValueError
+        For another share.
+
+    Examples
+    --------
+    >>> said = {None: Said(5, 5), "kiln": Said(2, 2), "fire": Said(2, 2), "grow": Said(1, 1)}
+    >>> telling_words(said, {"kiln": 1, "fire": 9, "grow": 20}, 20, 0.4)
+    ['kiln', 'fire']
+    """
+    if not 0 <= share < 1:
+        raise parameter_error("telling_words", "share", "from 0 up to 1", share)
+    left = share * sum(n.places for n in said.values())
+    left -= sum(n.places - n.free for n in said.values())
+    weighed = sorted(
+        (-weight(n.places, secrets[word], total), word)
+        for word, n in said.items()
+        if word is not None and n.free and secrets[word] < total
+    )
+    found = []
+    for _, word in weighed:
+        left -= said[word].free
+        if left < 0:
+            break
+        found.append(word)
+    return found

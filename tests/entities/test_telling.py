@@ -1,0 +1,153 @@
+"""Telling words: how they are counted, which are chosen, and that Spark chooses the same."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nes_spark.entities.clue_stages import add_clues
+from nes_spark.entities.mentions import Mention
+from nes_spark.entities.telling import Said, count_words, telling_words
+from nes_spark.entities.telling_stages import find_telling
+from nes_spark.entities.terms import weight
+from nes_spark.schemas import MENTIONS
+
+
+def test_words_are_counted_outside_names_and_placeholders():
+    text = "Acme's kilns fired, and a Kiln of [Company Name] fires 40 tons at Acme."
+    names = [Mention(0, 4, "Organization", "Acme"), Mention(66, 70, "Organization", "Acme")]
+    assert count_words(text, names) == {
+        "kiln": Said(2, 2),
+        "fired": Said(1, 1),
+        "fire": Said(1, 1),
+        "ton": Said(1, 1),
+        # 's, and, a, of, 40, at
+        None: Said(6, 6),
+    }
+
+
+def test_terms_are_counted_as_gone():
+    text = "The rotary kiln and the kiln-fired clay."
+    terms = [Mention(4, 15, "Term", "rotary kiln"), Mention(24, 34, "Term", "kiln-fired")]
+    assert count_words(text, terms) == {
+        "rotary": Said(1, 0),
+        "kiln": Said(2, 0),
+        "fired": Said(1, 0),
+        "clay": Said(1, 1),
+        None: Said(3, 3),
+    }
+
+
+SECRETS = {"kiln": 1, "clay": 2, "fire": 9, "grow": 19, "call": 20, "ton": 2}
+words = st.dictionaries(
+    st.sampled_from([None, *SECRETS]),
+    st.tuples(st.integers(1, 30), st.integers(0, 30)).map(lambda n: Said(n[0], min(n))),
+)
+
+
+@given(words, st.floats(0, 0.99), st.floats(0, 0.99))
+def test_no_more_than_the_share_is_gone_and_a_larger_one_has_all_of_a_smaller(said, one, other):
+    small, large = sorted((one, other))
+    few, many = (telling_words(said, SECRETS, 20, share) for share in (small, large))
+    assert many[: len(few)] == few
+    total = sum(n.places for n in said.values())
+    gone = sum(n.places - n.free for n in said.values())
+    taken = sum(said[word].free for word in many)
+    assert not many or gone + taken <= large * total + 1e-9
+    # nothing for what all say, nor for what is gone already; the most telling come first
+    assert "call" not in many
+    assert all(said[word].free for word in many)
+    weights = [weight(said[word].places, SECRETS[word], 20) for word in many]
+    assert weights == sorted(weights, reverse=True)
+    # and no word that still fitted was left: the next one is too much
+    rest = [w for w in said if w not in {*many, None, "call"} and said[w].free]
+    if rest:
+        after = min(rest, key=lambda w: (-weight(said[w].places, SECRETS[w], 20), w))
+        assert gone + taken + said[after].free > large * total - 1e-9
+
+
+def test_how_often_a_word_is_said_and_by_how_few_decides():
+    said = {"kiln": Said(4, 4), "clay": Said(4, 4), "ton": Said(1, 1), None: Said(91, 91)}
+    assert telling_words(said, SECRETS, 20, 0.05) == ["kiln"]
+    assert telling_words(said, SECRETS, 20, 0.09) == ["kiln", "clay", "ton"]
+    # of what is in terms already the share is full
+    said["fire"] = Said(10, 0)
+    assert telling_words(said, SECRETS, 20, 0.09) == []
+    assert telling_words(said, SECRETS, 20, 0.14) == ["kiln"]
+
+
+def test_a_single_secret_tells_nothing():
+    assert telling_words({"kiln": Said(4, 4)}, {"kiln": 1}, 1, 0.9) == []
+
+
+@pytest.mark.parametrize("share", [-0.1, 1, 1.5])
+def test_a_share_that_is_none_is_refused(share):
+    with pytest.raises(ValueError, match="share"):
+        telling_words({"kiln": Said(4, 4)}, {"kiln": 1}, 2, share)
+
+
+TEXTS = {
+    "a#0": ("A", "We make cement kilns for Acme, and kilns last. Sales grew."),
+    "a#1": ("A", "A kiln fires clay. Acme grew and grew."),
+    # another document of the same secret, and one of each other
+    "d#0": ("A", "Our clay is fired."),
+    "b#0": ("B", "Sales of shoes grew, and clay courts grew."),
+    "c#0": ("C", "We sold shoes. Sales grew; 40 shoes of [Company Name] are ours."),
+}
+KNOWN = [
+    ("a#0", "Organization", "Acme", "acme", 25, 29),
+    ("a#1", "Organization", "Acme", "acme", 19, 23),
+    ("a#0", "Term", "cement", "cement/modifier", 8, 14),
+]
+
+
+def in_memory(share):
+    said = {secret: {} for secret, _ in TEXTS.values()}
+    for chunk, (secret, text) in TEXTS.items():
+        held = [Mention(*row[4:], row[1], row[2]) for row in KNOWN if row[0] == chunk]
+        for word, n in count_words(text, held).items():
+            before = said[secret].get(word, Said(0, 0))
+            said[secret][word] = Said(before.places + n.places, before.free + n.free)
+    secrets = Counter(word for mine in said.values() for word in mine if word is not None)
+    return {s: telling_words(mine, secrets, len(said), share) for s, mine in said.items()}
+
+
+def frames(spark, partitions):
+    rows = [(chunk, *told) for chunk, told in TEXTS.items()]
+    chunks = spark.createDataFrame(rows, "chunk_id string, metadata string, text string")
+    mentions = spark.createDataFrame(KNOWN, MENTIONS.ddl)
+    return chunks.repartition(partitions), mentions.repartition(partitions)
+
+
+@pytest.mark.parametrize("share", [0.2, 0.4])
+def test_spark_finds_the_words_of_each_secret(spark, partitions, share):
+    chunks, mentions = frames(spark, partitions)
+    rows = find_telling(chunks, mentions, share).collect()
+    found = {secret: [] for secret in "ABC"}
+    for row in rows:
+        (word,) = row.words
+        found[row.metadata].append(word)
+    expected = in_memory(share)
+    assert {s: sorted(mine) for s, mine in found.items()} == {
+        s: sorted(mine) for s, mine in expected.items()
+    }
+    assert expected["A"][0] == "kiln"
+
+
+def test_telling_words_become_clues_wherever_their_secret_says_them(spark, partitions):
+    chunks, mentions = frames(spark, partitions)
+    telling = find_telling(chunks, mentions, 0.2)
+    assert in_memory(0.2) == {"A": ["kiln"], "B": ["court"], "C": ["sold"]}
+    listed = spark.createDataFrame(
+        [("b#0", "B", "Sales")], "chunk_id string, metadata string, clue string"
+    )
+    # the term beside a telling word is part of the clue; what tells A is no clue of others
+    expected = {
+        ("a#0", "cement kilns"), ("a#0", "kilns"), ("a#1", "kiln"), ("b#0", "courts"),
+        ("c#0", "sold"),
+    }  # fmt: skip
+    for more, clues in ((None, expected), (listed, expected | {("b#0", "Sales")})):
+        rows = [tuple(r) for r in add_clues(chunks, mentions, more, telling=telling).collect()]
+        assert {(row[0], row[2]) for row in rows if row[1] == "Clue"} == clues
+        assert sorted(row for row in rows if row[1] != "Clue") == sorted(KNOWN[:2])
