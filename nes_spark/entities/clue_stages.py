@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from nes_spark.entities.clues import CLUE, clue_mentions, clue_pieces, name_pieces, read_clues
+from nes_spark.entities.clues import CLUE, clue_pieces, clues_and_terms, name_pieces, read_clues
 from nes_spark.entities.mentions import Mention
 from nes_spark.entities.quantities import QUANTITY
 from nes_spark.entities.terms import TERM
@@ -256,11 +256,6 @@ def _found(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
                 Mention(m["start"], m["end"], m["category"], m["surface"], m["entity"])
                 for m in (() if known is None else known)
             ]
-            mine = clue_mentions(text, clues, held)
-            mine += [
-                term
-                for term in held
-                if term.category == TERM and not any(c.start <= term.start < c.end for c in mine)
-            ]
+            mine = clues_and_terms(text, clues, held)
             rows += [(chunk_id, m.category, m.surface, m.entity, m.start, m.end) for m in mine]
         yield pd.DataFrame(rows, columns=MENTIONS.names)

@@ -253,6 +253,26 @@ def clue_mentions(
     return out
 
 
+def clues_and_terms(
+    text: str, clues: Iterable[Sequence[str]], mentions: Collection[Mention]
+) -> list[Mention]:
+    """Return the places of clues (:func:`clue_mentions`), and the terms that none of them touches.
+
+    Examples
+    --------
+    >>> terms = [Mention(0, 6, TERM, "Cement"), Mention(18, 23, TERM, "sales")]
+    >>> [m.surface for m in clues_and_terms("Cement kilns, and sales", [("kiln",)], terms)]
+    ['Cement kilns', 'sales']
+    """
+    found = clue_mentions(text, clues, mentions)
+    inside = [(clue.start, clue.end) for clue in found]
+    return found + [
+        term
+        for term in mentions
+        if term.category == TERM and not any(start <= term.start < end for start, end in inside)
+    ]
+
+
 def barred_by(entity: str) -> list[str]:
     """Return the terms that would give back what a clue told: its words, with their kin.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from nes_spark.entities.clues import CLUE, barred_by
 from nes_spark.entities.further import FURTHER, further_mentions, quantities_outside
 from nes_spark.entities.mentions import Mention
 from nes_spark.entities.quantities import QUANTITY
+from nes_spark.entities.telling import telling_mentions
 from nes_spark.entities.terms import (
     OTHER_USE,
     TERM,
@@ -85,7 +86,7 @@ def add_further(
 def further_rows(
     chunks: Iterable[tuple[str, str, str, str]], mentions: DataFrame, config: EntitiesConfig
 ) -> list[tuple[Any, ...]]:
-    """Return what :func:`add_further` does, found in one call in this process.
+    """Return what :func:`add_further` does, and telling words, found in one call in this process.
 
     Parameters
     ----------
@@ -97,8 +98,9 @@ def further_rows(
     Returns
     -------
     list of tuple
-        Rows of table MENTIONS. Memory grows with the words: half a kilobyte for each that may be a
-        term, one in four.
+        Rows of table MENTIONS, with telling words as clues where ``config.telling`` asks for them
+        (:func:`~nes_spark.entities.telling.telling_mentions`). Memory grows with the words: half a
+        kilobyte for each that may be a term, one in four.
     """
     kept = mentions.where(~mentions["category"].isin([*FURTHER])).select(*MENTIONS.names)
     rows = [tuple(row) for row in kept.collect()]
@@ -112,12 +114,20 @@ def further_rows(
     found = further_mentions(
         texts, documents, metadata, known, wanted, config.terms, config.currency
     )
-    rows += [
+    rows += _rows_of(found)
+    if not config.telling:
+        return rows
+    for chunk_id, mine in found.items():
+        known[chunk_id] += mine
+    return _rows_of(telling_mentions(texts, metadata, known, config.telling))
+
+
+def _rows_of(found: Mapping[str, Iterable[Mention]]) -> list[tuple[Any, ...]]:
+    return [
         (chunk_id, m.category, m.surface, m.entity, m.start, m.end)
         for chunk_id, mine in found.items()
         for m in mine
     ]
-    return rows
 
 
 def find_quantities(

@@ -13,10 +13,10 @@ accents, singular and plural as one.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from nes_spark.entities.clues import words_at
+from nes_spark.entities.clues import clues_and_terms, words_at
 from nes_spark.entities.mentions import Mention
 from nes_spark.entities.terms import TERM, weight
 from nes_spark.errors import parameter_error
@@ -70,6 +70,54 @@ def count_words(text: str, mentions: Iterable[Mention] = ()) -> dict[str | None,
         places[key] += 1
         covered[key] += at < len(inside) and inside[at][0] <= start
     return {key: Said(n, n - covered[key]) for key, n in places.items()}
+
+
+def telling_mentions(
+    texts: Mapping[str, str],
+    metadata: Mapping[str, str],
+    mentions: Mapping[str, Sequence[Mention]],
+    share: float,
+) -> dict[str, list[Mention]]:
+    """Return all mentions of texts that fit one process, with telling words as clues.
+
+    Parameters
+    ----------
+    texts, metadata : mapping of str to str
+        chunk_id -> text, and the secret of its document.
+    mentions : mapping of str to sequence of Mention
+        chunk_id -> what is known, terms among them.
+    share : float
+        See :func:`telling_words`.
+
+    Returns
+    -------
+    dict
+        chunk_id -> mentions, for every chunk: those that are known, but for terms that became part
+        of a clue (:func:`~nes_spark.entities.clues.clues_and_terms`).
+
+    Examples
+    --------
+    >>> found = telling_mentions({"a": "Kilns ran.", "b": "We ran."}, {"a": "A", "b": "B"}, {}, 0.5)
+    >>> [m.surface for m in found["a"]], found["b"]
+    (['Kilns'], [])
+    """
+    said: dict[str, dict[str | None, Said]] = {secret: {} for secret in metadata.values()}
+    for chunk, text in texts.items():
+        mine = said[metadata[chunk]]
+        for word, n in count_words(text, mentions.get(chunk, ())).items():
+            before = mine.get(word, Said(0, 0))
+            mine[word] = Said(before.places + n.places, before.free + n.free)
+    secrets = Counter(word for mine in said.values() for word in mine if word is not None)
+    told = {
+        secret: [(word,) for word in telling_words(mine, secrets, len(said), share)]
+        for secret, mine in said.items()
+    }
+    found = {}
+    for chunk, text in texts.items():
+        held = mentions.get(chunk, ())
+        rest = [m for m in held if m.category != TERM]
+        found[chunk] = rest + clues_and_terms(text, told[metadata[chunk]], held)
+    return found
 
 
 def telling_words(

@@ -299,22 +299,25 @@ def _mentions(context: Context) -> Outputs:
         swept = found.swept
         if config.sweep == "treat":
             mentions = mentions.unionByName(found.mentions)
+    listed, share = listed_clues(context), config.telling
     if set(FURTHER) & set(config.categories):
         if context.words() <= FEW_WORDS:
             texts = context.store.rows("chunks", ["chunk_id", "document_id", "metadata", "text"])
-            found_here = further_rows(texts, mentions, config)
+            # clues that are listed lie over telling words: both are found together, below
+            here = 0.0 if listed is not None else share
+            share -= here
+            mine = config.model_copy(update={"telling": here})
+            found_here = further_rows(texts, mentions, mine)
         else:
             mentions = add_further(chunks, context.keep(mentions), config, context.keep)
-    listed = listed_clues(context)
-    if listed is not None or config.telling:
+    if listed is not None or share:
         if found_here is not None:
             mentions = context.spark.createDataFrame(found_here, MENTIONS.ddl)
             found_here = None
         mentions = context.keep(mentions)
         telling = None
-        if config.telling:
-            telling = find_telling(chunks, mentions, config.telling, context.keep)
-            telling = context.keep(telling)
+        if share:
+            telling = context.keep(find_telling(chunks, mentions, share, context.keep))
         mentions = add_clues(chunks, mentions, listed, context.keep, telling)
     return {
         "mentions": mentions if found_here is None else found_here,

@@ -1,8 +1,10 @@
 """The Spark stage of terms finds what the in-memory form does."""
 
 from nes_spark.config import EntitiesConfig
+from nes_spark.entities.clue_stages import add_clues
 from nes_spark.entities.further import further_mentions
 from nes_spark.entities.further_stages import add_further, find_terms, further_rows
+from nes_spark.entities.telling_stages import find_telling
 from nes_spark.schemas import MENTIONS
 from tests.conftest import setting_of
 
@@ -60,3 +62,10 @@ def test_in_one_call_the_mentions_are_those_of_the_stage(spark, partitions):
     assert {row[1] for row in here} == {"Organization", "Quantity", "Term"}
     assert "of another run" not in {row[3] for row in here}
     assert "€5 million (money/e+6/0)" in {row[3] for row in here}
+    # and telling words on top of them
+    told = config.model_copy(update={"telling": 0.5})
+    found = add_further(chunks, mentions, config)
+    with_clues = add_clues(chunks, found, None, telling=find_telling(chunks, found, 0.5))
+    here = further_rows(iter(rows), mentions, told)
+    assert sorted(here) == sorted(tuple(r) for r in with_clues.collect())
+    assert "Clue" in {row[1] for row in here}
