@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from nes_spark.entities.clues import CLUE, clue_pieces, clues_and_terms, name_pieces, read_clues
+from nes_spark.entities.clues import (
+    CLUE,
+    FEW_NAMES,
+    clue_pieces,
+    clues_and_terms,
+    is_plain_word,
+    name_pieces,
+    read_clues,
+)
 from nes_spark.entities.mentions import Mention
 from nes_spark.entities.quantities import QUANTITY
 from nes_spark.entities.terms import TERM
@@ -69,9 +77,11 @@ def add_clues(
     told = texts
     for clues, key, name in ((wide, "metadata", "everywhere"), (narrow, "chunk_id", "here")):
         if clues is None:
-            told = told.withColumn(name, F.lit(None).cast("array<array<string>>"))
+            told = told.withColumn(name, F.lit(None).cast("array<string>"))
         else:
-            of_key = clues.groupBy(key).agg(F.collect_set("words").alias(name))
+            # in one string: an array of arrays is many objects for each chunk
+            row = F.concat_ws(" ", "words")
+            of_key = clues.groupBy(key).agg(F.collect_set(row).alias(name))
             told = told.join(of_key, key, "left")
     told = told.where("everywhere IS NOT NULL OR here IS NOT NULL")
     known = mentions.groupBy("chunk_id").agg(
@@ -176,6 +186,10 @@ def names_told(chunks: DataFrame, mentions: DataFrame) -> DataFrame:
     held = names.mapInPandas(
         of_each_entity(name_pieces, "piece"), "category string, entity string, piece string"
     )
+    # as many rows for a document as the corpus grows: what many names have gives nothing back
+    several = held.groupBy("category", "piece").count().where(F.col("count") > FEW_NAMES)
+    plain = several.mapInPandas(_plain, "category string, piece string")
+    held = held.join(plain, ["category", "piece"], "left_anti")
     documents = chunks.select("document_id", "metadata").distinct()
     return (
         held.join(told.select("metadata", "piece").distinct(), "piece")
@@ -183,6 +197,11 @@ def names_told(chunks: DataFrame, mentions: DataFrame) -> DataFrame:
         .select(*OWN_NAMES.names)
         .distinct()
     )
+
+
+def _plain(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    for batch in batches:
+        yield batch.loc[batch["piece"].map(is_plain_word).astype(bool), ["category", "piece"]]
 
 
 def of_each_entity(
@@ -251,7 +270,7 @@ def _found(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
     for batch in batches:
         rows: list[tuple[Any, ...]] = []
         for chunk_id, text, everywhere, here, known in batch.itertuples(index=False, name=None):
-            clues = [words for some in (everywhere, here) if some is not None for words in some]
+            clues = [row.split() for some in (everywhere, here) if some is not None for row in some]
             held = [
                 Mention(m["start"], m["end"], m["category"], m["surface"], m["entity"])
                 for m in (() if known is None else known)

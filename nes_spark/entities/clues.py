@@ -46,6 +46,8 @@ PLURALS = {
     "vortex": "vortices",
 }  # fmt: skip
 _SINGULARS = {many: one for one, many in PLURALS.items()}
+#: A single word of a dictionary that more names have tells none of them.
+FEW_NAMES = 3
 #: How long a clue may be, in words.
 MOST_WORDS = 40
 
@@ -184,7 +186,8 @@ def words_at(text: str, mentions: Iterable[Mention] = ()) -> list[tuple[int, int
     Returns
     -------
     list of (int, int, str, bool)
-        Start, end, the word as clues have it, and whether it is one besides those of grammar.
+        Start, end, the word as clues have it, and whether it is one besides those of grammar,
+        single letters and what is left of "don't".
 
     Examples
     --------
@@ -328,7 +331,8 @@ def names_barred(names: Iterable[str], clues: Mapping[K, Iterable[str]]) -> dict
     -------
     dict
         Secret -> names with a whole clue, two of its words in a row besides those of grammar, or
-        one that tells by itself or is no word of a dictionary; apart or in one word.
+        one that tells by itself or is no word of a dictionary; apart or in one word. A word of a
+        dictionary that more than :data:`FEW_NAMES` names have ("Energy") gives nothing back.
 
     Examples
     --------
@@ -340,12 +344,20 @@ def names_barred(names: Iterable[str], clues: Mapping[K, Iterable[str]]) -> dict
     for name in names:
         for piece in name_pieces(name):
             having[piece].append(name)
+    for piece in [one for one, mine in having.items() if len(mine) > FEW_NAMES]:
+        if is_plain_word(piece):
+            del having[piece]
     return {
         secret: {
             name for clue in told for piece in clue_pieces(clue) for name in having.get(piece, ())
         }
         for secret, told in clues.items()
     }
+
+
+def is_plain_word(piece: str) -> bool:
+    """Whether a piece of a name is a single word of a dictionary."""
+    return " " not in piece and is_word(piece)
 
 
 def clue_pieces(clue: str) -> list[str]:
@@ -401,6 +413,8 @@ class _Places:
 
     def spans(self, words: Sequence[str]) -> list[tuple[int, int]]:
         """Return where the words stand in a row."""
+        if not words or words[0] not in self._at:  # of the clues of a secret a text has few
+            return []
         last = len(words) - 1
         return [(self._words.starts(i), self._words.ends(i + last)) for i in self._found(words)]
 
@@ -408,12 +422,12 @@ class _Places:
         """Return the words that begin neither in a mention nor in a placeholder."""
         blocked = sorted([*mentions, *placeholder_spans(self._text)])
         out, at, words = [], 0, self._words
-        for i, (key, full) in enumerate(zip(self.keys, self.full, strict=True)):
+        for i, (key, plain) in enumerate(zip(self.keys, self.plain, strict=True)):
             start = words.starts(i)
             while at < len(blocked) and blocked[at][1] <= start:
                 at += 1
             if at == len(blocked) or start < blocked[at][0]:
-                out.append((start, words.ends(i), key, full))
+                out.append((start, words.ends(i), key, plain))
         return out
 
     def _found(self, words: Sequence[str]) -> Iterator[int]:
@@ -428,14 +442,19 @@ class _Places:
         return not _PARAGRAPH.search(gap) and bool(_GAP.fullmatch(_SPACE.sub(" ", gap)))
 
     @cached_property
-    def full(self) -> list[bool]:
-        """Whether each word is one besides those of grammar."""
+    def plain(self) -> list[bool]:
+        """Whether each word is one besides those of grammar, by itself."""
         keys = self.keys
-        plain = [
+        return [
             len(key) > 1 and key not in GRAMMAR and keys[i + 1 : i + 2] != ["'t"]
             for i, key in enumerate(keys)
         ]
-        return [plain[i] or self._belongs(i, plain) for i in range(len(keys))]
+
+    @cached_property
+    def full(self) -> list[bool]:
+        """Whether each word is one besides those of grammar, where it stands."""
+        plain = self.plain
+        return [plain[i] or self._belongs(i, plain) for i in range(len(self.keys))]
 
     def _belongs(self, i: int, plain: Sequence[bool]) -> bool:
         """Whether letters that may be a word of grammar are part of a name: "Model S", "AT&T"."""

@@ -2,7 +2,7 @@
 
 Terms are things: nouns, and adjectives before nouns. A reader who remembers a company goes by its
 verbs as well, and by ordinary words that it uses more than others do. The *telling words* of a
-secret are those with the highest TF-IDF of all its words besides grammar
+secret are those with the highest TF-IDF of all its words besides grammar and talk
 (:func:`nes_spark.entities.terms.weight`), as many as make up a share of its text. What is left out
 grows with the share, and with it what is lost: nothing in a sentence is spared but its grammar.
 
@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from nes_spark.entities.clues import clues_and_terms, words_at
 from nes_spark.entities.mentions import Mention
-from nes_spark.entities.terms import TERM, weight
+from nes_spark.entities.terms import TERM, is_talk, weight
 from nes_spark.errors import parameter_error
 
 
@@ -38,7 +38,7 @@ class Said(NamedTuple):
 
 
 def count_words(text: str, mentions: Iterable[Mention] = ()) -> dict[str | None, Said]:
-    """Count the words of a text that may tell whose it is, and together those that cannot.
+    """Count the words of a text that may tell whose it is, and together those that do not.
 
     Parameters
     ----------
@@ -49,8 +49,9 @@ def count_words(text: str, mentions: Iterable[Mention] = ()) -> dict[str | None,
     Returns
     -------
     dict
-        Word, as clues have it -> how often it is said. Under None stand words of grammar, single
-        letters and numbers; there is no None where there are none.
+        Word, as clues have it -> how often it is said. Under None stand words of grammar and of
+        talk ("um", "think"; :func:`~nes_spark.entities.terms.is_talk`), single letters and numbers;
+        there is no None where there are none.
 
     Examples
     --------
@@ -63,8 +64,8 @@ def count_words(text: str, mentions: Iterable[Mention] = ()) -> dict[str | None,
     places: Counter[str | None] = Counter()
     covered: Counter[str | None] = Counter()
     at = 0
-    for start, _, word, full in words_at(text, (m for m in known if m.category != TERM)):
-        key = word if full and any(map(str.isalpha, word)) else None
+    for start, _, word, plain in words_at(text, (m for m in known if m.category != TERM)):
+        key = word if plain and any(map(str.isalpha, word)) and not is_talk(word) else None
         while at < len(inside) and inside[at][1] <= start:
             at += 1
         places[key] += 1

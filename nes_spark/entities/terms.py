@@ -242,6 +242,11 @@ _COMPARING = re.compile(r"same-\w+|\w+-points?")
 _ADVERB = re.compile(r"\w{2,}(?:al|ab|ib|c?t|ed|ous|iv|iou|nd|in|ck|ar|ul|th)e?ly")
 
 
+def is_talk(low: str) -> bool:
+    """Whether a word in lower case is one of grammar or of talk ("think"), and of no subject."""
+    return low in _NEVER
+
+
 def is_everyday(low: str) -> bool:
     """Whether a word in lower case is one of grammar, accounts or everyday, which is no term."""
     everyday = low in _EVERYDAY or stem(low) in _EVERYDAY

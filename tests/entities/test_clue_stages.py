@@ -159,6 +159,34 @@ def test_names_that_would_give_a_clue_back_are_nobodys_to_give(spark, partitions
     assert own["Product"] == [["King Air"], ["King Air"], [], []]
 
 
+def test_a_word_that_many_names_have_gives_nothing_back(spark, partitions):
+    """Else every document would have as many rows as the corpus has names."""
+    clues = ["energy", "rent", "galleri", "green energy"]
+    names = {
+        "Organization": [
+            *(f"{who} Energy" for who in ("Acme", "Bolt", "Core", "Dyna")),
+            *(f"Galleri {n}" for n in ("One", "Two", "Three", "Four")),
+            "Rent Well",
+        ],
+        # of each category by itself
+        "Product": ["Energy Bar", "Green Energy"],
+    }
+    chunks = spark.createDataFrame(
+        [("a#0", "a", "A"), ("b#0", "b", "B")],
+        "chunk_id string, document_id string, metadata string",
+    )
+    rows = [("a#0", "Clue", clue, clue, 0, 1) for clue in clues]
+    rows += [("b#0", category, n, n, 0, 1) for category, mine in names.items() for n in mine]
+    mentions = spark.createDataFrame(rows, MENTIONS.ddl).repartition(partitions)
+    found = {(row.category, row.entity) for row in names_told(chunks, mentions).collect()}
+    expected = {("Organization", n) for n in names["Organization"] if "Energy" not in n}
+    assert found == expected | {("Product", "Energy Bar"), ("Product", "Green Energy")}
+    own = barred_in_memory(
+        ["A", "B"], {"Clue": [clues, []]} | {c: [[], n] for c, n in names.items()}
+    )
+    assert {(c, n) for c in names for n in own[c][0]} == found
+
+
 def barred_in_memory(metadata, entities):
     seen = []
     with pytest.MonkeyPatch.context() as patch:

@@ -25,6 +25,11 @@ def test_words_are_counted_outside_names_and_placeholders():
     }
 
 
+def test_words_of_talk_tell_nothing():
+    found = count_words("Um, I think we got kilns, don't we? B, or 5G and a 737-800.")
+    assert found == {"kiln": Said(1, 1), "5g": Said(1, 1), None: Said(14, 14)}
+
+
 def test_terms_are_counted_as_gone():
     text = "The rotary kiln and the kiln-fired clay."
     terms = [Mention(4, 15, "Term", "rotary kiln"), Mention(24, 34, "Term", "kiln-fired")]
