@@ -35,6 +35,7 @@ def summarise(
     shown: DataFrame | None = None,
     on_estimate: Callable[[Estimate], None] | None = None,
     keep: Callable[[DataFrame], DataFrame] | None = None,
+    every_word: bool = False,
 ) -> DataFrame:
     """Summarise chunks.
 
@@ -56,6 +57,8 @@ def summarise(
         Told the estimate before anything is asked.
     keep : callable, optional
         Persists the result, for the caller to let go of; Spark's own ``persist`` by default.
+    every_word : bool, default False
+        As for :func:`nes_spark.swapping.summaries.without_terms`: there are telling words.
 
     Returns
     -------
@@ -112,6 +115,7 @@ def summarise(
                     shown,
                     others if others is not None else (),
                     elsewhere if elsewhere is not None else (),
+                    every_word,
                 )
                 if summary is not None:
                     rows.append((chunk_id, summary))
@@ -155,6 +159,7 @@ def retell(
     config_of: Callable[[bool], AuditConfig],
     store_path: str,
     keep: Callable[[DataFrame], DataFrame] | None = None,
+    every_word: bool = False,
 ) -> DataFrame:
     """Summarise listed chunks as they would be released, brief ones once more.
 
@@ -165,7 +170,7 @@ def retell(
         (:mod:`nes_spark.swapping.summaries`).
     released : pyspark.sql.DataFrame
         ``chunk_id, text``: what the model reads, so that nothing comes back that was replaced.
-    chunks, mentions, store_path, keep
+    chunks, mentions, store_path, keep, every_word
         As for :func:`summarise`.
     config_of : callable
         Whether summaries are to be brief -> the configuration of their model and prompt.
@@ -192,6 +197,7 @@ def retell(
             store_path,
             shown,
             keep=keep,
+            every_word=every_word,
         )
 
     wanted = listed.where(F.col("instead") != NOTHING)

@@ -413,9 +413,10 @@ class EntitiesConfig(Section):
         ge=0,
         lt=1,
         description="share of the words of all texts of one metadata that become [Term] (category "
-        "Clue), terms among them: those that set these texts apart most, whatever words they are. "
-        "Verbs and ordinary words go as well: nothing else hides as much without a language model, "
-        "and most sentences lose some of their meaning. 0 for none",
+        "Clue), terms among them; listed clues come on top. Those that set these texts apart most "
+        "are taken until the share is reached, whatever words they are, verbs and ordinary ones "
+        "too: nothing else hides as much without a language model, and most sentences lose some of "
+        "their meaning. 0 for none",
     )
     currency: Currency | None = Field(
         None,

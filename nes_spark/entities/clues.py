@@ -23,7 +23,7 @@ from typing import NamedTuple, TypeVar
 
 from nes_spark.entities.distinctive import FUNCTION_WORDS
 from nes_spark.entities.mentions import PLACEHOLDER, Mention, placeholder_spans
-from nes_spark.entities.terms import TERM, is_everyday, is_people, kin_of
+from nes_spark.entities.terms import TERM, is_everyday, is_people, is_talk, kin_of
 from nes_spark.entities.wordforms import Kind, is_word, kinds_of
 from nes_spark.text.forms import Words, fold
 
@@ -195,6 +195,22 @@ def words_at(text: str, mentions: Iterable[Mention] = ()) -> list[tuple[int, int
     [(0, 3, 'the', False), (4, 9, 'kiln', True), (10, 13, 'ran', True)]
     """
     return _Places(text).outside((m.start, m.end) for m in mentions)
+
+
+def words_besides_talk(text: str) -> set[str]:
+    """Return the words of a text that may be telling words: none of grammar, of talk, no numbers.
+
+    Examples
+    --------
+    >>> sorted(words_besides_talk("I think 40 kilns fired."))
+    ['fired', 'kiln']
+    """
+    return {word for *_, word, plain in words_at(text) if plain and is_of_a_subject(word)}
+
+
+def is_of_a_subject(word: str) -> bool:
+    """Whether a word, as clues have it, has a letter and is none of talk."""
+    return any(map(str.isalpha, word)) and not is_talk(word)
 
 
 def words_that_tell(clue: str) -> set[str]:
@@ -433,7 +449,11 @@ class _Places:
     def _found(self, words: Sequence[str]) -> Iterator[int]:
         n = len(words)
         for i in self._at.get(words[0], ()) if words else ():
-            if self.keys[i : i + n] == [*words] and all(map(self._leads_on, range(i + 1, i + n))):
+            if (
+                self.keys[i : i + n] == [*words]
+                and self.keys[i + n : i + n + 1] != ["'t"]  # "won't" is no "won"
+                and all(map(self._leads_on, range(i + 1, i + n)))
+            ):
                 yield i
 
     def _leads_on(self, i: int) -> bool:

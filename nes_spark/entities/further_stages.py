@@ -13,6 +13,7 @@ from nes_spark.config import EntitiesConfig
 from nes_spark.entities.clue_stages import of_each_entity
 from nes_spark.entities.clues import CLUE, barred_by
 from nes_spark.entities.further import FURTHER, further_mentions, quantities_outside
+from nes_spark.entities.generalising import general_words
 from nes_spark.entities.mentions import Mention
 from nes_spark.entities.quantities import QUANTITY
 from nes_spark.entities.telling import telling_mentions
@@ -240,6 +241,8 @@ def terms_as_own_names(cells: DataFrame) -> DataFrame:
         .distinct()
         .mapInPandas(of_each_entity(barring, "entity"), "entity string")
     )
+    general = [(word,) for word in sorted(general_words())]
+    there = there.unionByName(cells.sparkSession.createDataFrame(general, "entity string"))
     of_clues = _of(told.where(F.col("category") == CLUE), barred_by)
     of_clues = of_clues.join(there.distinct(), "entity", "left_semi")
     columns = ["document_id", "category", "entity"]

@@ -39,6 +39,13 @@ def _general() -> dict[str, General]:
     return found
 
 
+@cache
+def general_words() -> frozenset[str]:
+    """Return the general words with their kin: what bars one of them (:func:`general_word`)."""
+    words = {word for general in _general().values() for word in general if word}
+    return frozenset(kin for word in {*words, "units"} for kin in kin_of(word))
+
+
 def general_word(term: str, barred: Collection[str] = ()) -> str:
     """Return the general word for a term, in its form; '' for none.
 

@@ -16,10 +16,19 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from nes_spark.entities.clues import clues_and_terms, words_at
+from nes_spark.entities.clues import (
+    clues_and_terms,
+    is_of_a_subject,
+    words_at,
+    words_besides_talk,
+)
 from nes_spark.entities.mentions import Mention
-from nes_spark.entities.terms import TERM, is_talk, weight
+from nes_spark.entities.quantities import QUANTITY
+from nes_spark.entities.terms import TERM, weight
 from nes_spark.errors import parameter_error
+
+#: Categories of which much stays as it is: "last fiscal year", "prior to".
+_KEPT = frozenset({"Date", QUANTITY})
 
 
 class Said(NamedTuple):
@@ -28,13 +37,20 @@ class Said(NamedTuple):
     Attributes
     ----------
     places : int
-        All of them, outside names and placeholders.
+        All of them, outside other mentions and placeholders.
     free : int
         Those outside terms.
+    kept : int
+        Those in dates and figures, of which much stays as it is ("fiscal").
     """
 
     places: int
     free: int
+    kept: int = 0
+
+    def plus(self, other: Said) -> Said:
+        """Return how often two texts say it."""
+        return Said(*map(sum, zip(self, other, strict=True)))
 
 
 def count_words(text: str, mentions: Iterable[Mention] = ()) -> dict[str | None, Said]:
@@ -56,8 +72,8 @@ def count_words(text: str, mentions: Iterable[Mention] = ()) -> dict[str | None,
     Examples
     --------
     >>> found = count_words("The kilns of [Company Name] and its kiln run.")
-    >>> found["kiln"], found[None]
-    (Said(places=2, free=2), Said(places=4, free=4))
+    >>> found["kiln"].places, found[None].places
+    (2, 4)
     """
     known = [*mentions]
     inside = sorted((m.start, m.end) for m in known if m.category == TERM)
@@ -65,12 +81,18 @@ def count_words(text: str, mentions: Iterable[Mention] = ()) -> dict[str | None,
     covered: Counter[str | None] = Counter()
     at = 0
     for start, _, word, plain in words_at(text, (m for m in known if m.category != TERM)):
-        key = word if plain and any(map(str.isalpha, word)) and not is_talk(word) else None
+        key = word if plain and is_of_a_subject(word) else None
         while at < len(inside) and inside[at][1] <= start:
             at += 1
         places[key] += 1
         covered[key] += at < len(inside) and inside[at][0] <= start
-    return {key: Said(n, n - covered[key]) for key, n in places.items()}
+    kept: Counter[str | None] = Counter()
+    for mention in known:
+        if mention.category in _KEPT:
+            kept.update(words_besides_talk(text[mention.start : mention.end]))
+    return {
+        key: Said(places[key], places[key] - covered[key], kept[key]) for key in {**places, **kept}
+    }
 
 
 def telling_mentions(
@@ -106,9 +128,10 @@ def telling_mentions(
     for chunk, text in texts.items():
         mine = said[metadata[chunk]]
         for word, n in count_words(text, mentions.get(chunk, ())).items():
-            before = mine.get(word, Said(0, 0))
-            mine[word] = Said(before.places + n.places, before.free + n.free)
-    secrets = Counter(word for mine in said.values() for word in mine if word is not None)
+            mine[word] = mine.get(word, Said(0, 0)).plus(n)
+    secrets = Counter(
+        word for mine in said.values() for word, n in mine.items() if word is not None and n.places
+    )
     told = {
         secret: [(word,) for word in telling_words(mine, secrets, len(said), share)]
         for secret, mine in said.items()
@@ -135,13 +158,15 @@ def telling_words(
     total : int
         Number of all secrets.
     share : float
-        How many of the words of ``said`` may be gone, from 0 up to 1, those of terms among them.
+        How many of the words of ``said`` are to be gone, from 0 up to 1, those of terms among them.
 
     Returns
     -------
     list of str
-        In the order of their weight, then of the alphabet. A larger share has the words of a
-        smaller one and more. What the texts of every secret have is none.
+        In the order of their weight, then of the alphabet, until the share is reached: with all
+        places of the last one it may be more. A larger share has the words of a smaller one and
+        more. What the texts of every secret have is none, nor what stands in dates and figures as
+        often as elsewhere.
 
     Raises
     ------
@@ -151,7 +176,7 @@ def telling_words(
     Examples
     --------
     >>> said = {None: Said(5, 5), "kiln": Said(2, 2), "fire": Said(2, 2), "grow": Said(1, 1)}
-    >>> telling_words(said, {"kiln": 1, "fire": 9, "grow": 20}, 20, 0.4)
+    >>> telling_words(said, {"kiln": 1, "fire": 9, "grow": 20}, 20, 0.3)
     ['kiln', 'fire']
     """
     if not 0 <= share < 1:
@@ -161,12 +186,12 @@ def telling_words(
     weighed = sorted(
         (-weight(n.places, secrets[word], total), word)
         for word, n in said.items()
-        if word is not None and n.free and secrets[word] < total
+        if word is not None and n.free > n.kept and secrets[word] < total
     )
     found = []
     for _, word in weighed:
-        left -= said[word].free
-        if left < 0:
+        if left <= 0:
             break
+        left -= said[word].free
         found.append(word)
     return found

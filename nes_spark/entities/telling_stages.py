@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,8 @@ from nes_spark.entities.telling import Said, count_words, telling_words
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_SAID = "metadata string, word string, places long, free long"
+_COUNTS = Said._fields
+_SAID = "metadata string, word string, " + ", ".join(f"{name} long" for name in _COUNTS)
 _TOLD = "metadata string, words array<string>"
 
 
@@ -59,23 +59,25 @@ def find_telling(
         .mapInPandas(_count, _SAID)
     )
     said = keep(
-        counted.groupBy("metadata", "word").agg(
-            F.sum("places").alias("places"), F.sum("free").alias("free")
-        )
+        counted.groupBy("metadata", "word").agg(*(F.sum(name).alias(name) for name in _COUNTS))
     )
-    spread = said.where("word IS NOT NULL").groupBy("word").agg(F.count(F.lit(1)).alias("secrets"))
+    told = said.where("word IS NOT NULL AND places > 0")
+    spread = told.groupBy("word").agg(F.count(F.lit(1)).alias("secrets"))
     total = chunks.agg(F.countDistinct("metadata").alias("total"))
 
     def choose(frame: pd.DataFrame) -> pd.DataFrame:
         metadata, total = frame["metadata"].iloc[0], int(frame["total"].iloc[0])
         of_word: dict[str | None, Said] = {}
         secrets: dict[str, int] = {}
-        for word, places, free, having in frame[["word", "places", "free", "secrets"]].itertuples(
+        for word, having, *counts in frame[["word", "secrets", *_COUNTS]].itertuples(
             index=False, name=None
         ):
-            if isinstance(word, str):
+            said = Said(*map(int, counts))
+            if not isinstance(word, str):
+                of_word[None] = said
+            elif said.places:
                 secrets[word] = int(having)
-            of_word[word if isinstance(word, str) else None] = Said(int(places), int(free))
+                of_word[word] = said
         words = telling_words(of_word, secrets, total, share)
         return pd.DataFrame([(metadata, [word]) for word in words], columns=["metadata", "words"])
 
@@ -90,15 +92,13 @@ def find_telling(
 def _count(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
     """Count the words of texts, those of one secret in a batch together."""
     for batch in batches:
-        sums: defaultdict[tuple[str, str | None], list[int]] = defaultdict(lambda: [0, 0])
+        sums: dict[tuple[str, str | None], Said] = {}
         for metadata, text, known in batch.itertuples(index=False, name=None):
             held = [
                 Mention(m["start"], m["end"], m["category"], "")
                 for m in (() if known is None else known)
             ]
             for word, said in count_words(text, held).items():
-                mine = sums[metadata, word]
-                mine[0] += said.places
-                mine[1] += said.free
+                sums[metadata, word] = sums.get((metadata, word), Said(0, 0)).plus(said)
         rows = [(*key, *mine) for key, mine in sums.items()]
-        yield pd.DataFrame(rows, columns=["metadata", "word", "places", "free"])
+        yield pd.DataFrame(rows, columns=["metadata", "word", *_COUNTS])

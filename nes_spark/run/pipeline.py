@@ -559,6 +559,7 @@ def draw_whole(
             mentions=context.table("mentions"),
             config=config.summary_audit(),
             store_path=config.audit.answers or context.store.path("sealed", "answers"),
+            every_word=config.entities.telling > 0,
         )
     tables = sampling_tables(context)
     if TERM in releases.further:

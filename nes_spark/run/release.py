@@ -405,6 +405,7 @@ def withhold_listed(publication: Publication, assembled: DataFrame) -> DataFrame
                 context.config.summary_audit,
                 context.config.audit.answers or context.store.path("sealed", "answers"),
                 publication.hold,
+                every_word=context.config.entities.telling > 0,
             )
     else:
         found = listed.withColumn("summary", F.lit(None).cast("string"))

@@ -379,7 +379,16 @@ def _examine(context: Context, stage: Stage) -> None:
         withheld_chunks(context, warn=True)
         listed_clues(context, warn=True)
         check_known(context)
-    if stage.name == "mentions" and context.config.entities.clues:
+    entities = context.config.entities
+    if stage.name == "mentions" and entities.telling and not entities.clues:
+        from nes_spark.entities.clues import CLUE
+
+        if context.table("mentions").where(f"category = '{CLUE}'").isEmpty():
+            LOGGER.warning(
+                "entities.telling: no word was taken; the terms alone are that share of the words: "
+                "take a larger one"
+            )
+    if stage.name == "mentions" and entities.clues:
         from nes_spark.entities.clue_stages import count_lost
         from nes_spark.entities.clues import CLUE
         from nes_spark.run.listed import listed_clues

@@ -85,7 +85,7 @@ entities:
   # With releases.further, in place of the line above:
   # categories: [Organization, Person, Event, Product, Location, Date, Name, Quantity, Term]
   # terms: 60           # of each document: 60 for some 3,000 words, 10 for a letter of 200
-  # telling: 0.1        # besides: share of the words that set a text apart most, verbs and all
+  # telling: 0.1        # share of all words to take, those that set a text apart most
   # currency: USD       # of most texts: amounts of others come in with it
 
 mixture:

@@ -6,7 +6,13 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from nes_spark.entities.clues import CLUE, clue_mentions, read_clues, words_that_tell
+from nes_spark.entities.clues import (
+    CLUE,
+    clue_mentions,
+    read_clues,
+    words_besides_talk,
+    words_that_tell,
+)
 from nes_spark.entities.distinctive import FUNCTION_WORDS
 from nes_spark.entities.mentions import PLACEHOLDER as BRACKETS
 from nes_spark.entities.mentions import Mention
@@ -132,7 +138,10 @@ def unbracketed(summary: str, shown: str = "") -> str:
 
 
 def without_terms(
-    mentions: Iterable[Mention], summary: str, elsewhere: Collection[str] = ()
+    mentions: Iterable[Mention],
+    summary: str,
+    elsewhere: Collection[str] = (),
+    every_word: bool = False,
 ) -> str:
     """Return a summary with ``[Term]`` wherever a term or a clue stands in it, or a piece of one.
 
@@ -145,6 +154,9 @@ def without_terms(
     elsewhere : collection of str
         Clues of other chunks of the same secret. Of them a single word that everybody uses, a verb
         or a number stays (:func:`~nes_spark.entities.clues.read_clue`).
+    every_word : bool, default False
+        Whether each word of a clue besides grammar and talk tells, whatever it is, as telling words
+        do (:mod:`nes_spark.entities.telling`).
 
     Examples
     --------
@@ -153,11 +165,15 @@ def without_terms(
     >>> turbines = [Mention(0, 13, "Term", "Wind turbines", "wind turbines")]
     >>> without_terms(turbines, "We sell turbines.", ["King Air"])
     'We sell [Term].'
+    >>> without_terms([], "They fired us.", ["fired kilns"], every_word=True)
+    'They [Term] us.'
     """
     told = [m.surface for m in mentions if m.category in (TERM, CLUE)]
     words = {read.clue.words for read in read_clues(told, summary)}
     words |= {(word,) for clue in told for word in words_that_tell(clue)}
     words |= {read.clue.words for read in read_clues(elsewhere, summary) if read.clue.wide}
+    if every_word:
+        words |= {(word,) for clue in (*told, *elsewhere) for word in words_besides_talk(clue)}
     out, at = [], 0
     for found in clue_mentions(summary, words):
         out += [summary[at : found.start], PLACEHOLDER]
@@ -224,6 +240,7 @@ def accepted(
     shown: str | None = None,
     others: Collection[str] = (),
     elsewhere: Collection[str] = (),
+    every_word: bool = False,
 ) -> str | None:
     """Return a summary as it is to be published, None where it must not be.
 
@@ -239,7 +256,7 @@ def accepted(
         What it was shown, where that is not the chunk.
     others : collection of str
         As for :func:`names_held`.
-    elsewhere : collection of str
+    elsewhere, every_word
         As for :func:`without_terms`.
 
     Returns
@@ -253,4 +270,4 @@ def accepted(
     longest = min(len(text), len(read))
     if not told or len(told) > longest or names_held(text, mentions, told, others):
         return None
-    return without_terms(mentions, told, elsewhere)
+    return without_terms(mentions, told, elsewhere, every_word)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from nes_spark.entities.clues import CLUE, barred_by, names_barred
 from nes_spark.entities.combination import UNITS, Combination
+from nes_spark.entities.generalising import general_words
 from nes_spark.entities.mentions import Mention
 from nes_spark.entities.quantities import QUANTITY
 from nes_spark.entities.terms import TERM, barring, kin_of
@@ -189,6 +190,7 @@ def sample_whole(
     if TERM in entities:
         of: dict[str, set[str]] = {document: set() for document in document_ids}
         there = {one for words in entities[TERM] for word in words for one in barring(word)}
+        there |= general_words()
         for document, clues in zip(document_ids, entities.get(CLUE, ()), strict=False):
             of[document].update(there.intersection(chain.from_iterable(map(barred_by, clues))))
         for document, words in zip(document_ids, entities[TERM], strict=True):

@@ -295,6 +295,15 @@ def test_white_space_of_any_length_parts_no_clue():
     assert found.start == 0 and found.surface.endswith("mix")
 
 
+def test_a_word_that_is_cut_off_is_another():
+    assert clue_mentions("We won a bid. We won't wait.", [("won",)])[0].surface == "won"
+    assert len(clue_mentions("We won a bid. We won't wait.", [("won",)])) == 1
+    assert read_clues(["won"], "We won't wait.") == []
+    assert [m.surface for m in clue_mentions("We can't stop.", [("can", "'t", "stop")])] == [
+        "can't stop"
+    ]
+
+
 def test_no_clue_stands_in_a_placeholder():
     assert read_clues(["company"], "[Company Name] grew.") == []
     assert clue_mentions("[Company Name] grew.", [("company",), ()]) == []

@@ -57,27 +57,40 @@ def test_no_more_than_the_share_is_gone_and_a_larger_one_has_all_of_a_smaller(sa
     total = sum(n.places for n in said.values())
     gone = sum(n.places - n.free for n in said.values())
     taken = sum(said[word].free for word in many)
-    assert not many or gone + taken <= large * total + 1e-9
+    # the last word alone may go beyond the share
+    before = gone + taken - (said[many[-1]].free if many else 0)
+    assert not many or before < large * total + 1e-9
     # nothing for what all say, nor for what is gone already; the most telling come first
     assert "call" not in many
     assert all(said[word].free for word in many)
     weights = [weight(said[word].places, SECRETS[word], 20) for word in many]
     assert weights == sorted(weights, reverse=True)
-    # and no word that still fitted was left: the next one is too much
-    rest = [w for w in said if w not in {*many, None, "call"} and said[w].free]
-    if rest:
-        after = min(rest, key=lambda w: (-weight(said[w].places, SECRETS[w], 20), w))
-        assert gone + taken + said[after].free > large * total - 1e-9
+    # and where some are left the share is reached
+    if any(said[w].free for w in said if w not in {*many, None, "call"}):
+        assert gone + taken >= large * total - 1e-9
 
 
 def test_how_often_a_word_is_said_and_by_how_few_decides():
     said = {"kiln": Said(4, 4), "clay": Said(4, 4), "ton": Said(1, 1), None: Said(91, 91)}
-    assert telling_words(said, SECRETS, 20, 0.05) == ["kiln"]
+    assert telling_words(said, SECRETS, 20, 0.04) == ["kiln"]
+    assert telling_words(said, SECRETS, 20, 0.05) == ["kiln", "clay"]
     assert telling_words(said, SECRETS, 20, 0.09) == ["kiln", "clay", "ton"]
     # of what is in terms already the share is full
     said["fire"] = Said(10, 0)
     assert telling_words(said, SECRETS, 20, 0.09) == []
-    assert telling_words(said, SECRETS, 20, 0.14) == ["kiln"]
+    assert telling_words(said, SECRETS, 20, 0.12) == ["kiln"]
+
+
+def test_what_stays_in_dates_as_often_is_not_taken():
+    text = "The fiscal kilns of fiscal 2020, last fiscal year."
+    dates = [Mention(20, 31, "Date", "fiscal 2020"), Mention(33, 49, "Date", "last fiscal year")]
+    said = count_words(text, dates)
+    assert (said["fiscal"], said["kiln"]) == (Said(1, 1, 2), Said(1, 1))
+    assert telling_words(said, {"fiscal": 1, "kiln": 1}, 2, 0.9) == ["kiln"]
+    # in dates alone it is no word that a secret has
+    only = count_words("Fiscal 2020", [Mention(0, 11, "Date", "Fiscal 2020")])
+    assert only == {"fiscal": Said(0, 0, 1)}
+    assert telling_words(only, {}, 2, 0.9) == []
 
 
 def test_a_single_secret_tells_nothing():
@@ -124,15 +137,15 @@ def frames(spark, partitions):
 def test_spark_finds_the_words_of_each_secret(spark, partitions):
     chunks, mentions = frames(spark, partitions)
     found = {secret: set() for secret in "ABC"}
-    for row in find_telling(chunks, mentions, 0.2).collect():
+    for row in find_telling(chunks, mentions, 0.09).collect():
         (word,) = row.words
         assert word not in found[row.metadata]
         found[row.metadata].add(word)
-    # 21, 8 and 10 words outside names, one in a term; "shoes" of C are too many
+    # 21, 8 and 10 words outside names, one in a term; C is above its share with the next
     assert found == {"A": {"kiln"}, "B": {"court"}, "C": {"sold"}}
 
 
-@pytest.mark.parametrize("share", [0.2, 0.4])
+@pytest.mark.parametrize("share", [0.09, 0.4])
 def test_telling_words_become_clues_wherever_their_secret_says_them(spark, partitions, share):
     chunks, mentions = frames(spark, partitions)
     telling = find_telling(chunks, mentions, share)
@@ -143,7 +156,7 @@ def test_telling_words_become_clues_wherever_their_secret_says_them(spark, parti
         for chunk, mine in here.items()
         for m in mine
     )
-    if share == 0.2:
+    if share == 0.09:
         # the term beside a telling word is part of the clue; what tells A is no clue of others
         assert {(row[0], row[2]) for row in rows if row[1] == "Clue"} == {
             ("a#0", "cement kilns"), ("a#0", "kilns"), ("a#1", "kiln"), ("b#0", "courts"),
@@ -156,7 +169,7 @@ def test_beside_clues_that_are_listed(spark, partitions):
     chunks, mentions = frames(spark, partitions)
     columns = "chunk_id string, metadata string, clue string"
     listed = spark.createDataFrame([("a#1", "A", "kiln fires"), ("b#0", "B", "Sales")], columns)
-    telling = find_telling(chunks, mentions, 0.2)
+    telling = find_telling(chunks, mentions, 0.09)
     rows = add_clues(chunks, mentions, listed, telling=telling).where("category = 'Clue'").collect()
     assert {(row.chunk_id, row.surface) for row in rows} == {
         ("a#0", "cement kilns"), ("a#0", "kilns"), ("a#1", "kiln fires"), ("b#0", "Sales"),

@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 
 from nes_spark.config import ConstraintsConfig, ReleasesConfig, SwappingConfig
 from nes_spark.entities.further_stages import terms_as_own_names
+from nes_spark.entities.generalising import general_word
 from nes_spark.entities.terms import kin_of, may_give, term_word
 from nes_spark.schemas import FATES, OWN_NAMES, PLAN, PLAN_LEFTOVERS
 from nes_spark.swapping import plan_stages, sample_plan, whole
@@ -269,7 +270,7 @@ def test_words_of_clues_are_barred_as_in_memory(spark, partitions):
     rows = [
         {"chunk_id": c, "document_id": d, "entities": entities}
         for c, d, entities in [
-            ("a#0", "a", {"Clue": ["ready mix", "ev"], "Term": ["kilns"]}),
+            ("a#0", "a", {"Clue": ["ready mix", "ev", "vehicle"], "Term": ["kilns"]}),
             ("a#1", "a", {"Term": []}),
             ("b#0", "b", {"Term": ["cement/mass", "mixes", "EVs"], "Clue": []}),
             ("c#0", "c", {"Clue": ["it 's how we do it"]}),
@@ -289,6 +290,9 @@ def test_words_of_clues_are_barred_as_in_memory(spark, partitions):
     assert may_give(given, found["a"]) == {"cement/mass"}
     # of a clue's words forms that are part of no term bar nothing
     assert "mixs" not in found["a"] and "kilnes" in found["a"]
+    # but a general word comes from no document
+    assert general_word("tankers") == "vehicles"
+    assert general_word("tankers", found["a"]) == ""
     assert set(found) == {"a", "b", "d"}
     # in memory the same are barred
     entities = {c: [row["entities"].get(c, []) for row in rows] for c in ("Term", "Clue", "Person")}
