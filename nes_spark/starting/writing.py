@@ -82,10 +82,10 @@ entities:
   recognizer: bundled   # made for business English; or the name of a spaCy pipeline
   sweep: treat          # what looks like a name but was not recognised: category Name
   categories: [Organization, Person, Event, Product, Location, Date, Name]
+  # telling: 0.1        # share of all words to leave out, those that set a text apart most
   # With releases.further, in place of the line above:
   # categories: [Organization, Person, Event, Product, Location, Date, Name, Quantity, Term]
   # terms: 60           # of each document: 60 for some 3,000 words, 10 for a letter of 200
-  # telling: 0.1        # share of all words to take, those that set a text apart most
   # currency: USD       # of most texts: amounts of others come in with it
 
 mixture:
