@@ -170,6 +170,7 @@ def names_told(chunks: DataFrame, mentions: DataFrame) -> DataFrame:
         the metadata that the clue told. Terms have their own
         (:func:`~nes_spark.entities.further_stages.terms_as_own_names`).
     """
+    from pyspark.sql import Window
     from pyspark.sql import functions as F
 
     none = (CLUE, TERM, QUANTITY)
@@ -186,10 +187,11 @@ def names_told(chunks: DataFrame, mentions: DataFrame) -> DataFrame:
     held = names.mapInPandas(
         of_each_entity(name_pieces, "piece"), "category string, entity string, piece string"
     )
-    # as many rows for a document as the corpus grows: what many names have gives nothing back
-    several = held.groupBy("category", "piece").count().where(F.col("count") > FEW_NAMES)
-    plain = several.mapInPandas(_plain, "category string, piece string")
-    held = held.join(plain, ["category", "piece"], "left_anti")
+    # else each document has more rows the larger the corpus is
+    having = F.count(F.lit(1)).over(Window.partitionBy("category", "piece"))
+    held = held.withColumn("names", having).mapInPandas(
+        _giving_back, "category string, entity string, piece string"
+    )
     documents = chunks.select("document_id", "metadata").distinct()
     return (
         held.join(told.select("metadata", "piece").distinct(), "piece")
@@ -199,9 +201,11 @@ def names_told(chunks: DataFrame, mentions: DataFrame) -> DataFrame:
     )
 
 
-def _plain(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+def _giving_back(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    """Leave out the words of a dictionary that many names have."""
     for batch in batches:
-        yield batch.loc[batch["piece"].map(is_plain_word).astype(bool), ["category", "piece"]]
+        plain = batch["piece"].map(is_plain_word).astype(bool)
+        yield batch.loc[~plain | (batch["names"] <= FEW_NAMES), ["category", "entity", "piece"]]
 
 
 def of_each_entity(

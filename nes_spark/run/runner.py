@@ -380,22 +380,20 @@ def _examine(context: Context, stage: Stage) -> None:
         listed_clues(context, warn=True)
         check_known(context)
     entities = context.config.entities
-    if stage.name == "mentions" and entities.telling and not entities.clues:
-        from nes_spark.entities.clues import CLUE
-
-        if context.table("mentions").where(f"category = '{CLUE}'").isEmpty():
-            LOGGER.warning(
-                "entities.telling: no word was taken; the terms alone are that share of the words: "
-                "take a larger one"
-            )
-    if stage.name == "mentions" and entities.clues:
+    if stage.name == "mentions" and (entities.clues or entities.telling):
         from nes_spark.entities.clue_stages import count_lost
         from nes_spark.entities.clues import CLUE
         from nes_spark.run.listed import listed_clues
 
         told = listed_clues(context)
         if context.table("mentions").where(f"category = '{CLUE}'").isEmpty():
-            LOGGER.warning("entities.clues: none of what it lists stands in a text of this run")
+            if entities.telling:
+                LOGGER.warning(
+                    "entities.telling: no word was taken; the terms alone are that share of the "
+                    "words: take a larger one"
+                )
+            if entities.clues:
+                LOGGER.warning("entities.clues: none of what it lists stands in a text of this run")
         elif told is not None and (lost := count_lost(context.table("chunks"), told)):
             LOGGER.warning(
                 "entities.clues: %d of the clues listed stand nowhere in their chunk any more, or "

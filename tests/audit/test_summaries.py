@@ -148,6 +148,14 @@ def test_terms_however_they_are_written(surface, entity, told, expected):
     assert without_terms([Mention(0, len(surface), "Term", surface, entity)], told) == expected
 
 
+def test_with_telling_words_each_word_of_a_clue_tells():
+    text, elsewhere = "It is a long text, and this.", ["fired kilns", "think"]
+    told = "They fired, I think."
+    assert accepted(text, [], told, elsewhere=elsewhere) == told
+    every = accepted(text, [], told, elsewhere=elsewhere, every_word=True)
+    assert every == "They [Term], I think."
+
+
 def test_terms_of_a_chunk_become_placeholders_in_its_summary():
     text = "Tires and tire rims sold, not term loans; our slogan is all we can, says May."
     words = [
