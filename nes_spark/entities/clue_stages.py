@@ -10,6 +10,7 @@ import pandas as pd
 from nes_spark.entities.clues import (
     CLUE,
     FEW_NAMES,
+    Clues,
     clue_pieces,
     clues_and_terms,
     is_plain_word,
@@ -29,6 +30,8 @@ _READ = (
     "whole boolean"
 )
 _TOLD_OF = ("chunk_id", "metadata", "text", "clues", "others")
+#: Chunks of one metadata that are looked through together, about.
+_CHUNKS = 4096
 _READ_COLUMNS = [name for name, _ in fields_of(_READ)]
 
 
@@ -68,35 +71,71 @@ def add_clues(
     from pyspark.sql import functions as F
 
     texts = chunks.select("chunk_id", "metadata", "text")
+    known = mentions.groupBy("chunk_id").agg(
+        F.collect_list(F.struct("category", "surface", "entity", "start", "end")).alias("known")
+    )
+    held = texts.join(known, "chunk_id", "left")
     wide, narrow = telling, None
     if listed is not None:
         read = _read_listed(texts, listed, keep)
         everywhere = read.where("wide").select("metadata", "words")
         wide = everywhere if telling is None else everywhere.unionByName(telling)
         narrow = read.where("NOT wide").select("chunk_id", "words")
-    told = texts
-    for clues, key, name in ((wide, "metadata", "everywhere"), (narrow, "chunk_id", "here")):
-        if clues is None:
-            told = told.withColumn(name, F.lit(None).cast("array<string>"))
-        else:
-            # in one string: an array of arrays is many objects for each chunk
-            row = F.concat_ws(" ", "words")
-            of_key = clues.groupBy(key).agg(F.collect_set(row).alias(name))
-            told = told.join(of_key, key, "left")
-    told = told.where("everywhere IS NOT NULL OR here IS NOT NULL")
-    known = mentions.groupBy("chunk_id").agg(
-        F.collect_list(F.struct("category", "surface", "entity", "start", "end")).alias("known")
+    if narrow is None:
+        held = held.withColumn("clues", F.lit(None).cast("array<string>"))
+    else:
+        held = held.join(_together(narrow, "chunk_id"), "chunk_id", "left")
+    if wide is None:
+        return mentions
+    found = _with_clues_of_metadata(held, _together(wide, "metadata")).mapInPandas(
+        _found, MENTIONS.ddl
     )
-    found = (
-        told.join(known, "chunk_id", "left")
-        .select("chunk_id", "text", "everywhere", "here", "known")
-        .mapInPandas(_found, MENTIONS.ddl)
+    return mentions.where(F.col("category") != TERM).unionByName(found)
+
+
+def _together(clues: DataFrame, key: str) -> DataFrame:
+    """Return the clues of each key, as one row; each is one string, its words apart by spaces."""
+    from pyspark.sql import functions as F
+
+    return clues.groupBy(key).agg(F.collect_set(F.concat_ws(" ", "words")).alias("clues"))
+
+
+def _with_clues_of_metadata(held: DataFrame, clues: DataFrame) -> DataFrame:
+    """Lay the clues of each metadata, in one row, before the chunks of it.
+
+    A metadata may have as many words as its documents have together: in one row of each chunk they
+    would take gigabytes. Its chunks go to several partitions where it has many.
+
+    Parameters
+    ----------
+    held : pyspark.sql.DataFrame
+        Chunks: ``chunk_id, metadata`` and what else :func:`_found` takes.
+    clues : pyspark.sql.DataFrame
+        ``metadata, clues``.
+    """
+    from pyspark.sql import functions as F
+
+    counts = held.groupBy("metadata").agg(F.count(F.lit(1)).alias("n"))
+    # few: not one for every so many chunks of the corpus
+    many = counts.where(F.col("n") > _CHUNKS).select(
+        "metadata", F.ceil(F.col("n") / _CHUNKS).cast("int").alias("parts")
     )
-    untold = mentions.where(F.col("category") == TERM).join(
-        told.select("chunk_id"), "chunk_id", "left_anti"
+    parts = F.coalesce("parts", F.lit(1))
+    rows = held.join(F.broadcast(many), "metadata", "left").withColumn(
+        "part", F.pmod(F.hash("chunk_id"), parts)
     )
-    others = mentions.where(F.col("category") != TERM)
-    return others.unionByName(untold.select(*others.columns)).unionByName(found)
+    heads = (
+        clues.join(F.broadcast(many), "metadata", "left")
+        .withColumn("part", F.explode(F.sequence(F.lit(0), parts - 1)))
+        .withColumn("chunk_id", F.lit(None).cast("string"))
+    )
+    return (
+        rows.drop("parts")
+        .unionByName(heads.drop("parts"), allowMissingColumns=True)
+        .repartition("metadata", "part")
+        .sortWithinPartitions("metadata", "part", F.col("chunk_id").asc_nulls_first())
+        .select("metadata", "part", "chunk_id", "text", "clues", "known")
+    )
 
 
 def _read_listed(
@@ -271,14 +310,22 @@ def _read(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
 
 def _found(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
     """Find the clues of chunks; mentions of these come out, with the terms that are left."""
+    of, everywhere = None, Clues(())
     for batch in batches:
         rows: list[tuple[Any, ...]] = []
-        for chunk_id, text, everywhere, here, known in batch.itertuples(index=False, name=None):
-            clues = [row.split() for some in (everywhere, here) if some is not None for row in some]
+        for metadata, part, chunk_id, text, clues, known in batch.itertuples(
+            index=False, name=None
+        ):
+            told = (row.split() for row in (() if clues is None else clues))
+            if chunk_id is None:
+                of, everywhere = (metadata, part), Clues(told)
+                continue
+            if of != (metadata, part):  # of this one nothing tells everywhere
+                of, everywhere = (metadata, part), Clues(())
             held = [
                 Mention(m["start"], m["end"], m["category"], m["surface"], m["entity"])
                 for m in (() if known is None else known)
             ]
-            mine = clues_and_terms(text, clues, held)
+            mine = clues_and_terms(text, Clues(told, besides=everywhere), held)
             rows += [(chunk_id, m.category, m.surface, m.entity, m.start, m.end) for m in mine]
         yield pd.DataFrame(rows, columns=MENTIONS.names)

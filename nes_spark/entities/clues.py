@@ -16,7 +16,15 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Collection,
+    Hashable,
+    Iterable,
+    Iterator,
+    KeysView,
+    Mapping,
+    Sequence,
+)
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import NamedTuple, TypeVar
@@ -91,6 +99,38 @@ class Clue(NamedTuple):
 
     words: tuple[str, ...]
     wide: bool
+
+
+class Clues:
+    """Clues to look for in many texts, by the word that each begins with.
+
+    So the work that a text makes grows with its words, and not with the clues of its secret.
+
+    Parameters
+    ----------
+    clues : iterable of sequence of str
+        The words of each (:class:`Clue`).
+    besides : Clues, optional
+        Others to look for as well; they are not copied.
+    """
+
+    def __init__(self, clues: Iterable[Sequence[str]], besides: Clues | None = None) -> None:
+        mine: defaultdict[str, set[tuple[str, ...]]] = defaultdict(set)
+        for words in clues:
+            if words:
+                mine[words[0]].add(tuple(words))
+        self._parts: list[Mapping[str, set[tuple[str, ...]]]] = [mine]
+        if besides is not None:
+            self._parts += besides._parts
+
+    def __bool__(self) -> bool:
+        return any(self._parts)
+
+    def beginning(self, words: KeysView[str]) -> Iterator[tuple[str, ...]]:
+        """Return the clues that begin with one of some words."""
+        for part in self._parts:
+            for word in part.keys() & words:
+                yield from part[word]
 
 
 class Read(NamedTuple):
@@ -208,6 +248,7 @@ def words_besides_talk(text: str) -> set[str]:
     return {word for *_, word, plain in words_at(text) if plain and is_of_a_subject(word)}
 
 
+@lru_cache(maxsize=65_536)
 def is_of_a_subject(word: str) -> bool:
     """Whether a word, as clues have it, has a letter and is none of talk."""
     return any(map(str.isalpha, word)) and not is_talk(word)
@@ -226,15 +267,16 @@ def words_that_tell(clue: str) -> set[str]:
 
 
 def clue_mentions(
-    text: str, clues: Iterable[Sequence[str]], mentions: Iterable[Mention] = ()
+    text: str, clues: Clues | Iterable[Sequence[str]], mentions: Iterable[Mention] = ()
 ) -> list[Mention]:
     """Return the places of clues in a text as mentions of category Clue.
 
     Parameters
     ----------
     text : str
-    clues : iterable of sequence of str
-        The words of each (:class:`Clue`).
+    clues : Clues, or iterable of sequence of str
+        The words of each (:class:`Clue`). Of many that are looked for in several texts make one
+        :class:`Clues`.
     mentions : iterable of Mention
         Nothing is found inside them, nor inside placeholders: of a clue that goes over one the
         rest is taken, without words of grammar at its ends. Terms are no such mentions: those that
@@ -250,10 +292,11 @@ def clue_mentions(
     >>> [m.surface for m in clue_mentions("Ready mix and ready-mixes grew.", [("ready", "mix")])]
     ['Ready mix', 'ready-mixes']
     """
+    sought = clues if isinstance(clues, Clues) else Clues(clues)
+    if not sought:
+        return []
     here = _Places(text)
-    spans: list[tuple[int, int]] = []
-    for words in {tuple(words) for words in clues}:
-        spans += here.spans(words)
+    spans = [span for words in sought.beginning(here.at.keys()) for span in here.spans(words)]
     terms: list[tuple[int, int]] = []
     others = placeholder_spans(text)
     for mention in mentions:
@@ -273,7 +316,7 @@ def clue_mentions(
 
 
 def clues_and_terms(
-    text: str, clues: Iterable[Sequence[str]], mentions: Collection[Mention]
+    text: str, clues: Clues | Iterable[Sequence[str]], mentions: Collection[Mention]
 ) -> list[Mention]:
     """Return the places of clues (:func:`clue_mentions`), and the terms that none of them touches.
 
@@ -409,16 +452,21 @@ class _Places:
         self._text = text
         self._words = Words(text)
         self.keys = [_key(word) for word in self._words.spelled]
-        self._at: defaultdict[str, list[int]] = defaultdict(list)
-        inside = placeholder_spans(text)
-        starts = [start for start, _ in inside]
         for i, key in enumerate(self.keys):
             if key in CUT_OFF and self._gap(i) in _APOSTROPHES:
-                self.keys[i] = key = f"'{key}"
-            # no clue stands in a placeholder
-            before = bisect_right(starts, self._words.starts(i)) - 1
+                self.keys[i] = f"'{key}"
+
+    @cached_property
+    def at(self) -> Mapping[str, list[int]]:
+        """Where each word stands, but for placeholders, in which no clue stands."""
+        found: defaultdict[str, list[int]] = defaultdict(list)
+        inside = placeholder_spans(self._text)
+        starts = [start for start, _ in inside]
+        for i, key in enumerate(self.keys):
+            before = bisect_right(starts, self._words.starts(i)) - 1 if inside else -1
             if before < 0 or inside[before][1] <= self._words.starts(i):
-                self._at[key].append(i)
+                found[key].append(i)
+        return found
 
     def _gap(self, i: int) -> str:
         """Return what stands before a word."""
@@ -429,26 +477,27 @@ class _Places:
 
     def spans(self, words: Sequence[str]) -> list[tuple[int, int]]:
         """Return where the words stand in a row."""
-        if not words or words[0] not in self._at:  # of the clues of a secret a text has few
-            return []
         last = len(words) - 1
         return [(self._words.starts(i), self._words.ends(i + last)) for i in self._found(words)]
 
     def outside(self, mentions: Iterable[tuple[int, int]]) -> list[tuple[int, int, str, bool]]:
         """Return the words that begin neither in a mention nor in a placeholder."""
-        blocked = sorted([*mentions, *placeholder_spans(self._text)])
-        out, at, words = [], 0, self._words
-        for i, (key, plain) in enumerate(zip(self.keys, self.plain, strict=True)):
-            start = words.starts(i)
-            while at < len(blocked) and blocked[at][1] <= start:
-                at += 1
-            if at == len(blocked) or start < blocked[at][0]:
-                out.append((start, words.ends(i), key, plain))
+        blocked = iter(sorted([*mentions, *placeholder_spans(self._text)]))
+        none = (len(self._text) + 1,) * 2
+        begin, stop = next(blocked, none)
+        out = []
+        for (start, end), key, plain in zip(
+            self._words.bounds(), self.keys, self.plain, strict=True
+        ):
+            while stop <= start:
+                begin, stop = next(blocked, none)
+            if start < begin:
+                out.append((start, end, key, plain))
         return out
 
     def _found(self, words: Sequence[str]) -> Iterator[int]:
         n = len(words)
-        for i in self._at.get(words[0], ()) if words else ():
+        for i in self.at.get(words[0], ()) if words else ():
             if (
                 self.keys[i : i + n] == [*words]
                 and self.keys[i + n : i + n + 1] != ["'t"]  # "won't" is no "won"
@@ -464,10 +513,10 @@ class _Places:
     @cached_property
     def plain(self) -> list[bool]:
         """Whether each word is one besides those of grammar, by itself."""
-        keys = self.keys
+        after = [*self.keys, ""][1:]
         return [
-            len(key) > 1 and key not in GRAMMAR and keys[i + 1 : i + 2] != ["'t"]
-            for i, key in enumerate(keys)
+            len(key) > 1 and key not in GRAMMAR and then != "'t"
+            for key, then in zip(self.keys, after, strict=True)
         ]
 
     @cached_property

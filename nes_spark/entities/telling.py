@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from nes_spark.entities.clues import (
+    Clues,
     clues_and_terms,
     is_of_a_subject,
     words_at,
@@ -50,7 +51,7 @@ class Said(NamedTuple):
 
     def plus(self, other: Said) -> Said:
         """Return how often two texts say it."""
-        return Said(*map(sum, zip(self, other, strict=True)))
+        return Said(self.places + other.places, self.free + other.free, self.kept + other.kept)
 
 
 def count_words(text: str, mentions: Iterable[Mention] = ()) -> dict[str | None, Said]:
@@ -76,16 +77,19 @@ def count_words(text: str, mentions: Iterable[Mention] = ()) -> dict[str | None,
     (2, 4)
     """
     known = [*mentions]
-    inside = sorted((m.start, m.end) for m in known if m.category == TERM)
-    places: Counter[str | None] = Counter()
+    terms = iter(sorted((m.start, m.end) for m in known if m.category == TERM))
+    none = (len(text) + 1,) * 2
+    begin, stop = next(terms, none)
+    keys: list[str | None] = []
     covered: Counter[str | None] = Counter()
-    at = 0
     for start, _, word, plain in words_at(text, (m for m in known if m.category != TERM)):
         key = word if plain and is_of_a_subject(word) else None
-        while at < len(inside) and inside[at][1] <= start:
-            at += 1
-        places[key] += 1
-        covered[key] += at < len(inside) and inside[at][0] <= start
+        keys.append(key)
+        while stop <= start:
+            begin, stop = next(terms, none)
+        if begin <= start:
+            covered[key] += 1
+    places = Counter(keys)
     kept: Counter[str | None] = Counter()
     for mention in known:
         if mention.category in _KEPT:
@@ -133,7 +137,7 @@ def telling_mentions(
         word for mine in said.values() for word, n in mine.items() if word is not None and n.places
     )
     told = {
-        secret: [(word,) for word in telling_words(mine, secrets, len(said), share)]
+        secret: Clues((word,) for word in telling_words(mine, secrets, len(said), share))
         for secret, mine in said.items()
     }
     found = {}

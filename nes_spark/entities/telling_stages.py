@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -16,6 +19,9 @@ if TYPE_CHECKING:
 _COUNTS = Said._fields
 _SAID = "metadata string, word string, " + ", ".join(f"{name} long" for name in _COUNTS)
 _TOLD = "metadata string, words array<string>"
+_CHOSEN_OF = ["metadata", "word", "secrets", "total", *_COUNTS]
+#: Words that leave a worker together, about.
+_ROWS = 10_000
 
 
 def find_telling(
@@ -45,7 +51,7 @@ def find_telling(
 
     Notes
     -----
-    A worker holds the words of one secret; words are counted by Spark.
+    A worker holds the counts of one secret's words, each once; they are added up by Spark.
     """
     from pyspark.sql import functions as F
 
@@ -65,40 +71,54 @@ def find_telling(
     spread = told.groupBy("word").agg(F.count(F.lit(1)).alias("secrets"))
     total = chunks.agg(F.countDistinct("metadata").alias("total"))
 
-    def choose(frame: pd.DataFrame) -> pd.DataFrame:
-        metadata, total = frame["metadata"].iloc[0], int(frame["total"].iloc[0])
-        of_word: dict[str | None, Said] = {}
-        secrets: dict[str, int] = {}
-        for word, having, *counts in frame[["word", "secrets", *_COUNTS]].itertuples(
-            index=False, name=None
-        ):
-            said = Said(*map(int, counts))
-            if not isinstance(word, str):
-                of_word[None] = said
-            elif said.places:
-                secrets[word] = int(having)
-                of_word[word] = said
-        words = telling_words(of_word, secrets, total, share)
-        return pd.DataFrame([(metadata, [word]) for word in words], columns=["metadata", "words"])
+    def choose(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        # not a frame a secret: there may be as many as documents
+        rows = (row for b in batches for row in b[_CHOSEN_OF].itertuples(index=False, name=None))
+        found: list[tuple[str, list[str]]] = []
+        for metadata, mine in groupby(rows, itemgetter(0)):
+            found += [(metadata, [word]) for word in _choose(mine, share)]
+            if len(found) >= _ROWS:
+                yield pd.DataFrame(found, columns=["metadata", "words"])
+                found = []
+        yield pd.DataFrame(found, columns=["metadata", "words"])
 
     return (
         said.join(spread, "word", "left")
         .crossJoin(F.broadcast(total))
-        .groupBy("metadata")
-        .applyInPandas(choose, _TOLD)
+        .repartition("metadata")
+        .sortWithinPartitions("metadata")
+        .mapInPandas(choose, _TOLD)
     )
+
+
+def _choose(rows: Iterable[tuple[Any, ...]], share: float) -> list[str]:
+    """Choose the words of one secret."""
+    said: dict[str | None, Said] = {}
+    secrets: dict[str, int] = {}
+    total = 0
+    for _, word, having, of_all, *counts in rows:
+        total = of_all
+        mine = Said(*counts)
+        if not isinstance(word, str):
+            said[None] = mine
+        elif mine.places:
+            secrets[word] = int(having)
+            said[word] = mine
+    return telling_words(said, secrets, total, share)
 
 
 def _count(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
     """Count the words of texts, those of one secret in a batch together."""
     for batch in batches:
-        sums: dict[tuple[str, str | None], Said] = {}
+        sums: defaultdict[str, dict[str | None, Said]] = defaultdict(dict)
         for metadata, text, known in batch.itertuples(index=False, name=None):
             held = [
                 Mention(m["start"], m["end"], m["category"], "")
                 for m in (() if known is None else known)
             ]
+            mine = sums[metadata]
             for word, said in count_words(text, held).items():
-                sums[metadata, word] = sums.get((metadata, word), Said(0, 0)).plus(said)
-        rows = [(*key, *mine) for key, mine in sums.items()]
+                before = mine.get(word)
+                mine[word] = said if before is None else before.plus(said)
+        rows = [(metadata, word, *n) for metadata, mine in sums.items() for word, n in mine.items()]
         yield pd.DataFrame(rows, columns=["metadata", "word", *_COUNTS])

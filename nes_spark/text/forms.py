@@ -65,6 +65,10 @@ class Words:
         """Return where a word ends."""
         return self._bounds[2 * i + 1]
 
+    def bounds(self) -> Iterator[tuple[int, int]]:
+        """Return where each word begins and ends."""
+        return zip(self._bounds[:-1:2], self._bounds[1::2], strict=True)
+
 
 @lru_cache(maxsize=65536)
 def fold(word: str) -> str:

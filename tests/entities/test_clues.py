@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from nes_spark.entities.clues import (
     MOST_WORDS,
     Clue,
+    Clues,
     barred_by,
     clue_mentions,
     names_barred,
@@ -307,6 +308,16 @@ def test_a_word_that_is_cut_off_is_another():
 def test_no_clue_stands_in_a_placeholder():
     assert read_clues(["company"], "[Company Name] grew.") == []
     assert clue_mentions("[Company Name] grew.", [("company",), ()]) == []
+
+
+def test_clues_that_are_looked_for_in_many_texts():
+    everywhere = Clues([("kiln",), ("ready", "mix"), ("ready",)])
+    here = Clues([("grew",), ("ready", "mix")], besides=everywhere)
+    assert [m.surface for m in clue_mentions("Kilns, ready.", everywhere)] == ["Kilns", "ready"]
+    assert [m.surface for m in clue_mentions("Kilns grew, ready-mix.", here)] == [
+        "Kilns grew", "ready-mix",
+    ]  # fmt: skip
+    assert (bool(here), bool(Clues(())), bool(Clues((), besides=everywhere))) == (True, False, True)
 
 
 def test_names_that_hold_what_was_blanked():

@@ -3,7 +3,9 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyspark.sql import functions as F
 
+from nes_spark.entities import clue_stages
 from nes_spark.entities.clue_stages import add_clues
 from nes_spark.entities.mentions import Mention
 from nes_spark.entities.telling import Said, count_words, telling_mentions, telling_words
@@ -23,6 +25,11 @@ def test_words_are_counted_outside_names_and_placeholders():
         # 's, and, a, of, 40, at
         None: Said(6, 6),
     }
+
+
+@pytest.mark.parametrize("text", ["", "…", "[Company Name]"])
+def test_a_text_without_words_has_none(text):
+    assert count_words(text) == {}
 
 
 def test_words_of_talk_tell_nothing():
@@ -163,6 +170,38 @@ def test_telling_words_become_clues_wherever_their_secret_says_them(spark, parti
             ("c#0", "sold"),
         }  # fmt: skip
         assert sorted(row for row in rows if row[1] != "Clue") == sorted(KNOWN[:2])
+
+
+@pytest.mark.parametrize("together", [1, 2])
+def test_texts_of_one_secret_may_lie_in_several_partitions(
+    spark, partitions, monkeypatch, together
+):
+    monkeypatch.setattr(clue_stages, "_CHUNKS", together)
+    chunks, mentions = frames(spark, partitions)
+    # of a secret that is not here, and none of B
+    told = [("A", ["kiln"]), ("A", ["clay"]), ("C", ["sold"]), ("Z", ["sales"])]
+    telling = spark.createDataFrame(told, "metadata string, words array<string>")
+    held = chunks.join(
+        mentions.groupBy("chunk_id").agg(F.collect_list(F.struct("start")).alias("known")),
+        "chunk_id", "left",
+    ).withColumn("clues", F.lit(None).cast("array<string>"))  # fmt: skip
+    laid = clue_stages._with_clues_of_metadata(
+        held, clue_stages._together(telling, "metadata")
+    ).collect()
+    assert sorted(r.chunk_id for r in laid if r.chunk_id) == sorted(TEXTS)
+    # words stand before the texts, and with none of them
+    assert all(r.clues is None for r in laid if r.chunk_id)
+    heads = [(r.metadata, r.part, sorted(r.clues)) for r in laid if not r.chunk_id]
+    parts = {1: 3, 2: 2}[together]
+    assert sorted(heads) == sorted(
+        [("A", k, ["clay", "kiln"]) for k in range(parts)]
+        + [("C", 0, ["sold"]), ("Z", 0, ["sales"])]
+    )
+    rows = add_clues(chunks, mentions, None, telling=telling).where("category = 'Clue'").collect()
+    assert {(row.chunk_id, row.surface) for row in rows} == {
+        ("a#0", "cement kilns"), ("a#0", "kilns"), ("a#1", "kiln"), ("a#1", "clay"),
+        ("d#0", "clay"), ("c#0", "sold"),
+    }  # fmt: skip
 
 
 def test_beside_clues_that_are_listed(spark, partitions):
