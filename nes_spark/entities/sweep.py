@@ -15,7 +15,9 @@ Reasons, strongest first:
 ``capitals`` an abbreviation that is not in general use and not spelled out in lower case beside it;
 ``phrase``   several capitalised words of general English inside a sentence (King Air);
 ``word``     one such word that the document never writes in lower case (Travelers);
-``rare``     in lower case, no word of general English (reproxalap).
+``rare``     in lower case, no word of general English (reproxalap);
+``elsewhere``  such a word that begins a sentence, and is a name in other documents of the same
+             secret (:func:`named_elsewhere`): of short documents one alone tells too little.
 
 What is in general use: the English dictionary of Hunspell (which knows names by their capital),
 inflections, derivations and compounds of its words, and the lists in ``data/general.txt`` and
@@ -77,10 +79,14 @@ REASONS = (
     "phrase",
     "word",
     "rare",
+    "elsewhere",
 )
 _RANK = {reason: rank for rank, reason in enumerate(REASONS)}
 #: Reasons that hold however many documents use a form.
-_ALWAYS = frozenset(["listed", "known", "capital"])
+_ALWAYS = frozenset(["listed", "known", "capital", "elsewhere"])
+#: Documents of a secret at least that have a name for its other documents, and what share of those
+#: in which the word may begin sentences as a word.
+_NAMED_IN, _NAMED_SHARE = 2, 1 / 3
 #: Categories whose mentions say nothing about names.
 _NO_NAMES = frozenset(["Date"])
 
@@ -343,6 +349,7 @@ def candidates_of(
     mentions: Sequence[Sequence[Mention]],
     always: Collection[str] = (),
     peoples: bool = True,
+    elsewhere: bool = False,
 ) -> list[list[Candidate]]:
     """Return what may be a name in the chunks of one document and is no mention yet.
 
@@ -357,6 +364,9 @@ def candidates_of(
     peoples : bool
         Whether names of peoples alone ("Chinese", "North American") are candidates; not where they
         are terms.
+    elsewhere : bool
+        Whether single words of general English that begin sentences are candidates, reason
+        ``elsewhere``: names where :func:`named_elsewhere` says so.
 
     Returns
     -------
@@ -411,13 +421,18 @@ def candidates_of(
         kept = {c.start: c for c in certain if c.form not in spelled}
         for doubt in doubtful:
             reason = _resolve(doubt, names, inside, lower, english)
+            usual = doubt.candidate.surface.lower() in lower
+            if elsewhere and not reason and not usual and doubt.kind == "initial":
+                reason = "elsewhere"
             if reason:
                 kept[doubt.candidate.start] = replace(doubt.candidate, reason=reason)
         for doubt in doubtful:
             whole = doubt.candidate
             if doubt.kind == "lead" and whole.surface.split()[0].lower() not in lower:
                 inside_it = [kept.pop(s) for s in list(kept) if whole.start <= s < whole.end]
-                reason = strongest([c.reason for c in inside_it if c.reason != "word"] + ["phrase"])
+                weak = ("word", "elsewhere")
+                strong = [c.reason for c in inside_it if c.reason not in weak]
+                reason = strongest([*strong, "phrase"])
                 kept[whole.start] = replace(whole, reason=reason)
         found = [*kept.values(), *_in_headings(text, tokens, names, lower, english)]
         telling = (c for c in found if c.reason == "listed" or _tells(c.surface, peoples))
@@ -853,6 +868,24 @@ def strongest(reasons: Iterable[str]) -> str:
     return min(reasons, key=_RANK.__getitem__)
 
 
+def named_elsewhere(named: int, begun: int) -> bool:
+    """Decide whether a word that begins a sentence is a name, by other documents of its secret.
+
+    Parameters
+    ----------
+    named : int
+        Documents of the secret in which it is a name.
+    begun : int
+        Those in which it begins sentences, and nothing there says that it is one.
+
+    Examples
+    --------
+    >>> named_elsewhere(14, 29), named_elsewhere(1, 1), named_elsewhere(3, 40)
+    (True, False, False)
+    """
+    return named >= _NAMED_IN and named >= _NAMED_SHARE * begun
+
+
 def settle(
     forms: Sequence[str],
     reasons: Sequence[str],
@@ -978,6 +1011,7 @@ __all__ = [
     "entities_by_form",
     "general_english",
     "name_entities",
+    "named_elsewhere",
     "settle",
     "strongest",
 ]

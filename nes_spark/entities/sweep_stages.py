@@ -11,7 +11,7 @@ import pandas as pd
 from pyspark.sql import functions as F
 
 from nes_spark.config import EntitiesConfig
-from nes_spark.entities.linking import Located, bracketed_acronym
+from nes_spark.entities.linking import Located, bracketed_acronym, form_key
 from nes_spark.entities.mentions import Mention
 from nes_spark.entities.stages import whole_documents
 from nes_spark.entities.sweep import (
@@ -21,6 +21,7 @@ from nes_spark.entities.sweep import (
     categories_by_form,
     entities_by_form,
     name_entities,
+    named_elsewhere,
     settle,
 )
 from nes_spark.entities.terms import TERM
@@ -34,6 +35,7 @@ _RAW = (
     "`surface` string, `form` string, `rank` int, `acronym` string, `known` string, "
     "`category` string"
 )
+_ELSEWHERE = REASONS.index("elsewhere")
 _RAW_COLUMNS = [name for name, _ in fields_of(_RAW)]
 
 
@@ -77,16 +79,21 @@ def sweep(chunks: DataFrame, mentions: DataFrame, config: EntitiesConfig) -> Swe
     :func:`settle_candidates` and cache what is between them when you use both. A worker holds the
     chunks of one document at a time.
     """
-    return settle_candidates(find_candidates(chunks, mentions, config), chunks, config)
+    return settle_candidates(find_candidates(chunks, mentions, config), chunks, config, mentions)
 
 
-def find_candidates(chunks: DataFrame, mentions: DataFrame, config: EntitiesConfig) -> DataFrame:
+def find_candidates(
+    chunks: DataFrame, mentions: DataFrame, config: EntitiesConfig, elsewhere: bool = True
+) -> DataFrame:
     """Find what may be a name, document by document: the costly step.
 
     Parameters
     ----------
     chunks, mentions, config
         As for :func:`sweep`.
+    elsewhere : bool
+        Whether other documents of the same secret say what is a name too; for nothing where each
+        secret has one document.
 
     Returns
     -------
@@ -106,12 +113,14 @@ def find_candidates(chunks: DataFrame, mentions: DataFrame, config: EntitiesConf
 
     def find(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         for documents in whole_documents(batches):
-            yield _find(documents, always, peoples)
+            yield _find(documents, always, peoples, elsewhere)
 
     return ordered.mapInPandas(find, schema=_RAW)
 
 
-def settle_candidates(raw: DataFrame, chunks: DataFrame, config: EntitiesConfig) -> Sweep:
+def settle_candidates(
+    raw: DataFrame, chunks: DataFrame, config: EntitiesConfig, mentions: DataFrame | None = None
+) -> Sweep:
     """Count forms over documents, decide which are names, and name their entities.
 
     Parameters
@@ -119,15 +128,19 @@ def settle_candidates(raw: DataFrame, chunks: DataFrame, config: EntitiesConfig)
     raw : DataFrame
         From :func:`find_candidates`.
     chunks : DataFrame
-        Needs ``metadata``; says how many secrets there are.
+        Needs ``chunk_id, document_id, metadata``; says how many secrets there are.
     config : EntitiesConfig
         As for :func:`sweep`.
+    mentions : DataFrame, optional
+        As for :func:`sweep`, where ``raw`` was found with ``elsewhere``.
 
     Returns
     -------
     Sweep
     """
     total = chunks.agg(F.count_distinct("metadata").alias("total"))
+    if mentions is not None:
+        raw = _by_other_documents(raw, chunks, mentions)
     counted = raw.groupBy("form").agg(
         F.min("rank").alias("rank"),
         F.count_distinct("metadata").alias("documents"),
@@ -153,7 +166,58 @@ def settle_candidates(raw: DataFrame, chunks: DataFrame, config: EntitiesConfig)
     return Sweep(ordered.mapInPandas(link, schema=MENTIONS.ddl), swept)
 
 
-def _find(documents: pd.DataFrame, always: tuple[str, ...], peoples: bool) -> pd.DataFrame:
+def _by_other_documents(raw: DataFrame, chunks: DataFrame, mentions: DataFrame) -> DataFrame:
+    """Keep of what begins sentences the names that other documents of the secret have."""
+    columns = ["metadata", "form", "document_id", "known", "category"]
+    of_secret = ["metadata", "form"]
+    found, asked = raw.where(F.col("rank") != _ELSEWHERE), raw.where(F.col("rank") == _ELSEWHERE)
+    # single words are asked for
+    seen = (
+        mentions.where((F.col("category") != "Date") & ~F.col("surface").contains(" "))
+        .join(chunks.select("chunk_id", "document_id", "metadata"), "chunk_id")
+        .select("metadata", "document_id", "surface", F.col("entity").alias("known"), "category")
+        .mapInPandas(
+            _with_forms,
+            "metadata string, form string, document_id string, known string, category string",
+        )
+    )
+    named = (
+        seen.unionByName(found.where(~F.col("surface").contains(" ")).select(columns))
+        .join(asked.select(of_secret).distinct(), of_secret, "left_semi")
+        .groupBy(*of_secret, "known", "category")
+        .agg(F.count(F.lit(1)).alias("n"), F.collect_set("document_id").alias("documents"))
+        .groupBy(of_secret)
+        .agg(
+            F.size(F.array_distinct(F.flatten(F.collect_list("documents")))).alias("named"),
+            # the most frequent one, then the smallest; what the sweep found has no entity yet
+            F.min(F.struct(F.expr("known = ''"), -F.col("n"), "known", "category")).alias("best"),
+        )
+    )
+    begun = asked.groupBy(of_secret).agg(F.count_distinct("document_id").alias("begun"))
+
+    def decide(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        for batch in batches:
+            kept = [named_elsewhere(*n) for n in zip(batch["named"], batch["begun"], strict=True)]
+            yield batch.loc[kept, ["metadata", "form", "known", "category"]]
+
+    names = (
+        named.join(begun, of_secret)
+        .select(*of_secret, "named", "begun", "best.known", "best.category")
+        .mapInPandas(decide, "metadata string, form string, known string, category string")
+    )
+    kept = asked.drop("known", "category").join(names, of_secret)
+    return found.unionByName(kept.select(found.columns))
+
+
+def _with_forms(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    for batch in batches:
+        forms = [form_key(surface, NAME) for surface in batch["surface"]]
+        yield batch.assign(form=forms)[["metadata", "form", "document_id", "known", "category"]]
+
+
+def _find(
+    documents: pd.DataFrame, always: tuple[str, ...], peoples: bool, elsewhere: bool
+) -> pd.DataFrame:
     rows: list[tuple[Any, ...]] = []
     for document_id, chunks in documents.groupby("document_id", sort=False):
         texts = chunks["text"].tolist()
@@ -169,7 +233,7 @@ def _find(documents: pd.DataFrame, always: tuple[str, ...], peoples: bool) -> pd
             chunks["metadata"],
             chunks["chunk_id"],
             texts,
-            candidates_of(texts, mentions, always, peoples),
+            candidates_of(texts, mentions, always, peoples, elsewhere),
             strict=True,
         ):
             rows.extend(

@@ -6,6 +6,7 @@ and the sampler's options are tried beside the run's own. Nothing here changes w
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ from nes_spark.releases.choice import Choice
 from nes_spark.run.context import finished
 from nes_spark.run.measuring import fits_in_memory
 from nes_spark.run.pipeline import FEW_WORDS, sampling_tables
+from nes_spark.swapping.plan import NO_PARTNER
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,11 +32,14 @@ if TYPE_CHECKING:
 
     from nes_spark.audit.summary import AdversaryResult, PartnerResult
     from nes_spark.audit.text_stages import KnownWords
+    from nes_spark.config import Config
     from nes_spark.run.context import Context
     from nes_spark.swapping.constraints import Constraint
 
 #: File of a run that holds what language models answered (:mod:`nes_spark.run.language_models`).
 LANGUAGE_MODELS = ("audit", "language_models.json")
+#: One in so many names that found nobody is much.
+_MANY_ALONE = 3
 
 
 @dataclass(frozen=True)
@@ -462,3 +467,32 @@ def _attacks(context: Context, choice: Choice, candidates: pd.DataFrame, key: st
     )
     joined = mine.merge(linkage, on=["combination", "n_swaps"], how="inner")
     return joined.sort_values(["combination", "n_swaps"]).reset_index(drop=True)
+
+
+def many_alone(coverage: pd.DataFrame, swapped: Iterable[str], config: Config) -> str:
+    """Say what to do where much became placeholders because no other text had a name to give.
+
+    Parameters
+    ----------
+    coverage : pandas.DataFrame
+        Table ``coverage``.
+    swapped : iterable of str
+        Categories that are exchanged.
+    config : Config
+
+    Returns
+    -------
+    str
+        Empty where it is no more than a third of the names in these categories.
+    """
+    names = coverage[coverage["category"].isin(list(swapped))]
+    alone = names[(names["fate"] == "placeholder") & (names["reason"] == NO_PARTNER)]
+    n, total = int(alone["mentions"].sum()), int(names["mentions"].sum())
+    if n * _MANY_ALONE <= total:
+        return ""
+    return (
+        f"{n:,} of {total:,} names became placeholders, as no text of another document in their "
+        "component, or in the nearest ones, had a name to give: take fewer components "
+        f"(mixture.n_components) or more of the nearest (releases.neighbours, now "
+        f"{config.releases.neighbours})"
+    )

@@ -294,8 +294,10 @@ def _mentions(context: Context) -> Outputs:
         mentions = settle_mentions(context.table("recognised"), config)
     if config.sweep != "off":
         mentions = context.keep(mentions)
-        raw = context.keep(find_candidates(chunks, mentions, config))
-        found = settle_candidates(raw, chunks, config)
+        secrets = [secret for (secret,) in context.store.rows("documents", ["metadata"])]
+        several = len(secrets) > len(set(secrets))
+        raw = context.keep(find_candidates(chunks, mentions, config, elsewhere=several))
+        found = settle_candidates(raw, chunks, config, mentions if several else None)
         swept = found.swept
         if config.sweep == "treat":
             mentions = mentions.unionByName(found.mentions)

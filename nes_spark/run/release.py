@@ -7,6 +7,7 @@ owner cannot undo; the release is moved to its place last, after the record of i
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -31,6 +32,7 @@ from nes_spark.run.findings import (
     audit_release,
     examine,
     foreign_documents,
+    many_alone,
 )
 from nes_spark.run.gates import Evidence, check_gates, refused_leaks
 from nes_spark.run.judging import fidelity_of_candidates, judge_chosen, utility_record
@@ -60,6 +62,8 @@ if TYPE_CHECKING:
 
     from nes_spark.entities.combination import Combination
     from nes_spark.mixture import MixtureModel
+
+LOGGER = logging.getLogger(__name__)
 
 #: Sections that decide what is published although no table depends on them.
 SECTIONS = ("choice", "gates", "ledger", "audit", "utility", "report", "tracking")
@@ -522,6 +526,8 @@ def attack_release(publication: Publication) -> None:
             )
     if context.config.releases.plan == "whole":
         publication.coverage = _coverage(publication)
+        if told := many_alone(publication.coverage, choice.combination, context.config):
+            LOGGER.warning("%s", told)
     with progress.part("release", "measures", "what else the configuration asks for"):
         publication.findings = examine(
             context,

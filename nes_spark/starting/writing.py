@@ -18,10 +18,19 @@ _PER_COMPONENT = 60
 _PLAIN = re.compile(r"[A-Za-z_][\w./-]*")
 
 
-def components_for(documents: int, characters: int) -> int:
-    """Return how many mixture components a corpus of this size can bear, from 2 to 30."""
+def components_for(documents: int, characters: int, secrets: int) -> int:
+    """Return how many mixture components a corpus can bear, from 2 to 30.
+
+    Parameters
+    ----------
+    documents, characters : int
+        Documents, and characters of one.
+    secrets : int
+        Different secrets. Of few, more components than half of them would each be the texts of one,
+        which finds nobody to exchange names with.
+    """
     chunks = documents * max(1, characters / _CHUNK)
-    return int(min(30, max(2, chunks // _PER_COMPONENT)))
+    return int(min(30, max(2, min(chunks // _PER_COMPONENT, secrets // 2))))
 
 
 def _scalar(value: str) -> str:
@@ -160,7 +169,10 @@ def _content(proposal: Proposal, name: str, metadata_table: str | None) -> list[
         for kind, found in proposal.kinds.items()
     ]
     unused = ", ".join(c.name for c in proposal.unused)
-    components = components_for(look.estimate, (body.lengths or (0, 0, 0))[1])
+    length = (body.lengths or (0, 0, 0))[1]
+    # records that are looked at are the first ones: of more there may be more secrets
+    share = max(1.0, look.estimate / max(1, look.records))
+    components = components_for(look.estimate, length, int(proposal.secret.distinct * share))
     required = next(iter(proposal.identifiers))
     share = body.english or 0.0
     return [

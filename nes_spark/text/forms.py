@@ -129,6 +129,11 @@ class Form(NamedTuple):
     last_name: str = ""
     first_name: str = ""
 
+    @property
+    def is_single(self) -> bool:
+        """Whether this is all that a person is called: "Charlotte"."""
+        return self.rule == "first" and not self.last_name
+
 
 SMALL_WORDS = word_set("and of the for in on at to de la le & y e du des del by with a an &")
 _TITLES = word_set(

@@ -161,8 +161,8 @@ def _bitmap(numbers: Iterable[int]) -> tuple[int, bytes]:
 def own_spellings(matcher: Matcher) -> dict[str, bool]:
     """Return the squeezed spellings that name a document, of any length.
 
-    Single names of people are left out (many people share them), and so are spellings that name it
-    only beside a title or a stock exchange.
+    First and last names of people are left out (many people share them), unless somebody has no
+    other, and so are spellings that name it only beside a title or a stock exchange.
 
     Returns
     -------
@@ -174,7 +174,7 @@ def own_spellings(matcher: Matcher) -> dict[str, bool]:
     for key, forms in matcher.forms.items():
         for form in forms:
             person = matcher.rule_of(matcher.items[form.owner].kind) == "person"
-            if form.case != CONTEXT and (form.rule == "name" or not person):
+            if form.case != CONTEXT and (form.rule == "name" or form.is_single or not person):
                 found[key] = found.get(key, False) or form.rule != "part"
     return found
 

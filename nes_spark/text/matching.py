@@ -444,6 +444,8 @@ class Matcher:
             start, end, last = self._extend(text, words, i, last, end, form)
             item = self.items[form.owner]
             rule = "part" if form.rule in ("first", LABEL) else form.rule
+            if form.is_single:
+                rule = "name"
             if start >= 0:
                 done = last
                 yield Match(start, end, item.kind, item.placeholder, item.value, rule)

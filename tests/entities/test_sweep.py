@@ -17,6 +17,7 @@ from nes_spark.entities.sweep import (
     entities_by_form,
     general_english,
     name_entities,
+    named_elsewhere,
     settle,
     strongest,
 )
@@ -514,3 +515,67 @@ def test_numbers_that_are_keys_are_swept(text, keys):
 def test_keys_of_several_groups_are_swept(text, keys):
     (found,) = candidates_of([text], [[]])
     assert [c.surface for c in found if c.reason == "digits"] == keys
+
+
+# -- names of other documents of the same secret ----------------------------------------------
+
+
+def test_words_that_begin_sentences_are_candidates_where_other_documents_may_tell():
+    text = "Mercy disagreed. Bread rose, and the bread sold. We wait. King Air flew."
+    (found,) = candidates_of([text], [[]], elsewhere=True)
+    assert [(c.surface, c.reason) for c in found] == [
+        ("Mercy", "elsewhere"),
+        ("King Air", "phrase"),
+    ]
+    assert [c.surface for c in candidates_of([text], [[]])[0]] == ["King Air"]
+
+
+@pytest.mark.parametrize(
+    "named, begun, expected",
+    [(2, 1, True), (2, 6, True), (2, 7, False), (1, 1, False), (5, 15, True), (5, 16, False)],
+)
+def test_two_documents_and_a_third_of_the_others_tell_a_name(named, begun, expected):
+    assert named_elsewhere(named, begun) == expected
+
+
+#: Document -> secret, text, and who is a mention there. "Pioneer" is swept inside sentences.
+SHORT = {
+    "s1": ("S", "We met Mercy at noon. Bread rose.", {"Mercy": ("Person", "Mercy Okafor")}),
+    "s2": ("S", "They saw Mercy go, and Pioneer paid.", {"Mercy": ("Person", "Mercy Okafor")}),
+    "s3": ("S", "Mercy disagreed. Pioneer wants a key. Bread rose.", {}),
+    "s4": ("S", "Then Pioneer closed. Bread rose.", {}),
+    # a word here, although no name of it stands in this secret's texts
+    "t1": ("T", "Mercy is kind. Pioneer spirit is all.", {}),
+    # once is not enough
+    "t2": ("T", "They asked Harvest in. Bread rose.", {"Harvest": ("Organization", "Harvest")}),
+    "t3": ("T", "Harvest came late. The mercy of it!", {}),
+}
+
+
+def test_a_name_of_other_documents_of_the_secret_is_one_at_the_beginning_of_a_sentence(
+    spark, partitions
+):
+    texts = spark.createDataFrame(
+        [(f"{d}#0", d, secret, text) for d, (secret, text, _) in SHORT.items()],
+        "chunk_id string, document_id string, metadata string, text string",
+    )
+    known = [
+        (f"{d}#0", category, name, entity, text.index(name), text.index(name) + len(name))
+        for d, (_, text, names) in SHORT.items()
+        for name, (category, entity) in names.items()
+    ]
+    given = spark.createDataFrame(known, MENTIONS.ddl)
+    result = swept(texts.repartition(partitions), given.repartition(partitions), sweep_share=1.0)
+    found = {
+        (row.chunk_id[:2], row.surface): (row.category, row.entity)
+        for row in result.mentions.collect()
+    }
+    assert found == {
+        ("s2", "Pioneer"): (NAME, "Pioneer"),
+        ("s3", "Mercy"): ("Person", "Mercy Okafor"),
+        ("s3", "Pioneer"): (NAME, "Pioneer"),
+        ("s4", "Pioneer"): (NAME, "Pioneer"),
+    }
+    listed = {row.form: (row.reason, row.occurrences) for row in result.swept.collect()}
+    assert listed["mercy"] == ("elsewhere", 1) and listed["pioneer"] == ("word", 3)
+    assert {"bread", "harvest"}.isdisjoint(listed)

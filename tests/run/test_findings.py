@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 
-from nes_spark.config import AuditConfig
+from nes_spark.config import AuditConfig, Config
 from nes_spark.run import findings
 
 
@@ -46,3 +47,33 @@ def test_all_draws_of_a_sample_of_chunks_are_attacked(rewritten):
 
 def test_a_corpus_of_fewer_chunks_needs_no_sample(rewritten):
     assert findings._sampled(context_of(1000, 1000), rewritten) is rewritten
+
+
+# -- names that found nobody ---------------------------------------------------------------------
+
+
+def coverage_of(rows):
+    columns = ["category", "fate", "reason", "mentions"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+@pytest.mark.parametrize("alone, told", [(33, False), (34, True)])
+def test_what_to_do_where_a_third_of_the_names_found_nobody(alone, told):
+    rows = [
+        ("Person", "placeholder", "no_partner", alone - 4),
+        ("Location", "placeholder", "no_partner", 4),
+        ("Person", "placeholder", "surplus", 40),
+        ("Location", "exchanged", "", 60 - alone),
+        # no name that is exchanged
+        ("Term", "placeholder", "no_partner", 900),
+    ]
+    config = Config.model_validate({"releases": {"neighbours": 2}})
+    said = findings.many_alone(coverage_of(rows), ["Person", "Location"], config)
+    assert bool(said) == told
+    if told:
+        assert said.startswith("34 of 100 names became placeholders")
+        assert "mixture.n_components" in said and "releases.neighbours, now 2" in said
+
+
+def test_a_release_without_names_has_none_that_found_nobody():
+    assert findings.many_alone(coverage_of([]), ["Person"], Config.model_validate({})) == ""

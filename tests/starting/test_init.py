@@ -340,9 +340,11 @@ def test_names_that_yaml_would_read_otherwise_are_quoted(tmp_path):
 
 
 def test_components_grow_with_the_corpus():
-    assert components_for(10, 500) == 2
-    assert 2 < components_for(200, 4000) <= 30
-    assert components_for(10**6, 10**5) == 30
+    assert components_for(10, 500, 10) == 2
+    assert 2 < components_for(200, 4000, 200) <= 30
+    assert components_for(10**6, 10**5, 10**6) == 30
+    # of few secrets each component needs several
+    assert [components_for(10**4, 4000, n) for n in (2, 3, 12, 60, 100)] == [2, 2, 6, 30, 30]
 
 
 def test_kinds_are_named_after_columns():

@@ -218,6 +218,21 @@ def test_a_part_that_many_secrets_share_counts_alone_only(spark, most, secrets, 
     assert got == {(d, e) for d in SHARED for e in names if part or e != "Lorvane Valley"}
 
 
+def test_the_only_name_of_a_person_is_a_whole_one():
+    """A columnist who signs as "Charlotte": no other Charlotte may come into her texts."""
+    matcher = Matcher([p("Charlotte"), p("Mr. Hugo"), p("Brett Ponton")])
+    spellings = own_spellings(matcher)
+    for name, own in [("Lady Charlotte", True), ("Hugo Chávez", True), ("Brett Roe", False)]:
+        assert any(spellings.get(key) for key in spellings_in(name)) == own, name
+    for text, rule in [
+        ("We met Charlotte.", "name"),
+        ("We met Hugo.", "name"),
+        ("We met Brett.", SWAPPED_IN),
+    ]:
+        (leak,) = own_leaks(text, matcher, "d1", [(7, len(text) - 1)])
+        assert leak.rule == rule, text
+
+
 def test_the_gate_accepts_what_the_bound_lets_in_and_refuses_the_rest():
     matcher = Matcher(SHARED["d1"])
     whole = {key for key, name in own_spellings(matcher).items() if name}
