@@ -339,6 +339,10 @@ def _kinds(
         for kind in ("company", "person"):
             if known[kind].rule not in {k.rule for k in kinds.values()}:
                 kinds[kind] = known[kind]
+    elif "person" not in kinds and "person" in {k.rule for k in kinds.values()}:
+        # first, and so that of people whom a text presents: a columnist is not "[Columnist 1]"
+        # beside them
+        kinds = {"person": IdentifierKind(placeholder="[Person #]", rule="person"), **kinds}
     for kind in BY_FORM:
         kinds.setdefault(kind, known[kind])
     return kinds

@@ -159,7 +159,7 @@ def known_identifiers(
     by_rule: dict[str, str] = {}
     for name, kind_config in config.kinds.items():
         by_rule.setdefault(kind_config.rule, name)
-    people = list(dict.fromkeys(v for k, v in values if k == by_rule.get("person")))
+    people = list(dict.fromkeys(v for k, v in values if config.kinds[k].rule == "person"))
     speakers = speaker_names(turns, kept)
     if config.speakers and (person := by_rule.get("person")):
         known = {squeeze(" ".join(name_words(p))) for p in people}

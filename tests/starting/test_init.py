@@ -104,6 +104,9 @@ def test_the_written_configuration_loads_and_declares_every_kind(table, tmp_path
     assert rules | {"court": "company", "judge": "person", "party": "person"} == rules
     assert {"url", "email", "phone", "security"} <= set(rules)
     assert config.identifiers.kinds["judge"].placeholder == "[Judge #]"
+    # people whom a text presents are no judges: they go by the first kind of people
+    assert next(iter(rules)) == "person"
+    assert config.identifiers.kinds["person"].placeholder == "[Person #]"
     assert config.presentation.method == "none"
     assert config.releases.plan == "whole"
 

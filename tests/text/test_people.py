@@ -316,3 +316,21 @@ def test_who_is_known_by_a_surname_has_a_first_name_too():
         "Wei Lindqvist",
         "Orban",
     ]
+
+
+def test_people_whom_a_text_presents_are_nobody_of_another_kind():
+    """A columnist is told apart from whom she writes of, and is not found a second time."""
+    text = (
+        "This is Cecily Marwood. With us today is Ann Roe, our chief financial officer, and "
+        "Cecily Marwood, our host."
+    )
+    kinds = {
+        "person": {"placeholder": "[Person #]", "rule": "person"},
+        "columnist": {"placeholder": "[Columnist #]", "rule": "person"},
+    }
+    config = IdentifiersConfig.model_validate({"kinds": kinds})
+    found, _ = known_identifiers(text, {"columnist": ["Cecily Marwood"]}, config)
+    assert {(i.kind, i.value, i.placeholder) for i in found} == {
+        ("columnist", "Cecily Marwood", "[Columnist 1]"),
+        ("person", "Ann Roe", "[Person 1]"),
+    }
