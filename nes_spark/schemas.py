@@ -514,7 +514,8 @@ MEASURED = Table(
             "unit",
             "string",
             "what is asked about and known: documents (half of each known), documents_background "
-            "(texts of its own), documents_public_words (a few words of each), chunks_left_out "
+            "(texts of its own), documents_public_words (a few words of each), "
+            "each_document_public_words (the same; whose is this one?), chunks_left_out "
             "(all other chunks), chunks_known (that one too), chunks_together (nothing but chunks "
             "released by themselves: which other one is of the same document?)",
         ),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from nes_spark.audit.chunk_attack import attack_chunks
     from nes_spark.audit.documents import attack_documents, half_known
-    from nes_spark.audit.public_words import attack_public_words
+    from nes_spark.audit.public_words import attack_each_by_public_words, attack_public_words
     from nes_spark.audit.shares import coupled, share_named, share_named_dependent, summary_of
     from nes_spark.audit.statistics import (
         DropInterval,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "chunk_attack": ("attack_chunks",),
     "documents": ("attack_documents", "half_known"),
-    "public_words": ("attack_public_words",),
+    "public_words": ("attack_each_by_public_words", "attack_public_words"),
     "shares": ("coupled", "share_named", "share_named_dependent", "summary_of"),
     "statistics": (
         "DropInterval", "McNemarResult", "accuracy_over_draws", "bootstrap_drop", "mcnemar",
@@ -47,6 +47,7 @@ __all__ = [
     "accuracy_over_draws",
     "attack_chunks",
     "attack_documents",
+    "attack_each_by_public_words",
     "attack_public_words",
     "audit_metrics",
     "bootstrap_drop",

@@ -1,6 +1,7 @@
 """Measured risk: which share of the documents and chunks the attackers name, before and after.
 
-Up to six questions are asked (:data:`UNITS`), each to every attacker but the third and the last:
+Up to seven questions are asked (:data:`UNITS`), each to every attacker but those about public words
+and the last:
 
 ``documents``
     The attacker holds half of every original document's chunks and is asked about the other half as
@@ -10,7 +11,9 @@ Up to six questions are asked (:data:`UNITS`), each to every attacker but the th
     It holds texts of its own about each candidate and is asked about whole documents.
 ``documents_public_words``
     It knows a few public words of each candidate and looks for its document
-    (:mod:`nes_spark.audit.public_words`).
+    (:mod:`nes_spark.audit.public_words`); all documents of one candidate count as one.
+``each_document_public_words``
+    It knows the same and is asked about each document, where some candidate has several.
 ``chunks_left_out``, ``chunks_known``
     It holds every other original chunk, or that one too, and is asked about each chunk that holds a
     name, swapped or not (:mod:`nes_spark.audit.chunk_attack`).
@@ -41,7 +44,7 @@ from nes_spark.audit.documents import DocumentAttack, asked_half
 from nes_spark.audit.features import tokens
 from nes_spark.audit.linkage import features_of
 from nes_spark.audit.linkage_matrix import KnownNames
-from nes_spark.audit.public_words import attack_public_words
+from nes_spark.audit.public_words import attack_each_by_public_words, attack_public_words
 from nes_spark.audit.ranking import lot, stable_hash
 from nes_spark.audit.shares import share_named_dependent
 from nes_spark.audit.together import attack_together
@@ -51,13 +54,14 @@ BEFORE, AFTER = "before", "after"
 
 #: What is asked, and what the attacker then holds, in words.
 DOCUMENTS, BACKGROUND = "documents", "documents_background"
-PUBLIC_WORDS = "documents_public_words"
+PUBLIC_WORDS, EACH_BY_WORDS = "documents_public_words", "each_document_public_words"
 CHUNKS_LEFT_OUT, CHUNKS_KNOWN = "chunks_left_out", "chunks_known"
 TOGETHER = "chunks_together"
 UNITS = {
     DOCUMENTS: "half of every original document",
     BACKGROUND: "texts of its own about every candidate",
     PUBLIC_WORDS: "a few public words of each candidate",
+    EACH_BY_WORDS: "a few public words of each candidate",
     CHUNKS_LEFT_OUT: "all original chunks but the one in question",
     CHUNKS_KNOWN: "all original chunks, the one in question too",
     TOGETHER: "nothing but the release",
@@ -238,7 +242,12 @@ class Measurement:
             }
             tables[BACKGROUND] = self._background.attack(whole, self._truth)
         if self._public_words is not None:
-            tables[PUBLIC_WORDS] = self._pointed_at(shown, self._public_words)
+            texts = {d: "\n\n".join(shown[c] for c in ids) for d, ids in self._members.items()}
+            tables[PUBLIC_WORDS] = self._pointed_at(texts, self._public_words)
+            if len(texts) > len(set(self._truth.values())):
+                tables[EACH_BY_WORDS] = _of_public_words(
+                    attack_each_by_public_words(texts, self._public_words, self._truth), "document"
+                )
         if self._chunks is None:
             return tables
         features = [linkage.features_after(entities) for linkage in self._linkages]
@@ -265,27 +274,15 @@ class Measurement:
         return tables
 
     def _pointed_at(
-        self, shown: Mapping[str, str], words: Mapping[str, Sequence[str]]
+        self, texts: Mapping[str, str], words: Mapping[str, Sequence[str]]
     ) -> pd.DataFrame:
-        """Guess whose texts public words point to, all texts of one metadata together.
-
-        A tie names nobody: its rank is 2.
-        """
-        texts: dict[str, list[str]] = {}
-        for document, ids in self._members.items():
-            texts.setdefault(self._truth[document], []).extend(shown[c] for c in ids)
-        joined = {name: "\n\n".join(parts) for name, parts in texts.items()}
+        """Guess whose texts public words point to, all documents of one metadata together."""
+        parts: dict[str, list[str]] = {}
+        for document, text in texts.items():
+            parts.setdefault(self._truth[document], []).append(text)
+        joined = {name: "\n\n".join(mine) for name, mine in parts.items()}
         found = attack_public_words(joined, words, {name: name for name in joined})
-        return pd.DataFrame(
-            {
-                "id": found["candidate"],
-                "guess": found["guess"],
-                "rank": np.where(found["named"] == 1, 1, 2),
-                "score": found["score"],
-                "attacker": PUBLIC,
-                "confident": found["confident"],
-            }
-        )
+        return _of_public_words(found, "candidate")
 
     def table(
         self,
@@ -318,6 +315,20 @@ class Measurement:
                 groups = {owner: d for d, owner in reversed(self._truth.items())}
             rows += share_rows(found, unit, side, pairs, groups)
         return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _of_public_words(found: pd.DataFrame, asked: str) -> pd.DataFrame:
+    """Return what public words name as other guesses are. A tie names nobody: its rank is 2."""
+    return pd.DataFrame(
+        {
+            "id": found[asked],
+            "guess": found["guess"],
+            "rank": np.where(found["named"] == 1, 1, 2),
+            "score": found["score"],
+            "attacker": PUBLIC,
+            "confident": found["confident"],
+        }
+    )
 
 
 def share_rows(
@@ -591,6 +602,26 @@ def strongest(
         rows = rows.sort_values(["named", "_place", "attacker"], ascending=[False, True, True])
         if len(rows):
             found[side] = {name: rows.iloc[0][name] for name in COLUMNS if name != "side"}
+    return found
+
+
+def named_by_words(measured: pd.DataFrame) -> dict[str, Any]:
+    """Return what who knows public words names.
+
+    Parameters
+    ----------
+    measured : pandas.DataFrame
+        From :func:`measure_documents`.
+
+    Returns
+    -------
+    dict
+        As :func:`strongest` of :data:`PUBLIC_WORDS`, and under ``each_document`` of
+        :data:`EACH_BY_WORDS` where that was asked. Empty where nothing was.
+    """
+    found = strongest(measured, (PUBLIC_WORDS,))
+    if each := strongest(measured, (EACH_BY_WORDS,)):
+        found["each_document"] = each
     return found
 
 

@@ -10,8 +10,10 @@ where n_wd counts w in d, df_w the documents that have it and N all documents (S
 "Term-weighting approaches in automatic text retrieval", 1988). The candidate is named by the
 document with the highest score.
 
-:func:`nes_spark.audit.attack_documents` asks the other way round, whose a text is, and reads
-backgrounds of some length; a list of five words has no half to calibrate with.
+Where a candidate has several documents, who holds one of them asks the other way round: whose is
+it? Then the candidate with the highest score is named (:func:`attack_each_by_public_words`).
+:func:`nes_spark.audit.attack_documents` asks that too, and reads backgrounds of some length; a list
+of five words has no half to calibrate with.
 """
 
 from __future__ import annotations
@@ -127,19 +129,8 @@ def attack_public_words(
             own[candidate] = place
     if not own:
         raise parameter_error(owner, "truth", "a document of some candidate of the words", "none")
-    keys = {c: list(dict.fromkeys(filter(None, map(word_key, words[c])))) for c in sorted(own)}
-    if lost := sum(not mine for mine in keys.values()):
-        raise parameter_error(owner, "words", "a word for each candidate", f"{lost} without")
-    known = sorted({key for mine in keys.values() for key in mine})
-    number = {key: i for i, key in enumerate(known)}
-    counts = np.stack([word_counts(texts[document], known) for document in ids])
-    holders = (counts > 0).sum(axis=0)
-    idf = np.log((1 + len(ids)) / (1 + holders))
-    weights = np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0.0) * idf
     rows = []
-    for candidate, mine in keys.items():
-        scores = weights[:, [number[key] for key in mine]].sum(axis=1)
-        scores = np.round(scores * _GRID) / _GRID
+    for candidate, scores in _scores(owner, [texts[d] for d in ids], words, sorted(own)).items():
         best = np.flatnonzero(scores == scores.max())
         top = float(scores.max())
         after = float(np.partition(scores, -2)[-2]) if len(ids) > 1 else 0.0
@@ -149,3 +140,94 @@ def attack_public_words(
         rows.append((candidate, guess, named, top, after, sure, sure and named == 1))
     columns = ["candidate", "guess", "named", "score", "runner_up", "confident", "right"]
     return pd.DataFrame(rows, columns=columns)
+
+
+def attack_each_by_public_words(
+    texts: Mapping[str, str],
+    words: Mapping[str, Sequence[str]],
+    truth: Mapping[str, str],
+    *,
+    confident: float = CONFIDENT,
+) -> pd.DataFrame:
+    """Say whose each document is, by the public words of all candidates.
+
+    Parameters
+    ----------
+    texts : mapping of str to str
+        Released documents: id to text.
+    words : mapping of str to sequence of str
+        Candidate to words and phrases that are publicly known of it.
+    truth : mapping of str to str
+        Document to candidate; read after the guessing. Documents of others are left out.
+    confident : float
+        As for :func:`attack_public_words`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a document, sorted: ``document``, ``guess`` (the first candidate of the best, null
+        where no word is found), ``named`` (1 when its candidate scores best alone, 1/k when k do, 0
+        when no word is found), ``score`` and ``runner_up`` (of the best candidate and the next),
+        ``confident``, ``right`` (confident and named).
+
+    Raises
+    ------
+    ValueError
+        When texts are empty, `confident` is less than 1, no document is of a candidate of the
+        words, or a list holds no word.
+
+    Examples
+    --------
+    >>> attack_each_by_public_words(
+    ...     {"x": "Cement sold well.", "y": "The King Air flew.", "z": "It flew."},
+    ...     {"A": ["cement"], "B": ["King Air", "aircraft"]}, {"x": "A", "y": "B", "z": "B"},
+    ... )[["document", "guess", "named"]].values.tolist()
+    [['x', 'A', 1.0], ['y', 'B', 1.0], ['z', None, 0.0]]
+    """
+    owner = "attack_each_by_public_words"
+    if not texts:
+        raise parameter_error(owner, "texts", "a mapping that is not empty", "nothing")
+    if confident < 1:
+        raise parameter_error(owner, "confident", "a number from 1", confident)
+    ids = sorted(texts)
+    candidates = sorted({truth[d] for d in ids if d in truth} & set(words))
+    if not candidates:
+        raise parameter_error(owner, "truth", "a document of some candidate of the words", "none")
+    found = _scores(owner, [texts[d] for d in ids], words, candidates)
+    scores = np.stack([found[c] for c in candidates], axis=1)
+    rows = []
+    for place, document in enumerate(ids):
+        if truth.get(document) not in found:
+            continue
+        mine = scores[place]
+        top = float(mine.max())
+        best = [candidates[k] for k in np.flatnonzero(mine == top)]
+        after = float(np.partition(mine, -2)[-2]) if len(mine) > 1 else 0.0
+        sure = top > 0 and len(best) == 1 and top >= confident * after
+        named = 1 / len(best) if top > 0 and truth[document] in best else 0.0
+        guess = best[0] if top > 0 else None
+        rows.append((document, guess, named, top, after, sure, sure and named == 1))
+    columns = ["document", "guess", "named", "score", "runner_up", "confident", "right"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _scores(
+    owner: str,
+    texts: Sequence[str],
+    words: Mapping[str, Sequence[str]],
+    candidates: Sequence[str],
+) -> dict[str, np.ndarray]:
+    """Return candidate -> S(c, d) of each text, on a grid."""
+    keys = {c: list(dict.fromkeys(filter(None, map(word_key, words[c])))) for c in candidates}
+    if lost := sum(not mine for mine in keys.values()):
+        raise parameter_error(owner, "words", "a word for each candidate", f"{lost} without")
+    known = sorted({key for mine in keys.values() for key in mine})
+    number = {key: i for i, key in enumerate(known)}
+    counts = np.stack([word_counts(text, known) for text in texts])
+    holders = (counts > 0).sum(axis=0)
+    idf = np.log((1 + len(texts)) / (1 + holders))
+    weights = np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0.0) * idf
+    return {
+        c: np.round(weights[:, [number[key] for key in mine]].sum(axis=1) * _GRID) / _GRID
+        for c, mine in keys.items()
+    }

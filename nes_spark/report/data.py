@@ -271,10 +271,9 @@ class ReportData:
     @property
     def public_words_named(self) -> dict[str, dict[str, Any]] | None:
         """What who knows public words names, before and after; None where that was not asked."""
-        from nes_spark.audit.measured import PUBLIC_WORDS, strongest
+        from nes_spark.audit.measured import named_by_words
 
-        found = None if self.measured is None else strongest(self.measured, (PUBLIC_WORDS,))
-        return found or None
+        return None if self.measured is None else named_by_words(self.measured) or None
 
     @property
     def chunks_together(self) -> dict[str, Any]:

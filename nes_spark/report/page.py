@@ -378,6 +378,8 @@ ATTACKED_UNITS = {
     "(audit.background) and is asked about whole documents",
     "documents_public_words": "Documents: the attacker knows a few public words of each candidate "
     "(audit.public_words) and looks for its document among all whole ones; a tie names nobody",
+    "each_document_public_words": "Documents: the attacker knows a few public words of each "
+    "candidate (audit.public_words) and says whose each whole document is; a tie names nobody",
     "chunks_left_out": "Chunks with names: the attacker holds all original chunks but the one in "
     "question",
     "chunks_known": "Chunks with names: the attacker holds all original chunks, the one in "

@@ -782,7 +782,7 @@ def _leave_unpublished(publication: Publication) -> None:
 
 def _record(publication: Publication, language_models: list[dict[str, Any]]) -> dict[str, Any]:
     """What release.json says: counts, scores and gates; nothing that tells which swap was made."""
-    from nes_spark.audit.measured import PUBLIC_WORDS, chunks_named, chunks_together, strongest
+    from nes_spark.audit.measured import chunks_named, chunks_together, named_by_words, strongest
     from nes_spark.swapping import seed_fingerprint
 
     context, choice, figures = publication.context, publication.choice, publication.figures
@@ -795,7 +795,7 @@ def _record(publication: Publication, language_models: list[dict[str, Any]]) -> 
     if publication.measured is not None:
         found["documents_named"] = plain(strongest(publication.measured), missing=True)
         found["chunks_named"] = plain(chunks_named(publication.measured), missing=True)
-        if by_words := strongest(publication.measured, (PUBLIC_WORDS,)):
+        if by_words := named_by_words(publication.measured):
             found["public_words"] = plain(by_words, missing=True)
         if together := chunks_together(publication.measured):
             found["chunks_together"] = plain(together, missing=True)

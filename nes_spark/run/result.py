@@ -238,12 +238,14 @@ def _account(result: RunResult) -> list[tuple[str, str]]:
     if result.public_words:
         sides = (result.public_words["before"], result.public_words["after"])
         before, after = (f"{row['named'] * row['n']:.0f} of {row['n']:,}" for row in sides)
-        rows.append(
-            (
-                "by public words",
-                f"{before} named before, {after} after, by whole texts and a few public words",
+        told = f"{before} named before, {after} after, by whole texts and a few public words"
+        if each := result.public_words.get("each_document"):
+            before, after = (
+                f"{row['named'] * row['n']:,.0f} of {row['n']:,}"
+                for row in (each["before"], each["after"])
             )
-        )
+            told += f"; of single documents {before} before, {after} after"
+        rows.append(("by public words", told))
     for exposure, found in (result.chunks_named or {}).items():
         rows.append((f"chunks named, {exposure.replace('_', ' ')}", verdict_on_chunks(found)))
     if result.coverage:

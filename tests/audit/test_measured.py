@@ -11,6 +11,7 @@ from nes_spark.audit.measured import (
     CHUNKS_KNOWN,
     CHUNKS_LEFT_OUT,
     DOCUMENTS,
+    EACH_BY_WORDS,
     PUBLIC,
     PUBLIC_WORDS,
     TOGETHER,
@@ -18,13 +19,15 @@ from nes_spark.audit.measured import (
     Measurement,
     chunks_named,
     measure_documents,
+    named_by_words,
     sampled,
     strongest,
 )
 
 WORDS = [f"word{i}" for i in range(60)]
 #: Questions in which texts are attacked by everybody.
-ASKED = [unit for unit in UNITS if unit != TOGETHER]  # that is asked by itself
+#: Of one document for each metadata; chunks are put together by themselves.
+ASKED = [unit for unit in UNITS if unit not in (TOGETHER, EACH_BY_WORDS)]
 TEXTS = [unit for unit in ASKED if unit != PUBLIC_WORDS]
 
 
@@ -117,6 +120,22 @@ def test_every_unit_and_attacker_is_asked_before_and_after(measured):
         assert ("matched" in set(mine["attacker"])) == (unit in (DOCUMENTS, BACKGROUND))
         assert (mine["low"] <= mine["named"]).all()
         assert (mine["named"] <= mine["high"]).all()
+
+
+def test_of_several_documents_each_is_asked_about_by_public_words():
+    frame = swapped(corpus())
+    # d0 to d5 are those of m0, and so on: a word of one of them finds m0, but not the others
+    frame = frame.assign(metadata="m" + (frame["document_id"].str[1:].astype(int) // 6).astype(str))
+    words = {"m0": ["Zor0bix"], "m1": [f"Zor{d}bix" for d in range(6, 12)]}
+    found = measure_documents(frame, [], b"key", public_words=words)
+    assert set(found["unit"]) == {DOCUMENTS, PUBLIC_WORDS, EACH_BY_WORDS}
+    before = found[found["side"] == BEFORE].set_index(["unit", "attacker"])
+    assert before.loc[(PUBLIC_WORDS, PUBLIC), ["n", "named"]].tolist() == [2, 1]
+    assert before.loc[(EACH_BY_WORDS, PUBLIC), ["n", "named"]].tolist() == [12, 7 / 12]
+    told = named_by_words(found)
+    assert told["before"]["n"] == 2 and told["each_document"]["before"]["named"] == 7 / 12
+    # the names of d6 to d11 stand in d5 to d10 now, one of which is of m0
+    assert told["each_document"]["after"]["named"] == 5 / 12
 
 
 def test_planted_names_are_found_and_their_exchange_takes_them_away(measured):

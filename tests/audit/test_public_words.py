@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from nes_spark.audit import attack_public_words
+from nes_spark.audit import attack_each_by_public_words, attack_public_words
 from nes_spark.audit.public_words import word_counts, word_key
 
 TEXTS = {
@@ -75,3 +75,51 @@ def test_order_decides_nothing():
 def test_what_cannot_be_asked_is_refused(texts, words, truth, message):
     with pytest.raises(ValueError, match=message):
         attack_public_words(texts, words, truth)
+
+
+MANY = {
+    "a1": "Cement and kilns, Ohio.",
+    "a2": "Kilns, kilns and tires.",
+    "b1": "The King Air flew to Ohio.",
+    "b2": "It flew.",
+    "c1": "Cement in Ohio.",
+}
+WHOSE = {document: document[0].upper() for document in MANY}
+LISTS = {"A": ["kilns", "cement"], "B": ["King Air"], "D": ["flew"]}
+
+
+def test_each_document_is_asked_whose_it_is():
+    found = attack_each_by_public_words(MANY, LISTS, WHOSE).set_index("document")
+    # of D there is no document, so nobody asks for its words; C has no words
+    assert found["guess"].to_dict() == {"a1": "A", "a2": "A", "b1": "B", "b2": None}
+    assert found["named"].to_dict() == {"a1": 1, "a2": 1, "b1": 1, "b2": 0}
+    n = len(MANY)
+    kilns, cement = (math.log((1 + n) / (1 + 2)),) * 2
+    assert found["score"]["a1"] == pytest.approx(kilns + cement, abs=1e-8)
+    assert found["score"]["a2"] == pytest.approx((1 + math.log(2)) * kilns, abs=1e-8)
+    assert found["right"].tolist() == [True, True, True, False]
+
+
+def test_a_tie_between_candidates_names_no_document_whole():
+    words = {"A": ["cement"], "B": ["kilns"], "C": ["cement"]}
+    found = attack_each_by_public_words(MANY, words, WHOSE).set_index("document")
+    assert found.loc["a1", "named"] == pytest.approx(1 / 3) and not found.loc["a1", "confident"]
+    assert found.loc["c1", "named"] == 1 / 2 and found.loc["c1", "guess"] == "A"
+    other = attack_each_by_public_words(
+        dict(reversed(MANY.items())), dict(reversed(words.items())), WHOSE
+    )
+    assert other.equals(found.reset_index())
+
+
+@pytest.mark.parametrize(
+    ("texts", "words", "confident", "message"),
+    [
+        ({}, LISTS, 1.5, "texts"),
+        (MANY, {"Z": ["a"]}, 1.5, "truth"),
+        (MANY, {"A": ["[A]"]}, 1.5, "words"),
+        (MANY, LISTS, 0.5, "confident"),
+    ],
+)
+def test_what_cannot_be_asked_of_documents_is_refused(texts, words, confident, message):
+    with pytest.raises(ValueError, match=message):
+        attack_each_by_public_words(texts, words, WHOSE, confident=confident)

@@ -157,7 +157,11 @@ def test_public_words_and_the_list_for_a_person_are_told_on_the_first_screen(ren
     html = render(measured=measured, coverage=COVERAGE, review=examples()["review"])
     head = html[html.index('id="verdict"') : html.index('class="cards"')]
     assert "<strong>2 of 43</strong>" in head
-    assert "before swapping it was 41" in head
+    assert "before swapping it was 41" in head and "Asked of single documents" not in head
+    each = asked.assign(unit="each_document_public_words", n=870, named=[822 / 870, 678 / 870])
+    several = render(measured=pd.concat([measured, each], ignore_index=True), coverage=COVERAGE)
+    assert "Asked of single documents whose they are, it names <strong>678 of 870" in several
+    assert ", before 822." in several
     assert "The 2 chunks that attackers still name, those to read first" in head
     assert "Loomstack" not in html
     assert "public words" not in render(measured=MEASURED, coverage=COVERAGE)
