@@ -232,6 +232,12 @@ def risk_fit_gate(evidence: Evidence) -> Gate | None:
     # a rule that looks at no risk does not rest on DR
     rests = evidence.choice.risk == "DR" and evidence.choice.rule not in RISKLESS_RULES
     refuses = (evidence.config.gates.on_poor_fit or ("refuse" if rests else "warn")) == "refuse"
+    if refuses and rests:
+        said += (
+            ", on which the choice rests. Have the risk measured (audit.max_documents, "
+            "audit.max_words), or take candidates by what they exchange (choice.rule=coverage), or "
+            "publish all the same (gates.on_poor_fit=warn)"
+        )
     return Gate("risk fit", not refuses, said, warned=True)
 
 

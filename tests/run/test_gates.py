@@ -227,6 +227,14 @@ def test_what_is_not_as_it_should_be_is_a_warning_and_never_passed(name, changes
     assert said in gate.detail
 
 
+def test_a_poor_fit_on_which_the_choice_rests_says_what_to_do():
+    poor = {"risk_fit": FIT | {"fit_p_value": 0.005}}
+    (gate,) = [g for g in check_gates(evidence(**poor)) if g.name == "risk fit"]
+    assert gate.verdict == "refused"
+    for key in ("audit.max_documents", "choice.rule=coverage", "gates.on_poor_fit=warn"):
+        assert key in gate.detail
+
+
 def test_the_line_says_what_was_searched():
     (first, *_) = check_gates(evidence())
     assert "searched 420 forms in 43 documents" in first.detail
