@@ -10,10 +10,19 @@ from __future__ import annotations
 
 import re
 
+_WEEKDAY = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day"
+#: What stands beside a month or a weekday and a hyphen, where a name has no part in it.
+_JOINED = (
+    rf"(?:(?:{_WEEKDAY}|January|February|March|April|May|June|July|August|September|October|"
+    r"November|December|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec|Early|End|Half|Late|Mid|"
+    r"Month|Night|Non|Period|Post|Pre|Quarter|Since|Through|To|Until|Week|Year)\b)"
+)
+#: "Jan-Krzysztof", "Jan-San" tell no month; "Jan-Feb" and "March-Quarter" do.
+_NO_NAME = rf"(?!-(?!{_JOINED})(?-i:[A-Z][a-z]))"
 _MONTH = (
     r"(?:January|February|March|April|May|June|July|August|September|October|November|December|"
     r"Jan\.?|Feb\.?|Mar(?:\.|(?= [0-3]?\d\b))|Apr\.?|Jun\.?|Jul\.?|Aug\.?|Sept?\.?|Oct\.?|"
-    r"Nov\.?|Dec\.?)(?![\w-]*-San)"
+    rf"Nov\.?|Dec\.?){_NO_NAME}"
 )
 _SURE_MONTH = _MONTH.replace("|March|", "|").replace("|May|", "|")
 _DAY = r"(?:the )?(?:[0-3]?\d(?:st|nd|rd|th)?)"
@@ -135,14 +144,14 @@ _PATTERNS = [
     rf"beginning of|weeks? of|days? of)[- ](?:\w+ (?:of|in) )?(?:{_MONTH}|{_YEAR}|"
     rf"202\b)(?:,? {_YEAR})?",
     rf"(?:{_SURE_MONTH})(?:[,/]? (?:and |to |through )?(?:{_MONTH}))*",
-    r"(?<![.?!] )(?<!^)March",
+    rf"(?<![.?!] )(?<!^)March{_NO_NAME}",
     # what "may" does is never done by "in may", "our may"
     r"(?:(?<=\bin )|(?<=\bour )|(?<=\bthroughout )|(?<=\bforecasted )|(?<=\bduring ))"
-    r"(?:May|March)\b",
+    rf"(?:May|March)\b{_NO_NAME}",
     r"May(?=, (?:June|July)\b)",
-    rf"{_AFTER_PREPOSITION}(?:May|March)(?! (?:be|have|not|also|I|we|you|well)\b)",
+    rf"{_AFTER_PREPOSITION}(?:May|March){_NO_NAME}(?! (?:be|have|not|also|I|we|you|well)\b)",
     r"(?:May|March)(?= (?:and|to|through|or) " + _MONTH + ")",
-    r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day(?:['’]s)?(?: (?:morning|afternoon|evening))?",
+    rf"{_WEEKDAY}{_NO_NAME}(?:['’]s)?(?: (?:morning|afternoon|evening))?",
     r"yesterday(?:['’]s)?|tomorrow(?:['’]s)?",
     r"(?<![\w$€£.,:/-])(?:19[5-9]|20[0-6])\d ?[-–/] ?(?:(?:19[5-9]|20[0-6])\d|[0-6]\d)(?![\w%/-])",
     rf"(?<![\w$€£.,:/-])(?:(?:19[5-9]|20[0-6])\d)(?:['’]?s)?{_NO_QUANTITY}",
@@ -226,7 +235,10 @@ _EXACT_CASE = re.compile(
 _CALLED = re.compile(
     r"\b(?:ash|black|cyber|easter|fat|giving|good|maundy|palm|super|whit) $", re.IGNORECASE
 )
-_WEEKDAY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)day$", re.IGNORECASE)
+_DAY_ALONE = re.compile(rf"{_WEEKDAY}$", re.IGNORECASE)
+_ALONE = re.compile(rf"(?:{_MONTH}|{_WEEKDAY})$")
+#: "Daisy-" of "Daisy-June".
+_NAME_BEFORE = re.compile(rf"\b(?!{_JOINED})[A-Z][a-z]+-$")
 
 
 #: "30-" of "30-31 March", "4 to" of "4 to 6 May", "first and" of "first and second quarters",
@@ -285,8 +297,9 @@ def find_dates(text: str) -> list[tuple[int, int]]:
         if place.start() < done or not (match := _DATE.match(text, place.start())):
             continue
         done = match.end()
-        called = _WEEKDAY.match(match.group()) and _CALLED.search(
-            text[max(0, match.start() - 12) : match.start()]
+        before = text[max(0, match.start() - 24) : match.start()]
+        called = (_DAY_ALONE.match(match.group()) and _CALLED.search(before)) or (
+            _ALONE.match(match.group()) and _NAME_BEFORE.search(before)
         )
         if not called and not _EXACT_CASE.match(match.group()):
             last = found[-1][1] if found else 0

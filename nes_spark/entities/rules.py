@@ -433,11 +433,15 @@ class Judged:
         self.length = last - first
         self.one = self.length == 1
         self.is_place = self.surface in lexicon.places
+        # "Jan-Krzysztof Duda": two given names; "Jan-San" alone is no name
+        given, *others = self.head.split("-")
+        if self.one or not all(name[:1].isupper() and name[1:].islower() for name in others):
+            given = self.head
         #: Whether its first word is a given name, with or without its accents.
-        self.is_given_name = self.head in lexicon.given or (
-            not self.head.isascii()
-            and self.head[0].isupper()
-            and fold_letters(self.head).capitalize() in lexicon.given
+        self.is_given_name = bool({self.head, given} & lexicon.given) or (
+            not given.isascii()
+            and given[0].isupper()
+            and fold_letters(given).capitalize() in lexicon.given
         )
 
     @property

@@ -34,6 +34,11 @@ from nes_spark.entities.dates import _DATE, _EXACT_CASE, _whole, find_dates
         ("A three year 15 billion facility, a two year 8 percent note.", []),
         ("In fiscal year 15 it grew 3%.", ["fiscal year 15"]),
         ("The Jan-San business", []),
+        # a month in a name is none, and one of two months is
+        ("Jan-Krzysztof Duda won in August, Jan-Krzysztof lost to Anne-June.", ["August"]),
+        ("In May-Britt Moser's lab, by March-Ann Lee.", []),
+        ("In mid-May or Jan-Feb, by May-June.", ["mid-May", "Jan", "Feb", "May", "June"]),
+        ("Open Friday-Saturday, the March-Quarter.", ["Friday", "Saturday", "March"]),
         (
             "Over the last, uh, six, seven quarters and the past five plus years.",
             ["last, uh, six, seven quarters", "past five plus years"],

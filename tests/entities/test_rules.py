@@ -433,3 +433,21 @@ def test_the_longest_of_some_names_is_found_where_no_word_goes_on():
     pattern = rule_module._any_of(["Coca-Cola", "Coca-Cola Zero", "3M-Co", "AT&T", ".net-Corp"])
     text = "Coca-Cola Zero, xCoca-Cola, Coca-Colas, 3M-Co AT&T .net-Corp"
     assert pattern.findall(text) == ["Coca-Cola Zero", "3M-Co", "AT&T", ".net-Corp"]
+
+
+def of_bundled(text):
+    (mentions,) = load_recognizer("bundled")([text])
+    return [(m.surface, m.category) for m in mentions]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "As {} said, no.",
+        "I once adjourned against {} overnight.",
+        "We play, and {} brings the clocks.",
+    ],
+)
+def test_a_given_name_of_two_that_begins_with_a_month_is_a_person(sentence):
+    name = "Jan-Krzysztof Duda"
+    assert (name, "Person") in of_bundled(sentence.format(name))
