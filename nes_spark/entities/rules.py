@@ -374,6 +374,31 @@ _REGULATION = re.compile(
     r"(?:[A-Z]+ )?(?:Regulation|Rule|Section|Form|Item) [A-Z0-9][A-Z0-9-]{0,6}"
 )
 _MARKS = re.compile(r"<[a-z_]+>")
+#: Given names that are months, modals, verbs or general words too: a capital at the beginning of a
+#: sentence says nothing about them.
+_WORDS_TOO = frozenset({
+    "Al", "April", "Art", "August", "Bill", "Chip", "Cliff", "Dean", "Drew", "Ed", "Faith", "Frank",
+    "Gene", "Grace", "Grant", "Guy", "Hope", "Jan", "Joy", "Jun", "June", "Mark", "Max", "May",
+    "Miles", "Norm", "Pat", "Rich", "Rose", "Will",
+})  # fmt: skip
+_MODALS = frozenset({"May", "Will"})
+_GIVEN_MONTHS = frozenset({"April", "August", "Jan", "Jun", "June", "May"})
+#: Surnames that are months too.
+_SURNAME_MONTHS = frozenset({"March", "May"})
+#: Behind these a month is one, whatever follows it: "in April Novartis bought".
+_TIME_BEFORE = re.compile(
+    r"\b(?:between|during|each|early|every|in|last|late|mid|next|on|since|this|through|throughout|"
+    r"till|until|within)[ -]$",
+    re.IGNORECASE,
+)
+#: Behind these it is one where a sentence begins behind it: "from April Novartis sold".
+_AT_TIME = re.compile(r"\b(?:after|and|at|before|by|for|from|of|or|to) $", re.IGNORECASE)
+#: A verb that is no infinitive: no question is asked with "will" or "may", nobody told to mark it.
+_FINITE = re.compile(
+    r"^ (?:(?:already|also|always|never|now|once|still|then) )?(?:(?:is|was|has|had|did|does|says|"
+    r"said|went|came|took|made|told|gave|wrote)\b|(?P<verb>[a-z]+)\b)"
+)
+_PERIOD_AFTER = re.compile(r" (?:\d|(?:and|or|through|to|until) [A-Z])")
 
 
 def _any_of(names: Iterable[str]) -> re.Pattern[str]:
@@ -873,13 +898,16 @@ class Rules:
                 if not _touches((start, end), taken + [(a, b) for a, b, _ in joined]):
                     joined.append((start, end, name))
         taken = taken + [(a, b) for a, b, _ in joined]
+        words = Words.of(text)
+        people = self._people(text, words, taken)
+        taken = taken + people
         dates = [span for span in find_dates(text) if not _touches(span, taken)]
         taken = taken + dates
         final: list[Span] = [(s, e, "EVENT") for s, e in events]
+        final += [(s, e, "PERSON") for s, e in people]
         final += [(s, e, "PRODUCT") for s, e in drugs]
         final += [(s, e, "DATE") for s, e in dates]
         final += joined
-        words = Words.of(text)
         judged = self._units(text, words, recognized, taken)
         units = [(first, last) for first, last, _ in judged]
         for first, last, said in judged:
@@ -898,6 +926,72 @@ class Rules:
             if label is not None:
                 final.append((start, end, label))
         return sorted(final)
+
+    def _people(
+        self, text: str, words: Words, taken: Sequence[tuple[int, int]]
+    ) -> list[tuple[int, int]]:
+        """Return people one of whose names is a word that no candidate has at that end."""
+        spans = candidate_spans(words, self.lexicon)
+        behind = dict(spans)
+        sure: list[tuple[int, int]] = []
+        unsure: list[tuple[int, int]] = []
+        for i, word in enumerate(words.words):
+            if word in _WORDS_TOO and (last := behind.get(i + 1)) is not None:
+                if text[words.ends[i] : words.starts[i + 1]] != " ":
+                    continue
+                span = Judged(text, words, i, last, "", self.lexicon)
+                if self._is_led(span):
+                    (sure if self._is_sure(span) else unsure).append((span.start, span.end))
+        said = {text[start:end] for start, end in sure}
+        sure += [(start, end) for start, end in unsure if text[start:end] in said]
+        for first, last in spans:
+            if last < len(words.words) and words.words[last] in _SURNAME_MONTHS:
+                span = Judged(text, words, first, last + 1, "", self.lexicon)
+                if (
+                    span.length < 4
+                    and span.head in self.lexicon.given - self.lexicon.ambiguous
+                    and text[words.ends[last - 1] : words.starts[last]] == " "
+                    and not _PERIOD_AFTER.match(text, span.end)
+                    and self._decide(span, []) == "PERSON"
+                ):
+                    sure.append((span.start, span.end))
+        return [span for span in sorted(sure) if not _touches(span, taken)]
+
+    def _is_led(self, span: Judged) -> bool:
+        """Whether a span that begins with a given name that is a word too may be somebody."""
+        names = span.surface.split()[1:]
+        rest = " ".join(names)
+        known = self.lexicon.places | self.lexicon.organizations | self.lexicon.products
+        if (
+            span.length > 3
+            or rest in known
+            or names[-1].lower() in _BODIES_OR_PLACES
+            or any(c.isdigit() or c in "&/" for c in rest)
+            or any(name.isupper() for name in names)
+        ):
+            return False
+        if span.head in _GIVEN_MONTHS:
+            if _TIME_BEFORE.search(span.before):
+                return False
+            if _AT_TIME.search(span.before) and _is_finite(span.after):
+                return False
+            if any(is_word(name.lower()) for name in names) and not span.is_cued:
+                return False
+        if set(names) <= self.lexicon.given | self.lexicon.ambiguous:
+            return True
+        surname = Judged(span.text, span.words, span.first + 1, span.last, "", self.lexicon)
+        return "PERSON" in (self._decide(span, []), self._decide(surname, []))
+
+    @staticmethod
+    def _is_sure(span: Judged) -> bool:
+        """Whether the first word is a name by its capital, or by the verb behind the span."""
+        before = span.before.rstrip("\"'“‘( ").split(" ")[-1]
+        if span.initial or not before:
+            told = span.after.startswith(", who ") or span.has_role or _is_finite(span.after)
+            return told and span.head != "Hope"
+        # "How Will Grant Pay" is a heading, "As Will Grant put it" none
+        within = not before.istitle() or before in TITLES | {"By"} or span.after[1:2].islower()
+        return span.head not in _MODALS or within
 
     def _beginning(
         self, text: str, words: Words, first: int, taken: Sequence[tuple[int, int]]
@@ -1050,6 +1144,15 @@ def product_cue(text: str, words: Words, first: int, last: int) -> bool:
     if len(before) > 2 and before[-1] == "the" and before[-2] in ("of", "to", "on", "for", "with"):
         return before[-3] in _PRODUCT_BEFORE
     return bool(_APPOSITION.match(text, words.ends[last - 1]))
+
+
+def _is_finite(after: str) -> bool:
+    """Return whether a text goes on with a verb that is no infinitive."""
+    match = _FINITE.match(after)
+    if match is None or not match["verb"]:
+        return match is not None
+    kinds = kinds_of(match["verb"])
+    return bool(kinds & {"participle", "third"}) and "verb" not in kinds
 
 
 def _touches(span: tuple[int, int], others: Sequence[tuple[int, int]]) -> bool:

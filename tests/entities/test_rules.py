@@ -451,3 +451,50 @@ def of_bundled(text):
 def test_a_given_name_of_two_that_begins_with_a_month_is_a_person(sentence):
     name = "Jan-Krzysztof Duda"
     assert (name, "Person") in of_bundled(sentence.format(name))
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("April Fernandes said no.", "April Fernandes"),
+        ("I spoke to April Fernandes about it.", "April Fernandes"),
+        ("June Whitfield was there.", "June Whitfield"),
+        ("A report by June Whitfield, who left.", "June Whitfield"),
+        ("We asked Jan Timman.", "Jan Timman"),
+        ("Prime minister Theresa May said so.", "Theresa May"),
+        ("Will Grant said so.", "Will Grant"),
+        ("We asked Will Grant about it.", "Will Grant"),
+        ("As Will Grant of our office put it, no.", "Will Grant"),
+        ("A combine that Rose Meadows already owns.", "Rose Meadows"),
+        ("By Grace Hope\n\nForgive, they say.", "Grace Hope"),
+        ("Mark Hughes came in.", "Mark Hughes"),
+        ("Bill Wagner, our chief executive officer", "Bill Wagner"),
+        ("Dean Acheson said it.", "Dean Acheson"),
+    ],
+)
+def test_first_names_that_are_words_too_belong_to_people(text, name):
+    assert of_bundled(text) == [(name, "Person")]
+
+
+@pytest.mark.parametrize(
+    ("text", "no_name"),
+    [
+        ("In March Cepheid launched it.", "March Cepheid"),
+        ("Last April Novartis bought it.", "April Novartis"),
+        ("It grew until June Novartis left.", "June Novartis"),
+        ("From April Novartis sold it.", "April Novartis"),
+        ("Will Grant approve it?", "Will Grant"),
+        ("May Tesla sell it?", "May Tesla"),
+        ("How Will Grant Pay", "Will Grant"),
+        ("Hope Peter is well.", "Hope Peter"),
+        ("We told John March 3.", "John March"),
+        ("She asked Theresa May 6 times.", "Theresa May"),
+    ],
+)
+def test_months_modals_and_verbs_before_a_name_are_none_of_it(text, no_name):
+    assert not any(surface.startswith(no_name) for surface, _ in of_bundled(text))
+
+
+def test_a_question_about_somebody_named_inside_a_sentence_names_them():
+    found_ = of_bundled("We asked Will Grant. Will Grant approve it?")
+    assert found_ == [("Will Grant", "Person")] * 2
