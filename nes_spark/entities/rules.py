@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nes_spark.entities.currencies import SIGNS
+from nes_spark.entities.currencies import CURRENCIES, SIGNS
 from nes_spark.entities.dates import find_dates
 from nes_spark.entities.distinctive import GEOGRAPHY, INSTITUTIONS, METHODS
 from nes_spark.entities.lists import GENERAL, read_lists
@@ -36,8 +36,10 @@ from nes_spark.entities.names import (
     leading_titles,
     product_features,
 )
+from nes_spark.entities.quantities import SCALES
 from nes_spark.entities.wordforms import is_word, kinds_of
 from nes_spark.text.normalizing import fold_letters
+from nes_spark.text.sentences import word_set
 from nes_spark.text.vocabulary import EARNINGS, THE_CALL
 
 Span = tuple[int, int, str]
@@ -398,6 +400,15 @@ _FINITE = re.compile(
     r"^ (?:(?:already|also|always|never|now|once|still|then) )?(?:(?:is|was|has|had|did|does|says|"
     r"said|went|came|took|made|told|gave|wrote)\b|(?P<verb>[a-z]+)\b)"
 )
+#: A figure at the end of a name, which may count what follows, and the rest of a large one.
+_FIGURE, _THOUSANDS = re.compile(r"\d+(?:\.\d+)?"), re.compile(r",\d{3}(?!\d)")
+_COUNTED = re.compile(r" ([a-z]+)\b")
+#: Units and what is counted as often, whatever stands before the figure ("Acme 24 minutes late").
+_UNITS_BEHIND = word_set(
+    "seconds minutes hours days weeks months years decades percent miles yards inches ounces "
+    "kilometers kilometres meters metres tons tonnes barrels acres hectares litres gallons people "
+    "points games goals runs votes seats thousand"
+) | {word for word in SCALES if word.isalpha() and len(word) > 2}
 _PERIOD_AFTER = re.compile(r" (?:\d|(?:and|or|through|to|until) [A-Z])")
 
 
@@ -908,7 +919,10 @@ class Rules:
         final += [(s, e, "PRODUCT") for s, e in drugs]
         final += [(s, e, "DATE") for s, e in dates]
         final += joined
-        judged = self._units(text, words, recognized, taken)
+        judged = [
+            (first, self._without_figure(text, words, first, last), said)
+            for first, last, said in self._units(text, words, recognized, taken)
+        ]
         units = [(first, last) for first, last, _ in judged]
         for first, last, said in judged:
             unit = Judged(text, words, first, last, said, self.lexicon)
@@ -923,6 +937,11 @@ class Rules:
                 legal = _LEGAL_FORM.match(text, end)
                 if legal and not _touches((end, legal.end()), taken):
                     end = legal.end()
+            if label == "PERSON":
+                # "Magnus Carlsen 32": nobody is called a figure
+                while last - first > 1 and _FIGURE.fullmatch(words.words[last - 1]):
+                    last -= 1
+                    end = min(end, words.ends[last - 1])
             if label is not None:
                 final.append((start, end, label))
         return sorted(final)
@@ -1046,6 +1065,24 @@ class Rules:
                     units.append((i, j, ""))
                 i = j
         return sorted(set(units))
+
+    def _without_figure(self, text: str, words: Words, first: int, last: int) -> int:
+        """Leave out a figure that counts what stands behind a name: "Acme 24 minutes late"."""
+        if last - first < 2 or not _FIGURE.fullmatch(words.words[last - 1]):
+            return last
+        end = words.ends[last - 1]
+        if _THOUSANDS.match(text, end):
+            return last - 1
+        listed = text[words.starts[first] : end] in self.lexicon.organizations
+        if listed or (counted := _COUNTED.match(text, end)) is None:
+            return last
+        word = counted[1]
+        if word in _UNITS_BEHIND or (word in CURRENCIES and "plural" in kinds_of(word)):
+            return last - 1
+        # "Magnus Carlsen 32 books", but "TSO 500 tests"
+        named = Judged(text, words, first, last - 1, "", self.lexicon)
+        known = named.is_place or named.is_full_name
+        return last - 1 if known and kinds_of(word) & {"plural"} else last
 
     @staticmethod
     def _named_until(text: str, words: Words, first: int, last: int) -> int:

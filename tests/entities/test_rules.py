@@ -498,3 +498,32 @@ def test_months_modals_and_verbs_before_a_name_are_none_of_it(text, no_name):
 def test_a_question_about_somebody_named_inside_a_sentence_names_them():
     found_ = of_bundled("We asked Will Grant. Will Grant approve it?")
     assert found_ == [("Will Grant", "Person")] * 2
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "category"),
+    [
+        ("FIDE fined Magnus Carlsen 32 euros for it.", "Magnus Carlsen", "Person"),
+        ("We saw Boris Spassky 23's game.", "Boris Spassky", "Person"),
+        ("Thanks, John Smith 5.", "John Smith", "Person"),
+        ("Magnus Carlsen 32 games later", "Magnus Carlsen", "Person"),
+        ("He gave Wilson 9,999 reasons.", "Wilson", "Person"),
+        ("It left Toulouse 24 minutes late.", "Toulouse", "Location"),
+        (
+            "It pushed back at Jomo Kenyatta International 9,443 minutes late.",
+            "Jomo Kenyatta International",
+            "Organization",
+        ),
+    ],
+)
+def test_a_name_has_no_figure_that_counts(text, name, category):
+    assert (name, category) in of_bundled(text)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Boeing 737", "TSO 500", "Model 3", "Forever 21", "Studio 54", "Pope John Paul II"],
+)
+@pytest.mark.parametrize("sentence", ["We saw the {} in Ohio.", "We sold {} tests in Ohio."])
+def test_a_name_keeps_the_figure_that_is_part_of_it(name, sentence):
+    assert name in dict(of_bundled(sentence.format(name)))
