@@ -41,6 +41,7 @@ from nes_spark.swapping.wording import (
     find_article,
     mend_article,
     mend_the,
+    own_ending,
     possessive_end,
     put_together,
 )
@@ -51,6 +52,7 @@ ARTICLE_CATEGORY = "article"
 DROP, SUMMARY = "drop", "summary"
 WHOLE_TEXT = (DROP, SUMMARY)
 _PLURAL = re.compile(r"e?s(?![^\W_])")
+_ENDING = re.compile(r"['’]s(?!\w)")
 
 
 @dataclass(frozen=True)
@@ -260,19 +262,26 @@ def rewrite_text(
             start = broken_off(text, start, end, low)
             if start < target.start and text[start].isupper():  # "Dig-, uh, digital" begins one
                 name = name[:1].upper() + name[1:]
-        core = put_together(name, Form(form.base, form.plural), category == "Person")
+        person = category == "Person"
+        core = put_together(name, Form(form.base, form.plural), person)
         core = core if target.entity else name
         shown = core
         possessive = form.possessive
         if not possessive:
             reached = min(possessive_end(text, start, end), ceiling)
             possessive = text[end:reached]
-            if not possessive:
+            if not target.glued and category not in NO_NAMES and own_ending(text, end) > end:
+                reached = own_ending(text, end)
+            elif not possessive and not person and (ending := _ENDING.match(text, end)):
+                # the ending of a name in -s is another
+                if core.endswith("s"):
+                    reached, possessive = ending.end(), ending.group()
+            elif not possessive:
                 reached, shown = settle_stop(text, start, end, core)
                 reached = end if reached > ceiling else reached
             end = reached
         old = text[start:end]
-        new = put_together(shown, Form("", False, possessive)) if possessive else shown
+        new = put_together(shown, Form("", False, possessive), person) if possessive else shown
         if mend_articles and not target.glued:
             if span := find_article(text, start, low):
                 article = text[span[0] : span[1]]

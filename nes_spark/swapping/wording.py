@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from nes_spark.entities.wordforms import kinds_of
 from nes_spark.text.sentences import word_set
 
 _POSSESSIVE = re.compile(r"(?:['’][sS]|(?<=[sS])['’])$")
@@ -83,6 +84,37 @@ def possessive_end(text: str, start: int, end: int) -> int:
     return end + 1
 
 
+#: An 's before a verb, which no possessive stands before: "Debrett's advises".
+_OWN = re.compile(
+    r"['’]s(?= (?P<adverb>(?:already|also|always|never|now|once|only|still|then) )?"
+    r"(?:(?:has|does|says|could|would)\b|(?:is|was) \w+ing\b|will (?!and|of|or|to|was|is)[a-z]+\b"
+    r"|(?P<verb>[a-z]+s)\b))"
+)
+
+
+def own_ending(text: str, end: int) -> int:
+    """Return where the 's that a name has itself ends: what a verb follows owns nothing.
+
+    Parameters
+    ----------
+    text : str
+    end : int
+        Where the name without it ends; returned where there is none.
+
+    Examples
+    --------
+    >>> [own_ending(text, 7) for text in ("Debrett's advises it", "Debrett's advice")]
+    [9, 7]
+    """
+    match = _OWN.match(text, end)
+    if match is None:
+        return end
+    kinds = kinds_of(match["verb"]) if match["verb"] else frozenset({"third"})
+    # "Debrett's tests" may be a noun; behind an adverb they are none
+    owns = "third" not in kinds or ("plural" in kinds and not match["adverb"])
+    return end if owns else match.end()
+
+
 def put_together(base: str, form: Form, person: bool = False) -> str:
     """Return a name with the endings of another form.
 
@@ -93,7 +125,8 @@ def put_together(base: str, form: Form, person: bool = False) -> str:
     form : Form
         Whose endings to give it.
     person : bool
-        Names of persons in -y and -s have plurals in -ys and -ses (the Kennedys, the Joneses).
+        Names of persons in -y and -s have plurals in -ys and -ses (the Kennedys, the Joneses), and
+        those in -s own with 's (James's, but Barclays').
 
     Examples
     --------
@@ -116,7 +149,7 @@ def put_together(base: str, form: Form, person: bool = False) -> str:
     if not form.possessive:
         return name
     mark = form.possessive[0]
-    if len(form.possessive) == 1 or (form.plural and name.lower().endswith("s")):
+    if len(form.possessive) == 1 or (name.lower().endswith("s") and (form.plural or not person)):
         return name + (mark if name.lower().endswith("s") else f"{mark}s")
     return name + form.possessive
 

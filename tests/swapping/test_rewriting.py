@@ -242,7 +242,17 @@ def test_the_partner_says_how_an_entity_is_written():
     ("text", "old", "new", "entity", "expected"),
     [
         ("Orion's plan", "Orion", "Vega", None, "Vega's plan"),
-        ("Orion’s plan", "Orion’s", "Atlas", "Orion", "Atlas’s plan"),
+        ("Orion’s plan", "Orion’s", "Atlas", "Orion", "Atlas’ plan"),
+        ("Orion's plan", "Orion", "Samaritans", None, "Samaritans' plan"),
+        # a name's own ending: what a verb follows owns nothing
+        ("Debrett's advises it", "Debrett", "Samaritans", None, "Samaritans advises it"),
+        ("Debrett’s has declared", "Debrett", "Vega", None, "Vega has declared"),
+        ("Woodie's is selling it", "Woodie", "Vega", None, "Vega is selling it"),
+        ("Woodie's will write", "Woodie", "Barclays", None, "Barclays will write"),
+        ("Debrett's still sells it", "Debrett", "Vega", None, "Vega still sells it"),
+        ("Woodie's will of iron", "Woodie", "Vega", None, "Vega's will of iron"),
+        ("Orion's is lower", "Orion", "Vega", None, "Vega's is lower"),
+        ("Orion's tests work", "Orion", "Vega", None, "Vega's tests work"),
         ("Atlas' plan", "Atlas'", "Vega", "Atlas", "Vega's plan"),
         ("Atlas' plan", "Atlas", "Vega", None, "Vega's plan"),
         ("Atlas' plan", "Atlas", "Boss", None, "Boss' plan"),

@@ -94,7 +94,8 @@ def test_taking_apart(surface, names, form):
         ("Windows", Form("x", True), False, "Windows"),
         ("Box", Form("x", True, "'"), False, "Boxes'"),
         ("Vega", Form("x", False, "’"), False, "Vega’s"),
-        ("Atlas", Form("x", False, "’s"), False, "Atlas’s"),
+        ("Atlas", Form("x", False, "’s"), False, "Atlas’"),
+        ("James", Form("x", False, "’s"), True, "James’s"),
         ("Vega", Form("x", True, "'s"), False, "Vegas'"),
     ],
 )
