@@ -1105,8 +1105,12 @@ class TermSimilarity:
         return peoples and form_of(old) == form_of(new)
 
     def fits(self, first: str, second: str) -> bool:
-        """Whether two terms may change places: both stand as one (:data:`OTHER_USE`)."""
-        return "other" not in (form_of(first), form_of(second))
+        """Whether two terms may change places: as terms (:data:`OTHER_USE`), of forms that agree.
+
+        A partner has few: the nearest of them may be a plural where one thing is told of ("a
+        crops", of a fruit basket).
+        """
+        return "other" not in (form_of(first), form_of(second)) and agreement(first, second) > 0
 
     def is_person(self, term: str) -> bool:
         """Whether a term is a word for people."""

@@ -534,9 +534,25 @@ def test_a_people_alone_reads_better_in_anothers_place_than_a_placeholder():
     assert not near.reads("Chinese", "tanker") and not near.reads("tanker", "Chinese")
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "fits"),
+    [
+        ("basket", "crops", False),
+        ("crops", "basket", False),
+        ("cough", "anhydrous/adjective", False),
+        ("failure", "moles/unit", False),
+        ("leaflet", "RFID", True),
+        ("moles/unit", "crops", True),
+    ],
+)
+def test_a_plural_changes_places_with_a_plural_alone(old, new, fits):
+    near = TermSimilarity(lambda terms: np.ones((len(terms), 1)))
+    assert near.fits(old, new) is near.fits(new, old) is fits
+
+
 def test_what_stands_as_something_else_gives_and_takes_nothing():
     similarity = TermSimilarity(lambda terms: np.ones((len(terms), 1)))
-    assert similarity.fits("cement", "tires") and not similarity.fits("cement", "tires/other")
+    assert similarity.fits("cement", "oil") and not similarity.fits("cement", "oil/other")
     assert may_give(["tumor-specific/adjective", "kiln", "lease/other"], {*kin_of("tumor")}) == {
         "kiln"
     }
