@@ -294,9 +294,14 @@ def _continues(words: Words, i: int, lexicon: Lexicon) -> bool:
     return len(word) == 1 or (word[1].islower() and word.lower() not in lexicon.common)
 
 
+#: Those that are English words too, or look like it: behind them no English word goes on a name.
+_ENGLISH_TOO = frozenset({"an", "den", "upon"})
 #: Small words inside Romance and Germanic names, and those that stand behind one of them only.
-PARTICLES = frozenset({"da", "de", "del", "della", "des", "di", "dos", "du", "van", "von"})
-_ARTICLES = frozenset({"den", "der", "la", "las", "le", "les", "los"})
+PARTICLES = _ENGLISH_TOO | {
+    "aan", "am", "bei", "da", "de", "del", "della", "der", "des", "di", "dos", "du", "la", "le",
+    "op", "sous", "sur", "ter", "van", "von", "zu", "zum", "zur",
+}  # fmt: skip
+_ARTICLES = frozenset({"den", "der", "het", "la", "las", "le", "les", "los"})
 
 
 def behind_particles(words: Sequence[str], i: int) -> int:
@@ -315,11 +320,19 @@ def behind_particles(words: Sequence[str], i: int) -> int:
     3
     >>> behind_particles(["Casa", "de", "facto"], 1)
     1
+    >>> behind_particles(["Burton", "upon", "Trent"], 1)
+    2
+    >>> behind_particles(["Acme", "upon", "Delivery"], 1)
+    1
     """
     if i >= len(words) or words[i] not in PARTICLES:
         return i
     k = i + 2 if i + 1 < len(words) and words[i + 1] in _ARTICLES else i + 1
-    return k if k < len(words) and words[k][0].isupper() else i
+    if k >= len(words) or not words[k][0].isupper():
+        return i
+    if words[i] == "an" and k == i + 1:
+        return i  # "Frankfurt an der Oder", but "Acme, an Orion company"
+    return i if words[i] in _ENGLISH_TOO and is_word(words[k].lower()) else k
 
 
 def candidate_spans(words: Words, lexicon: Lexicon) -> list[tuple[int, int]]:
@@ -350,7 +363,8 @@ def candidate_spans(words: Words, lexicon: Lexicon) -> list[tuple[int, int]]:
             nxt = words.words[j]
             if is_heading_word(words, j, lexicon.common) and nxt.lower() not in GEOGRAPHY:
                 break
-            if nxt in TITLES or nxt in _MONTHS or nxt in FUNCTION_WORDS:
+            # "Movistar Plus": behind a name it begins no sentence
+            if nxt in _NO_NAMES and nxt != "Plus":
                 break
             if nxt == "&" and j + 1 < n and is_name_word(words.words[j + 1]):
                 j += 2

@@ -232,6 +232,8 @@ _PLACE_END = re.compile(
     r" (?:River|Basin|Bay|Street|Avenue|Lake|Sea|Ocean|Islands?|County|Province|Valley|Mountains?|"
     r"Airport|Refinery|Reservoir|Dam|Mine|Mill|Terminal|Pipeline|Peninsula|Desert|Canal|Hills)$"
 )
+#: "Wijk aan Zee", "Frankfurt an der Oder", "Burton upon Trent".
+_PLACE_INSIDE = re.compile(r"[a-z] (?:aan|am|an der|bei|op|sous|sur|upon) (?:\w+ )?[A-Z]")
 _LOCAL_END = re.compile(r" (?:Lane|Crescent|Terrace|Harbou?r|Quay|Village)$")
 _EVENT_END = re.compile(
     r"(?: (?:Day|Conference|Expo|Forum|Summit|Awards?|Symposium|Festival|Olympics|Fair|"
@@ -264,17 +266,28 @@ _LEGAL_FORM = re.compile(
 )
 #: Names are cut at small words; these are whole with them.
 _JOINT = re.compile(r" (?:of|and|the|for|de|do|der|with|by|on|to) ")
-_OFFICE = re.compile(
-    r"\b(?:(?:(?!(?:The|Our|Your|This|That|In|At|On|By|For|From|With|Under|And|But|So|As|If|When|"
-    r"Since|"
+_LEADS = (
+    r"(?:(?!(?:The|Our|Your|This|That|In|At|On|By|For|From|With|Under|And|But|So|As|If|When|Since|"
     r"While|After|Before|Last|Thank|\w+day|January|February|March|April|May|June|July|August|"
-    r"September|October|November|December) )[A-Z][\w.]+ ){0,3}"
+    r"September|October|November|December) )[A-Z][\w.]+ )"
+)
+_OFFICE = re.compile(
+    rf"\b(?:{_LEADS}{{0,3}}"
     r"(?:Bank|Department|Dept\.|Ministry|University|College|Institute|Bureau|"
     r"Board(?! of (?:the )?(?:Directors|Trustees|Managers|Governors))|"
     r"Chamber|Academy|Council|Federation|Association|Society) of (?:the )?[A-Z]\w+"
     r"(?: (?:(?:and|&) )?[A-Z]\w+){0,3}"
     r"|[A-Z]\w+(?:, [A-Z]\w+)? and [A-Z]\w+ (?:Administration|Commission|Authority|Agency|Council|"
     r"Ministry|Board|Bureau|Association|Federation))\b"
+)
+_OWNER = (
+    r"(?:(?:Children|King|Men|People|Queen|Women)['’]s|(?:Farmer|Girl|Mother|Veteran|Worker)s['’])"
+)
+#: What belongs to people by its name: "Women's Institute", "Boston Children's Hospital".
+_OF_PEOPLE = re.compile(
+    rf"\b{_LEADS}{{0,2}}{_OWNER}(?: and {_OWNER})? (?:Academy|Association|Bank|Cent(?:er|re)|Club|"
+    r"College|Council|Federation|Foundation|Fund|Guild|Hospital|Institute|League|Museum|Party|"
+    r"Society|Trust|Union)\b(?: of (?:the )?[A-Z]\w+)?"
 )
 #: A house in a street, and streets with a number: "250 Elm Street", "10 West 65th street". The
 #: number of a house tells it as well as the name of its street does.
@@ -297,6 +310,11 @@ _OFFICE_WORDS = tuple(
     + [f"{name} of " for name in ("Federation", "Association", "Society")]
     + [f" {name}" for name in ("Administration", "Commission", "Authority", "Agency", "Council")]
     + [f" {name}" for name in ("Ministry", "Board", "Bureau", "Association", "Federation")]
+)
+_OWNERS = tuple(f"{name}s" for name in ("Farmer", "Girl", "Mother", "Veteran", "Worker")) + tuple(
+    f"{name}{mark}s"
+    for name in ("Children", "King", "Men", "People", "Queen", "Women")
+    for mark in "'’"
 )
 _ADDRESS_WORDS = (
     "Street", "street", "Avenue", "avenue", "Road", "road", "Boulevard", "boulevard", "Lane",
@@ -750,6 +768,11 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule("last word of places", lambda s: not s.one and bool(_PLACE_END.search(s.surface)), "LOC"),
     Rule(
+        "small word of places inside",
+        lambda s: bool(_PLACE_INSIDE.search(s.surface)) and not s.is_given_name,
+        "LOC",
+    ),
+    Rule(
         "last word of places that is a surname too",
         lambda s: not s.one and not s.is_given_name and bool(_LOCAL_END.search(s.surface)),
         "LOC",
@@ -866,7 +889,7 @@ class Rules:
         self.products = products
         self._events = _any_of(lexicon.events) if lexicon.events else None
         always = ("",)
-        self._joined = [(_OFFICE, _OFFICE_WORDS, "ORG")]
+        self._joined = [(_OFFICE, _OFFICE_WORDS, "ORG"), (_OF_PEOPLE, _OWNERS, "ORG")]
         for forms, label in ((lexicon.organizations, "ORG"), (lexicon.products, "PRODUCT")):
             inner = [f for f in forms if _JOINT.search(f)]
             if inner:
@@ -910,7 +933,8 @@ class Rules:
                     joined.append((start, end, name))
         taken = taken + [(a, b) for a, b, _ in joined]
         words = Words.of(text)
-        people = self._people(text, words, taken)
+        candidates = candidate_spans(words, self.lexicon)
+        people = self._people(text, words, candidates, taken)
         taken = taken + people
         dates = [span for span in find_dates(text) if not _touches(span, taken)]
         taken = taken + dates
@@ -921,7 +945,7 @@ class Rules:
         final += joined
         judged = [
             (first, self._without_figure(text, words, first, last), said)
-            for first, last, said in self._units(text, words, recognized, taken)
+            for first, last, said in self._units(text, words, recognized, candidates, taken)
         ]
         units = [(first, last) for first, last, _ in judged]
         for first, last, said in judged:
@@ -947,11 +971,14 @@ class Rules:
         return sorted(final)
 
     def _people(
-        self, text: str, words: Words, taken: Sequence[tuple[int, int]]
+        self,
+        text: str,
+        words: Words,
+        candidates: Sequence[tuple[int, int]],
+        taken: Sequence[tuple[int, int]],
     ) -> list[tuple[int, int]]:
         """Return people one of whose names is a word that no candidate has at that end."""
-        spans = candidate_spans(words, self.lexicon)
-        behind = dict(spans)
+        behind = dict(candidates)
         sure: list[tuple[int, int]] = []
         unsure: list[tuple[int, int]] = []
         for i, word in enumerate(words.words):
@@ -963,12 +990,13 @@ class Rules:
                     (sure if self._is_sure(span) else unsure).append((span.start, span.end))
         said = {text[start:end] for start, end in sure}
         sure += [(start, end) for start, end in unsure if text[start:end] in said]
-        for first, last in spans:
+        for first, last in candidates:
             if last < len(words.words) and words.words[last] in _SURNAME_MONTHS:
                 span = Judged(text, words, first, last + 1, "", self.lexicon)
                 if (
                     span.length < 4
-                    and span.head in self.lexicon.given - self.lexicon.ambiguous
+                    and span.head in self.lexicon.given
+                    and span.head not in self.lexicon.ambiguous
                     and text[words.ends[last - 1] : words.starts[last]] == " "
                     and not _PERIOD_AFTER.match(text, span.end)
                     and self._decide(span, []) == "PERSON"
@@ -978,12 +1006,12 @@ class Rules:
 
     def _is_led(self, span: Judged) -> bool:
         """Whether a span that begins with a given name that is a word too may be somebody."""
-        names = span.surface.split()[1:]
-        rest = " ".join(names)
-        known = self.lexicon.places | self.lexicon.organizations | self.lexicon.products
+        rest = " ".join(span.surface.split()[1:])
+        names = [name for name in rest.split() if not name.islower()]
+        lists = self.lexicon.places, self.lexicon.organizations, self.lexicon.products
         if (
-            span.length > 3
-            or rest in known
+            len(names) > 2
+            or any(rest in known for known in lists)
             or names[-1].lower() in _BODIES_OR_PLACES
             or any(c.isdigit() or c in "&/" for c in rest)
             or any(name.isupper() for name in names)
@@ -996,7 +1024,7 @@ class Rules:
                 return False
             if any(is_word(name.lower()) for name in names) and not span.is_cued:
                 return False
-        if set(names) <= self.lexicon.given | self.lexicon.ambiguous:
+        if all(name in self.lexicon.given or name in self.lexicon.ambiguous for name in names):
             return True
         surname = Judged(span.text, span.words, span.first + 1, span.last, "", self.lexicon)
         return "PERSON" in (self._decide(span, []), self._decide(surname, []))
@@ -1032,6 +1060,7 @@ class Rules:
         text: str,
         words: Words,
         recognized: Sequence[Span],
+        candidates: Sequence[tuple[int, int]],
         taken: Sequence[tuple[int, int]],
     ) -> list[tuple[int, int, str]]:
         """Word ranges to judge, with what the recogniser said ('' where it passed over)."""
@@ -1046,7 +1075,6 @@ class Rules:
                 span = self._shorten(words, *span)
                 if span[0] < span[1]:
                     units.append((*span, label))
-        candidates = candidate_spans(words, self.lexicon)
         units = _widen(units, candidates)
         covered += [(words.starts[i], words.ends[j - 1]) for i, j, _ in units]
         for first, last in candidates:
