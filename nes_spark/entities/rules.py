@@ -287,7 +287,7 @@ _OWNER = (
 _OF_PEOPLE = re.compile(
     rf"\b{_LEADS}{{0,2}}{_OWNER}(?: and {_OWNER})? (?:Academy|Association|Bank|Cent(?:er|re)|Club|"
     r"College|Council|Federation|Foundation|Fund|Guild|Hospital|Institute|League|Museum|Party|"
-    r"Society|Trust|Union)\b(?: of (?:the )?[A-Z]\w+)?"
+    r"Society|Trust|Union)\b(?: of (?:the )?[A-Z]\w+(?: [A-Z]\w+)?)?"
 )
 #: A house in a street, and streets with a number: "250 Elm Street", "10 West 65th street". The
 #: number of a house tells it as well as the name of its street does.
@@ -413,6 +413,8 @@ _TIME_BEFORE = re.compile(
 )
 #: Behind these it is one where a sentence begins behind it: "from April Novartis sold".
 _AT_TIME = re.compile(r"\b(?:after|and|at|before|by|for|from|of|or|to) $", re.IGNORECASE)
+#: The word before a name inside a sentence; a quotation or bracket may begin one.
+_WORD_BEFORE = re.compile(r"(\w+)[.,;]? $")
 #: A verb that is no infinitive: no question is asked with "will" or "may", nobody told to mark it.
 _FINITE = re.compile(
     r"^ (?:(?:already|also|always|never|now|once|still|then) )?(?:(?:is|was|has|had|did|does|says|"
@@ -1032,11 +1034,12 @@ class Rules:
     @staticmethod
     def _is_sure(span: Judged) -> bool:
         """Whether the first word is a name by its capital, or by the verb behind the span."""
-        before = span.before.rstrip("\"'“‘( ").split(" ")[-1]
-        if span.initial or not before:
+        word = _WORD_BEFORE.search(span.before)
+        if span.initial or word is None:
             told = span.after.startswith(", who ") or span.has_role or _is_finite(span.after)
             return told and span.head != "Hope"
         # "How Will Grant Pay" is a heading, "As Will Grant put it" none
+        before = word[1]
         within = not before.istitle() or before in TITLES | {"By"} or span.after[1:2].islower()
         return span.head not in _MODALS or within
 
@@ -1097,6 +1100,8 @@ class Rules:
     def _without_figure(self, text: str, words: Words, first: int, last: int) -> int:
         """Leave out a figure that counts what stands behind a name: "Acme 24 minutes late"."""
         if last - first < 2 or not _FIGURE.fullmatch(words.words[last - 1]):
+            return last
+        if last - first == 2 and len(words.words[first]) == 1:
             return last
         end = words.ends[last - 1]
         if _THOUSANDS.match(text, end):

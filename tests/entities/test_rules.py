@@ -486,6 +486,7 @@ def test_first_names_that_are_words_too_belong_to_people(text, name):
         ("From April Novartis sold it.", "April Novartis"),
         ("Will Grant approve it?", "Will Grant"),
         ("May Tesla sell it?", "May Tesla"),
+        ("See also [Will Grant be the best]", "Will Grant"),
         ("How Will Grant Pay", "Will Grant"),
         ("Hope Peter is well.", "Hope Peter"),
         ("We told John March 3.", "John March"),
