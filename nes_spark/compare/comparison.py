@@ -12,9 +12,10 @@ from typing import Any
 from nes_spark.compare.drift import Drift, drift_between
 from nes_spark.errors import ConfigError, InputError, parameter_error
 from nes_spark.report.terminal import text_table
+from nes_spark.run.differing import UNSET, Setting, beside, settings
 from nes_spark.run.published import CONFIGURATION, PublishedRun
 
-#: Characters of a setting's value in a title.
+#: Most characters of a setting's value that a title takes.
 MAX_VALUE = 16
 #: Components that the figure shows.
 MAX_COMPONENTS = 20
@@ -55,8 +56,8 @@ class RunSummary:
     documents_named : mapping
         Attacker -> (share of the documents that it names before, after).
     parameters : mapping
-        Dotted key -> value, of those settings that may be logged; None where the configuration is
-        of another version of the program, which is said.
+        Dotted key -> setting; None where the configuration is of another version of the program,
+        which is said.
     frontier : sequence of (float, float)
         DU and DR of the releases on the frontier, of the chosen setting and population.
     folder : str
@@ -87,7 +88,7 @@ class RunSummary:
     categories: Mapping[str, float] = field(default_factory=dict)
     audit: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     documents_named: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    parameters: Mapping[str, str] | None = field(default_factory=dict)
+    parameters: Mapping[str, Setting] | None = field(default_factory=dict)
     frontier: Sequence[tuple[float, float]] = ()
     folder: str = ""
     title: str = ""
@@ -101,25 +102,22 @@ class RunSummary:
 def differing(runs: Sequence[RunSummary]) -> list[str]:
     """Return the settings that are not the same in all runs, in the order of the first."""
     known = [run.parameters for run in runs if run.parameters is not None]
-    keys = dict.fromkeys(key for settings in known for key in settings if key != "period")
-    return [key for key in keys if len({settings.get(key) for settings in known}) > 1]
+    keys = dict.fromkeys(key for mine in known for key in mine if key != "period")
+    return [key for key in keys if len({mine.get(key, UNSET).content for mine in known}) > 1]
 
 
-def _setting(run: RunSummary, key: str) -> str:
-    """A setting in words."""
-    return "another version" if run.parameters is None else run.parameters.get(key, "unset")
-
-
-def _short(value: str) -> str:
-    """A value as it fits into a title; the table of settings has all of it."""
-    return value if len(value) <= MAX_VALUE else value[: MAX_VALUE - 1].rstrip() + "…"
+def _in_words(runs: Sequence[RunSummary], key: str) -> list[str]:
+    """A setting of all runs in words."""
+    known = [run.parameters.get(key, UNSET) for run in runs if run.parameters is not None]
+    words = iter(beside(known))
+    return ["another version" if run.parameters is None else next(words) for run in runs]
 
 
 def told_apart(runs: Sequence[RunSummary]) -> list[RunSummary]:
     """Give runs of one name and period titles that say what is different about them.
 
-    That is the first settings that differ among them; where none does, the folder, and then the
-    position.
+    That is the first settings that differ among them and are short enough to stand there uncut;
+    where there is none, the folder, and then the position.
     """
     titles = [run.label for run in runs]
 
@@ -131,10 +129,17 @@ def told_apart(runs: Sequence[RunSummary]) -> list[RunSummary]:
                 group = [r for r, title in zip(runs, before, strict=True) if title == before[i]]
                 titles[i] += words_of(run, group, i)
 
-    def settings(run: RunSummary, group: list[RunSummary], _: int) -> str:
-        return "".join(f", {k}={_short(_setting(run, k))}" for k in differing(group)[:2])
+    def by_settings(run: RunSummary, group: list[RunSummary], _: int) -> str:
+        told = {
+            key: _in_words(group, key)
+            for key in differing(group)
+            if all(s.get(key, UNSET).shown for r in group if (s := r.parameters) is not None)
+        }
+        short = {k: words for k, words in told.items() if max(map(len, words)) <= MAX_VALUE}
+        place = next(i for i, one in enumerate(group) if one is run)
+        return "".join(f", {k}={words[place]}" for k, words in list(short.items())[:2])
 
-    refine(settings)
+    refine(by_settings)
     refine(lambda run, *_: f" ({run.folder})" if run.folder else "")
     refine(lambda _run, _group, i: f" #{i + 1}")
     return [
@@ -232,7 +237,7 @@ def build_comparison(
         },
         adversaries=adversaries,
         attackers=list(dict.fromkeys(name for run in runs for name in run.documents_named)),
-        settings={key: [_setting(run, key) for run in runs] for key in differing(runs)},
+        settings={key: _in_words(runs, key) for key in differing(runs)},
         others=[run.label for run in runs if run.parameters is None],
         categories=list(dict.fromkeys(c for run in runs for c in run.categories)),
         drift=_drift(runs),
@@ -373,14 +378,12 @@ def summary_of(run: PublishedRun) -> RunSummary:
     )
 
 
-def _parameters(run: PublishedRun) -> dict[str, str] | None:
-    """Settings that may be logged; None for a configuration of another version."""
-    from nes_spark.tracking import parameters
-
+def _parameters(run: PublishedRun) -> dict[str, Setting] | None:
+    """All settings; None for a configuration of another version."""
     if run.store.read_json(*CONFIGURATION) is None:
         return None
     try:
-        return parameters(run.config)
+        return settings(run.config)
     except ConfigError:
         return None
 
@@ -459,8 +462,8 @@ def _settings_table(runs: Sequence[RunSummary]) -> list[str]:
         if not keys:
             return ["", note]
     elif not keys:
-        return ["", "All settings that are logged are the same."]
-    rows = [(key, *(_setting(run, key) for run in runs)) for key in keys]
+        return ["", "All settings are the same."]
+    rows = [(key, *_in_words(runs, key)) for key in keys]
     return ["", text_table(("what differs", *(run.label for run in runs)), rows)]
 
 

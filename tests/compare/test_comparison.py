@@ -3,6 +3,7 @@ from dataclasses import replace
 import pytest
 
 from nes_spark.compare.comparison import (
+    _settings_table,
     build_comparison,
     compare_runs,
     differing,
@@ -10,7 +11,10 @@ from nes_spark.compare.comparison import (
     table_of,
     told_apart,
 )
+from nes_spark.config import load_config
+from nes_spark.config.sections import DEFAULT_CATEGORIES
 from nes_spark.errors import InputError
+from nes_spark.run.differing import Setting, settings
 from nes_spark.run.published import CONFIGURATION, PUBLICATION, PublishedRun
 from nes_spark.store import Store
 from tests.report.samples import report_data, summaries
@@ -78,15 +82,19 @@ def test_summary_of_a_publication(tmp_path):
     assert run.combination == data.choice.combination.name
 
 
+PLAIN = {"releases.plan": "whole", "mixture.n_components": "[10]", "choice.rule": "line"}
+
+
 def two_of_a_kind():
     first, _ = summaries()
-    plain = {"releases.plan": "whole", "mixture.n_components": "[10]", "choice.rule": "line"}
+    plain = {key: Setting(value, value) for key, value in PLAIN.items()}
     first = replace(
         first, parameters=plain, folder="a/2031Q2", frontier=[(0.98, 0.74), (1.0, 1.0)],
         documents_named={"words": (0.9, 0.8), "names": (0.7, 0.2)},
     )  # fmt: skip
     second = replace(
-        first, parameters=plain | {"releases.plan": "pairs"}, folder="b/2031Q2", DR=0.9,
+        first, parameters=plain | {"releases.plan": Setting("pairs", "pairs")},
+        folder="b/2031Q2", DR=0.9,
         frontier=[(0.99, 0.9), (1.0, 1.0)], documents_named={"words": (0.9, 0.9)},
     )  # fmt: skip
     return first, second
@@ -135,22 +143,47 @@ def test_a_configuration_of_another_version_is_said_and_not_compared(tmp_path):
     assert differing([first, old]) == []
     html = build_comparison([first, old], tmp_path).read_text(encoding="utf-8")
     assert "The settings of demo 2031Q1 are of another version" in html
-    assert "All settings that are logged are the same" not in html
+    assert "All settings are the same" not in html
     third = replace(second, period="2031Q4")
     html = build_comparison([first, old, third], tmp_path / "b").read_text(encoding="utf-8")
     assert '<td class="text">another version</td>' in html
 
 
-def test_long_values_are_cut_in_titles_and_whole_in_the_table(tmp_path, recwarn):
+def test_long_values_stand_in_no_title_and_whole_in_the_table(tmp_path, recwarn):
     first, second = two_of_a_kind()
-    long = "['comparable', 10000000000.0, 1e+20, 1e+30]"
-    first = replace(first, parameters={"risk.population": long})
-    second = replace(second, parameters={"risk.population": "[1e+20]"})
+    long = "comparable, 10000000000.0, 1e+20, 1e+30"
+    first = replace(first, parameters={"risk.population": Setting("a", long)})
+    second = replace(second, parameters={"risk.population": Setting("b", "1e+20")})
     titles = [run.label for run in told_apart([first, second])]
-    assert titles[0] == "demo 2031Q2, risk.population=['comparable',…"
+    assert titles == ["demo 2031Q2 (a/2031Q2)", "demo 2031Q2 (b/2031Q2)"]
+    seeds = {"mixture.n_init": Setting("5", "5")}, {"mixture.n_init": Setting("9", "9")}
+    first = replace(first, parameters={**first.parameters, **seeds[0]})
+    second = replace(second, parameters={**second.parameters, **seeds[1]})
+    titles = [run.label for run in told_apart([first, second])]
+    assert titles == ["demo 2031Q2, mixture.n_init=5", "demo 2031Q2, mixture.n_init=9"]
     html = build_comparison([first, second], tmp_path).read_text(encoding="utf-8")
-    assert long.replace("'", "&#39;") in html
+    assert long in html
     assert not [w for w in recwarn if "constrained_layout" in str(w.message)]
+
+
+def test_every_key_that_differs_is_named(tmp_path):
+    first, second = two_of_a_kind()
+    given = {
+        "entities.categories": [*DEFAULT_CATEGORIES, "Quantity", "Term"],
+        "entities.telling": 0.1, "entities.terms": 10, "entities.currency": "GBP",
+        "output.publish": "chunks", "audit.public_words": "secret/words.csv",
+        "releases.must_change": {"Event": "[Event]", "Date": "[Date]"},
+    }  # fmt: skip
+    first = replace(first, parameters=settings(load_config()))
+    second = replace(second, parameters=settings(load_config(None, given)))
+    table = "\n".join(_settings_table(told_apart([first, second])))
+    for key in given:
+        assert key in table
+    assert "6 in common + Quantity, Term, Clue" in table
+    assert "secret" not in table
+    assert "…" not in table
+    third = replace(second, parameters=None)
+    assert "another version" in "\n".join(_settings_table(told_apart([first, second, third])))
 
 
 def test_documents_named_are_those_of_questions_about_documents():
