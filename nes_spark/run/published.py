@@ -166,10 +166,11 @@ def replaced_by(config: Config, store: Store) -> str | None:
     -------
     str or None
         One line; None where nothing was published or nothing that decides a release differs.
-        Values stand in it where they may be logged.
+        Every key that differs stands in it, first those of ``--set``; its values where they may
+        be logged.
     """
+    from nes_spark.run.differing import UNSET, changed, settings
     from nes_spark.run.outcome import release_sections
-    from nes_spark.tracking import parameters
 
     if store.manifest(PUBLICATION) is None:
         return None
@@ -178,29 +179,23 @@ def replaced_by(config: Config, store: Store) -> str | None:
         before = run.config
     except (ConfigError, InputError):  # of another version
         return f"{store.root}: the release that is there, of another version, is replaced"
-    changed = [s for s in release_sections() if before.fingerprint(s) != config.fingerprint(s)]
     # of section output what is published; where it goes is no matter of the release
-    instead = [
-        f"output.{name}"
-        for name in ("publish", "withhold", "instead")
-        if getattr(before.output, name) != getattr(config.output, name)
-    ]
-    if not changed and not instead:
-        return None
-    old, new = parameters(before), parameters(config)
-    words = [
-        f"{key} {old.get(key, 'unset')} -> {new.get(key, 'unset')}"
+    parts = (*release_sections(), "output.publish", "output.withhold", "output.instead")
+    old, new = settings(before), settings(config)
+    keys = [
+        key
         for key in dict.fromkeys([*old, *new])
-        if old.get(key) != new.get(key) and key.partition(".")[0] in changed
+        if (key in parts or key.partition(".")[0] in parts)
+        and old.get(key, UNSET).content != new.get(key, UNSET).content
     ]
-    told = {word.partition(".")[0] for word in words}
-    words += [section for section in changed if section not in told]
-    words += instead
-    more = f" and {len(words) - 6} more" if len(words) > 6 else ""
+    if not keys:
+        return None
+    keys.sort(key=lambda key: not key.startswith(config.changed))
+    words = [f"{key} {changed(old.get(key, UNSET), new.get(key, UNSET))}" for key in keys]
     choice = run.choice
     return (
         f"{store.root}: replaces the release that is there ({choice.n_swaps:,} swaps of "
-        f"{choice.combination.name or 'nothing'}); what differs: {', '.join(words[:6])}{more}"
+        f"{choice.combination.name or 'nothing'}); what differs: {'; '.join(words)}"
     )
 
 

@@ -40,7 +40,7 @@ def test_what_differs_is_named_and_secrets_are_not(published):
     changed = other(published, mixture__n_init=9, identifiers__allow=[NAME])
     found = replaced_by(changed, run_folder(changed))
     assert "mixture.n_init 5 -> 9" in found
-    assert "identifiers" in found
+    assert "identifiers.allow none -> set (not shown)" in found
     assert NAME not in found
     assert "swaps of" in found
 
@@ -48,10 +48,24 @@ def test_what_differs_is_named_and_secrets_are_not(published):
 def test_what_is_published_of_a_chunk_is_named(published):
     listed = other(published, output__withhold="secret/listed.csv")
     found = replaced_by(listed, run_folder(listed))
-    assert found.endswith("what differs: output.withhold")
+    assert found.endswith("what differs: output.withhold unset -> set (not shown)")
     assert "secret" not in found
     alone = other(published, output__publish="chunks")
-    assert replaced_by(alone, run_folder(alone)).endswith("what differs: output.publish")
+    found = replaced_by(alone, run_folder(alone))
+    assert found.endswith("what differs: output.publish documents -> chunks")
+
+
+def test_keys_that_were_set_come_first_and_lists_say_what_was_added(published):
+    listed = other(published, entities__clues="secret/clues.csv", audit__public_words="w.csv")
+    found = replaced_by(listed, run_folder(listed))
+    differing = found.partition("what differs: ")[2].split("; ")
+    assert differing[:2] == [
+        "entities.clues unset -> set (not shown)",
+        "audit.public_words unset -> set (not shown)",
+    ]
+    assert "entities.categories + Clue" in differing
+    assert "releases.must_change + Clue" in differing
+    assert "secret" not in found
 
 
 def test_an_empty_folder_has_nothing_to_replace(tmp_path):
