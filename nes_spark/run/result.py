@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from nes_spark.errors import parameter_error
 from nes_spark.releases.choice import Choice
 from nes_spark.releases.publishing import what_is_left, what_is_retold
 from nes_spark.store import Store
+from nes_spark.text.reading import REASONS
 
 #: What the attacker of a unit (:data:`nes_spark.audit.measured.UNITS`) of documents holds.
 HOLDS = {
@@ -130,16 +132,29 @@ class RunResult:
         return table(head, rows, note=f"Report: {self.report}")
 
 
+def quarantined(reasons: Mapping[str, int]) -> str:
+    """Say how many documents were put aside and why, the most frequent reason first.
+
+    Examples
+    --------
+    >>> quarantined({"not_utf8": 18, "empty_text": 1})
+    '19 quarantined: 18 the bytes are not UTF-8 text, 1 the text holds nothing but white space'
+    """
+    ordered = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
+    listed = ", ".join(f"{count:,} {REASONS.get(reason, reason)}" for reason, count in ordered)
+    return f"{sum(reasons.values()):,} quarantined: {listed}"
+
+
 def _rows(result: RunResult) -> tuple[str, list[tuple[str, str]]]:
     """What is said of a run: the verdict, and names with their values."""
     figures, choice = result.figures, result.choice
     unit = choice.combination.unit  # '' where the run has one unit
-    quarantined = sum(figures["quarantined"].values())
+    put_aside = figures["quarantined"]
     rows: list[tuple[str, str]] = [
         (
             "documents",
             f"{figures['documents']:,} of {figures['documents_in']:,}"
-            + (f" ({quarantined:,} quarantined)" if quarantined else ""),
+            + (f" ({quarantined(put_aside)})" if put_aside else ""),
         ),
         ("chunks", f"{figures['chunks']:,} ({figures['words']:,} words)"),
     ]

@@ -344,10 +344,12 @@ def _examine(context: Context, stage: Stage) -> None:
         refused = store.manifest("quarantine")
         assert accepted is not None
         assert refused is not None
+        from nes_spark.run.result import quarantined
+
+        reasons = Counter(store.counts("quarantine", ["reason"])) if refused.rows else Counter()
         if accepted.rows == 0:
-            reasons = Counter(store.counts("quarantine", ["reason"]))
-            listed = ", ".join(f"{n} {reason}" for reason, n in reasons.most_common())
-            raise InputError(f"no document was accepted: {listed or 'the input holds none'}")
+            listed = quarantined(reasons) if reasons else "the input holds none"
+            raise InputError(f"no document was accepted: {listed}")
         metadata = store.rows("documents", ["metadata"])
         first = next(metadata)
         if all(value == first for value in metadata):  # looks no further than the first other one
@@ -366,9 +368,9 @@ def _examine(context: Context, stage: Stage) -> None:
             )
         if refused.rows:
             LOGGER.warning(
-                "%d of %d documents quarantined; reasons in %s",
-                refused.rows,
+                "of %d documents %s; %s says which",
                 refused.rows + accepted.rows,
+                quarantined(reasons),
                 store.path("stages", "quarantine"),
             )
     if stage.name == "chunks":

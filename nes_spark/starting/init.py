@@ -71,7 +71,8 @@ def initialize(
     if proposal.period is not None:
         roles.append(f"period {proposal.period.name}")
     roles += [f"{kind} {', '.join(names)}" for kind, names in proposal.identifiers.items()]
+    careful = f"CAREFUL: {look.not_utf8}\n" if look.not_utf8 else ""
     return (
-        f"\n{target} written: {'; '.join(roles)}\n"
+        f"\n{target} written: {'; '.join(roles)}\n{careful}"
         f"next: read it, then nes-spark run {target} --output out"
     )

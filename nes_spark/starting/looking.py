@@ -5,6 +5,7 @@ Only names of columns, types, counts and lengths leave this module: no value of 
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import json
@@ -13,15 +14,18 @@ import statistics
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
 from nes_spark.errors import ConfigError, InputError
 from nes_spark.text.language import KNOWN_SHARE, known_share
-from nes_spark.text.reading import Problem, decode_json
+from nes_spark.text.reading import REASONS, Problem, decode_json
 
 #: Records that are looked at.
 SAMPLE = 200
+#: The reason for which a record is put aside that has bytes of another encoding.
+NOT_UTF8 = "not_utf8"
 #: A column whose median value is at least so long may be the text of a document.
 TEXT_CHARACTERS = 200
 #: A string in turns counts as speech from this median length on.
@@ -109,8 +113,9 @@ class Look:
         Whether these are all.
     estimate : int
         Records in all, by the size of the files.
-    broken : int
-        Records among the first that cannot be read.
+    broken : mapping of str to int
+        Reason (:data:`nes_spark.text.reading.REASONS`) -> records among the first that cannot be
+        read for it.
     columns : tuple of Column
         In the order of the files.
     calls : float
@@ -122,10 +127,21 @@ class Look:
     records: int
     whole: bool
     estimate: int
-    broken: int
+    broken: Mapping[str, int]
     columns: tuple[Column, ...]
     calls: float = 0.0
     texts: Column | None = field(default=None)
+
+    @property
+    def not_utf8(self) -> str | None:
+        """What to do about records that are not UTF-8, in one line; None where all are."""
+        count = self.broken.get(NOT_UTF8, 0)
+        if not count:
+            return None
+        return (
+            f"{count:,} of the first {self.records + sum(self.broken.values()):,} records are not "
+            f"UTF-8: a run leaves them out; {_convert(self.path)}"
+        )
 
     def column(self, name: str) -> Column | None:
         """Return a column by name."""
@@ -136,8 +152,9 @@ class Look:
         from nes_spark.report.terminal import text_table
 
         more = "all" if self.whole else f"of about {self.estimate:,}"
-        broken = f", {self.broken:,} of them cannot be read" if self.broken else ""
-        head = f"{self.path}: {self.format}, {self.records:,} records looked at ({more}){broken}"
+        head = f"{self.path}: {self.format}, {self.records:,} records looked at ({more})"
+        for reason, count in self.broken.items():
+            head += f"\n{count:,} more cannot be read, a run puts such aside: {REASONS[reason]}"
         rows = []
         for column in (*self.columns, *((self.texts,) if self.texts else ())):
             low, middle, high = column.lengths or (0, 0, 0)
@@ -230,37 +247,58 @@ def _open(file: Path) -> IO[bytes]:
     return gzip.open(file) if file.suffix.lower() == ".gz" else file.open("rb")  # type: ignore[return-value]
 
 
-def _first(files: Iterable[Path], kind: str) -> tuple[list[dict[str, Any]], int, int]:
-    """The first records, how many were broken, and the bytes that they took."""
+def _convert(path: str, encoding: str | None = None) -> str:
+    """How files become UTF-8."""
+    what = "FILE" if Path(path).is_dir() else path
+    iconv = f"'iconv -f {encoding or 'WINDOWS-1252'} -t UTF-8 {what} > NEW_FILE'"
+    if encoding is not None:
+        return f"convert it with {iconv}"
+    return f"save it as 'CSV UTF-8', or convert it, if it is of Western Europe with {iconv}"
+
+
+def _first(files: Iterable[Path], kind: str) -> tuple[list[dict[str, Any]], Counter[str], int]:
+    """The first records, how many were broken and why, and the bytes that they took."""
     records: list[dict[str, Any]] = []
-    broken = size = 0
+    broken: Counter[str] = Counter()
+    size = 0
     for file in files:
         read = {"jsonl": _jsonl, "csv": _csv, "parquet": _parquet}[kind]
         for record, length in read(file):
             size += length
-            if record is None:
-                broken += 1
+            if isinstance(record, str):
+                broken[record] += 1
             else:
                 records.append(record)
-            if len(records) + broken >= SAMPLE:
+            if len(records) + broken.total() >= SAMPLE:
                 return records, broken, size
     return records, broken, size
 
 
-def _jsonl(file: Path) -> Iterator[tuple[dict[str, Any] | None, int]]:
+def _jsonl(file: Path) -> Iterator[tuple[dict[str, Any] | str, int]]:
+    """Records, or the reason why one cannot be read, and the bytes that each takes."""
     with _open(file) as stream:
         for line in stream:
             found = decode_json(line)
             if isinstance(found, Problem):
-                yield None, len(line)
+                yield found.reason, len(line)
             elif found is not None:
                 yield found, len(line)
 
 
-def _csv(file: Path) -> Iterator[tuple[dict[str, Any] | None, int]]:
+def _csv(file: Path) -> Iterator[tuple[dict[str, Any] | str, int]]:
     csv.field_size_limit(2**31 - 1)
     with _open(file) as stream:
-        lines = (line.decode("utf-8-sig", errors="replace") for line in stream)
+        first = stream.readline()
+        try:
+            first.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            wide = first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+            hint = _convert(str(file), "UTF-16" if wide else None)
+            raise InputError(f"{file}: its first row is not UTF-8; {hint}") from None
+        # what is not UTF-8 becomes a code point that no text may hold
+        lines = (
+            line.decode("utf-8-sig", errors="surrogateescape") for line in chain([first], stream)
+        )
         rows = csv.reader(lines)
         header = [name.strip() for name in next(rows, [])]
         for separator, name in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars")):
@@ -277,11 +315,24 @@ def _csv(file: Path) -> Iterator[tuple[dict[str, Any] | None, int]]:
             )
         for row in rows:
             length = sum(len(cell) + 1 for cell in row)
-            fits = len(row) == len(header)
-            yield (dict(zip(header, row, strict=True)) if fits else None), length
+            if len(row) != len(header):
+                yield "not_csv", length
+            elif not _is_utf8(row):
+                yield NOT_UTF8, length
+            else:
+                yield dict(zip(header, row, strict=True)), length
 
 
-def _parquet(file: Path) -> Iterator[tuple[dict[str, Any] | None, int]]:
+def _is_utf8(cells: Sequence[str]) -> bool:
+    """Whether cells that were decoded with escapes for what is not UTF-8 have none."""
+    try:
+        "".join(cells).encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _parquet(file: Path) -> Iterator[tuple[dict[str, Any] | str, int]]:
     import pyarrow.parquet as pq
 
     for batch in pq.ParquetFile(file).iter_batches(batch_size=50):
@@ -314,13 +365,13 @@ def _look_at_texts(path: str, files: Sequence[Path], table: str | None) -> Look:
         )
     bodies: dict[str, str] = {}
     root = Path(path) if Path(path).is_dir() else files[0].parent
-    broken = 0
+    broken: Counter[str] = Counter()
     for file in files[:SAMPLE]:
         try:
             name = file.relative_to(root).as_posix() if root in file.parents else file.name
             bodies[name] = file.read_bytes().decode("utf-8-sig")
         except UnicodeDecodeError:
-            broken += 1
+            broken[NOT_UTF8] += 1
     kind = inner.format
     rows, _, _ = _first([Path(table)], kind)
     keyed = {str(r.get("file", "")).strip().removeprefix("./"): r for r in rows}
@@ -342,10 +393,18 @@ _BODY = "(the files)"
 
 
 def _described(
-    path: str, kind: str, records: Sequence[Mapping[str, Any]], broken: int, estimate: int
+    path: str,
+    kind: str,
+    records: Sequence[Mapping[str, Any]],
+    broken: Counter[str],
+    estimate: int,
 ) -> Look:
     if not records:
-        raise InputError(f"{path}: holds no record that can be read")
+        listed = ", ".join(f"{n:,} {REASONS[reason]}" for reason, n in broken.most_common())
+        hint = f"; {_convert(path)}" if broken[NOT_UTF8] else ""
+        raise InputError(
+            f"{path}: holds no record that can be read{listed and f': {listed}'}{hint}"
+        )
     sections = _sections(records)
     flat = [_flat(record, sections) for record in records]
     names = list(dict.fromkeys(name for record in flat for name in record))
@@ -358,7 +417,7 @@ def _described(
     bodies = _bodies(plain, flat)
     found = tuple(_with_text(c, flat, bodies) for c in plain)
     calls = sum(map(_has_questions, bodies)) / len(bodies)
-    whole = len(records) + broken < SAMPLE or estimate <= len(records)
+    whole = len(records) + broken.total() < SAMPLE or estimate <= len(records)
     return Look(path, kind, len(records), whole, estimate, broken, found, calls)
 
 

@@ -58,6 +58,16 @@ def test_every_document_is_accounted_for(finished):
     assert sum(figures["quarantined"].values()) == len(BAD_LINES)
 
 
+def test_why_documents_were_put_aside_is_said_in_words(logged_run):
+    _, result, log = logged_run
+    reasons = (
+        "2 quarantined: 1 the field that must stay secret is missing or empty, "
+        "1 the line is not a JSON object"
+    )
+    assert f"({reasons})" in str(result)
+    assert f"of {result.figures['documents_in']} documents {reasons}; " in log
+
+
 def test_tables_have_unique_keys_and_declared_columns(finished):
     _, result = finished
     for name, table in TABLES.items():

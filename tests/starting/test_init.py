@@ -412,3 +412,39 @@ def test_a_column_of_another_role_is_no_id_where_another_can_be(tmp_path):
     # where nothing else tells documents apart, it is one of them as well
     told = Told(secret="firm", identifiers=("case=case_no", "ref=ref"))
     assert propose(look, told).document_id.name == "case_no"
+
+
+def latin(path, rows, encoding="latin-1"):
+    with path.open("w", newline="", encoding=encoding) as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return str(path)
+
+
+def test_what_is_not_utf8_is_said_with_how_to_convert_it(tmp_path):
+    rows = [
+        row | {"ruling": row["ruling"] + " A café." if i < 18 else row["ruling"]}
+        for i, row in enumerate(rulings())
+    ]
+    file = latin(tmp_path / "rulings.csv", rows)
+    shown = []
+    said = initialize([file], TOLD, output=str(tmp_path / "c.yaml"), tell=shown.append)
+    assert "18 more cannot be read" in shown[0]
+    assert "CAREFUL: 18 of the first 40 records are not UTF-8" in said
+    assert f"iconv -f WINDOWS-1252 -t UTF-8 {file} > " in said
+    assert look_at([file]).records == 22
+    every = [row | {"ruling": "Café. " + row["ruling"]} for row in rulings()]
+    file = latin(tmp_path / "every.csv", every)
+    with pytest.raises(InputError, match=r"no record that can be read: 40 the bytes.*iconv -f WIN"):
+        look_at([file])
+    file = latin(tmp_path / "wide.csv", every, "utf-16")
+    with pytest.raises(InputError, match=r"its first row is not UTF-8; .*iconv -f UTF-16"):
+        look_at([file])
+
+
+def test_nothing_is_said_of_files_in_utf8(tmp_path):
+    every = [row | {"ruling": "Café. " + row["ruling"]} for row in rulings()]
+    for encoding in ("utf-8", "utf-8-sig"):
+        look = look_at([latin(tmp_path / "rulings.csv", every, encoding)])
+        assert (look.records, look.not_utf8) == (40, None)
