@@ -172,7 +172,7 @@ def _read_listed(
     return here.unionByName(carried)
 
 
-def count_lost(chunks: DataFrame, listed: DataFrame) -> int:
+def count_lost(chunks: DataFrame, listed: DataFrame) -> dict[str, int]:
     """Count the clues of which nothing stands in their own chunk any more.
 
     Parameters
@@ -180,16 +180,22 @@ def count_lost(chunks: DataFrame, listed: DataFrame) -> int:
     chunks, listed
         As for :func:`add_clues`; of what is listed clues of these chunks count, and those without a
         chunk, of which nothing stands in any of their metadata.
+
+    Returns
+    -------
+    dict
+        Chunk, or metadata of those without one -> clues, in ascending order.
     """
     from pyspark.sql import functions as F
 
     texts = chunks.select("chunk_id", "text").join(_by_chunk(listed), "chunk_id")
-    (row,) = texts.mapInPandas(_lost, "lost long").agg({"lost": "sum"}).collect()
+    lost = texts.mapInPandas(_lost, "place string, lost long").where("lost > 0")
     own = listed.where("chunk_id IS NULL").select("metadata", "clue").distinct()
     clues = own.groupBy("metadata").agg(F.collect_list("clue").alias("clues"))
     held = chunks.select("metadata", "text").join(clues, "metadata")
     stand = held.mapInPandas(_standing, "metadata string, clue string").distinct()
-    return (row[0] or 0) + own.join(stand, ["metadata", "clue"], "left_anti").count()
+    nowhere = own.join(stand, ["metadata", "clue"], "left_anti").groupBy("metadata").count()
+    return dict(sorted((place, count) for place, count in lost.union(nowhere).collect()))
 
 
 def names_told(chunks: DataFrame, mentions: DataFrame) -> DataFrame:
@@ -289,7 +295,7 @@ def _lost(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
             len({*clues} - {found.given for found in read_clues(clues, text)})
             for text, clues in zip(batch["text"], batch["clues"], strict=True)
         ]
-        yield pd.DataFrame({"lost": lost})
+        yield pd.DataFrame({"place": batch["chunk_id"], "lost": lost})
 
 
 def _read(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:

@@ -7,8 +7,9 @@ are what told a model whose a chunk is.
 from __future__ import annotations
 
 import csv
+import difflib
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from nes_spark.errors import InputError
@@ -31,6 +32,39 @@ _COLUMNS = ("chunk_id", "digest", "metadata", "clue")
 _Row = tuple[str, str, str, str]
 #: Letters of a word that a message may show.
 _WORD = 20
+#: Chunks or values of the metadata that a message names.
+_NAMED = 3
+#: Likeness from which a value of the metadata may be meant by another (difflib).
+_ALIKE = 0.75
+
+
+def some_of(places: Iterable[object]) -> str:
+    """Name the first of some chunks or values of the metadata, and how many more there are.
+
+    Examples
+    --------
+    >>> some_of(["a#1", "a#2", "b#1", "c#1", "c#2"])
+    'a#1, a#2, b#1 and 2 more'
+    """
+    named = [str(place) for place in places]
+    more = len(named) - _NAMED
+    return ", ".join(named[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def not_here(names: Iterable[str], known: Collection[str]) -> str:
+    """Name values that this run does not have, each with the one that may be meant.
+
+    Examples
+    --------
+    >>> not_here(["Bob Fields", "Zed"], {"Bob Field", "Ann Roe"})
+    "'Bob Fields' (did you mean 'Bob Field'?), 'Zed'"
+    """
+    ordered = sorted(names)
+    words = []
+    for name in ordered[:_NAMED]:
+        close = difflib.get_close_matches(name, sorted(known), n=1, cutoff=_ALIKE)
+        words.append(f"{name!r} (did you mean {close[0]!r}?)" if close else repr(name))
+    return some_of([*words, *ordered[_NAMED:]])
 
 
 def withheld_chunks(context: Context, warn: bool = False) -> DataFrame | None:
@@ -95,7 +129,13 @@ def _withheld_as_given(context: Context, path: str, warn: bool = False) -> DataF
             f"{BRIEF!r}, {NOTHING!r}, or empty for what output.instead says"
         )
     if here < total and warn:
-        LOGGER.warning("%s: %d of the chunks listed are not in this run", key, total - here)
+        others = found.where("_digest IS NULL").select("chunk_id").distinct().collect()
+        LOGGER.warning(
+            "%s: %d of the chunks listed are not in this run: %s",
+            key,
+            total - here,
+            some_of(sorted(row["chunk_id"] for row in others)),
+        )
     mine = found.where("_digest IS NOT NULL")
     # the order of the alphabet is that of what hides more
     return mine.groupBy("chunk_id").agg(F.max("instead").alias("instead"))
@@ -141,13 +181,22 @@ def listed_clues(context: Context, warn: bool = False) -> DataFrame | None:
         .distinct()
     )
     # A company says its slogans every quarter.
-    listed = rows.join(context.table("chunks").select("metadata"), "metadata", "left_semi")
+    secrets = context.table("chunks").select("metadata")
+    listed = rows.join(secrets, "metadata", "left_semi")
     if warn:
         total, used = rows.count(), listed.count()
-        if not used:
-            raise InputError(f"{key}: {path} lists no chunk and no metadata of this run")
         if used < total:
-            LOGGER.warning("%s: %d of %d clues are not of this run", key, total - used, total)
+            others = rows.join(secrets, "metadata", "left_anti")
+            places = others.select(F.coalesce("metadata", "chunk_id", F.lit(""))).distinct()
+            known = {row["metadata"] for row in secrets.distinct().collect()}
+            named = not_here([place for (place,) in places.collect()], known)
+            if not used:
+                raise InputError(
+                    f"{key}: {path} lists no chunk and no metadata of this run, but {named}"
+                )
+            LOGGER.warning(
+                "%s: %d of %d clues are not of this run: %s", key, total - used, total, named
+            )
     return listed.select("chunk_id", "metadata", "clue")
 
 

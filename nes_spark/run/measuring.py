@@ -13,9 +13,11 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from nes_spark.errors import InputError
+from nes_spark.logs import LOGGER
 from nes_spark.releases.choice import Choice
 from nes_spark.run.beside import read_beside
 from nes_spark.run.context import Context, finished
+from nes_spark.run.listed import not_here
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,8 +83,14 @@ def read_background(context: Context) -> dict[str, str] | None:
     return {metadata: "\n\n".join(parts) for metadata, parts in found.items()}
 
 
-def read_public_words(context: Context) -> dict[str, list[str]] | None:
+def read_public_words(context: Context, warn: bool = False) -> dict[str, list[str]] | None:
     """Read ``audit.public_words``: metadata to words and phrases.
+
+    Parameters
+    ----------
+    context : Context
+    warn : bool, optional
+        Whether to tell of metadata listed that are not in this run.
 
     Raises
     ------
@@ -100,10 +108,18 @@ def read_public_words(context: Context) -> dict[str, list[str]] | None:
         for metadata, parts in found.items()
         if metadata in known
     }
+    named = not_here(found.keys() - known, known)
     if not words:
         raise InputError(
             f"audit.public_words: {context.config.audit.public_words} names none of the corpus's "
-            "values of input.columns.metadata; they must be spelled as there"
+            f"values of input.columns.metadata, but {named}; they must be spelled as there"
+        )
+    if named and warn:
+        LOGGER.warning(
+            "audit.public_words: %d of %d values of the metadata are not of this run: %s",
+            len(found) - len(words),
+            len(found),
+            named,
         )
     if not all(words.values()):
         raise InputError(
@@ -113,8 +129,13 @@ def read_public_words(context: Context) -> dict[str, list[str]] | None:
     return words
 
 
-def check_known(context: Context) -> None:
+def check_known(context: Context, warn: bool = False) -> None:
     """Look at what attackers are to know of each value of the metadata, before the long work.
+
+    Parameters
+    ----------
+    context, warn
+        As for :func:`read_public_words`.
 
     Raises
     ------
@@ -130,7 +151,7 @@ def check_known(context: Context) -> None:
             f"audit.{given[0]}: what is known of candidates is read by the driver, for at most "
             "audit.max_documents documents; raise that or leave it out"
         )
-    read_public_words(context)
+    read_public_words(context, warn)
 
 
 def _read_known(context: Context, key: str, column: str) -> dict[str, list[str]] | None:

@@ -380,12 +380,12 @@ def _examine(context: Context, stage: Stage) -> None:
         # The last step uses them, hours later: what is wrong with them is told here.
         withheld_chunks(context, warn=True)
         listed_clues(context, warn=True)
-        check_known(context)
+        check_known(context, warn=True)
     entities = context.config.entities
     if stage.name == "mentions" and (entities.clues or entities.telling):
         from nes_spark.entities.clue_stages import count_lost
         from nes_spark.entities.clues import CLUE
-        from nes_spark.run.listed import listed_clues
+        from nes_spark.run.listed import listed_clues, some_of
 
         told = listed_clues(context)
         if context.table("mentions").where(f"category = '{CLUE}'").isEmpty():
@@ -399,8 +399,9 @@ def _examine(context: Context, stage: Stage) -> None:
         elif told is not None and (lost := count_lost(context.table("chunks"), told)):
             LOGGER.warning(
                 "entities.clues: %d of the clues listed stand nowhere in their chunk any more, or "
-                "in no text of their metadata",
-                lost,
+                "in no text of their metadata: %s",
+                sum(lost.values()),
+                some_of(f"{count:,} of {place}" for place, count in lost.items()),
             )
     if stage.name == "swaps":
         found = store.manifest("swaps")

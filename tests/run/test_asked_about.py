@@ -407,6 +407,8 @@ def test_clues_of_an_earlier_quarter_are_those_of_the_company(finished, spark, t
             ("earlier#00001", "0" * 64, company, "ready mix"),
             ("earlier#00002", "0" * 64, company, "ready mix"),
             ("earlier#00003", "0" * 64, "Nobody Inc.", "kilns"),
+            ("", "", f"{company}s", "kilns"),
+            ("gone#00001", "", "", "kilns"),
             (chunk, "", company, "tires, and brakes"),
             # one's own; what is told twice, or nothing, is counted once or not
             ("", "", company, "737"),
@@ -425,7 +427,12 @@ def test_clues_of_an_earlier_quarter_are_those_of_the_company(finished, spark, t
         ],
         key=str,
     )
-    assert "1 of 5 clues are not of this run" in caplog.text
+    assert "3 of 7 clues are not of this run: " in caplog.text
+    assert f"'{company}s' (did you mean '{company}'?)" in caplog.text
+    assert "'Nobody Inc.'" in caplog.text and "'gone#00001'" in caplog.text
+    written(path, [("", "", f"{company}s", "kilns")])
+    with pytest.raises(InputError, match=f"no metadata of this run, but '{company}s' .did you"):
+        listed_clues(context, warn=True)
 
 
 def test_a_list_holds_all_that_was_listed_before(finished, spark, tmp_path):
@@ -492,6 +499,7 @@ def test_clues_that_stand_nowhere_are_told(finished, spark, tmp_path, caplog):
     path.write_text(f"chunk_id,clue\n{chunk},xyzzy plugh\n{chunk},{word}\n{chunk},plugh\n")
     run_stage(given, "mentions", spark)
     assert "2 of the clues listed stand nowhere in their chunk any more" in caplog.text
+    assert f"of their metadata: 2 of {chunk}\n" in caplog.text
 
 
 @pytest.mark.usefixtures("plain_report")

@@ -38,11 +38,22 @@ def test_words_and_texts_of_candidates_are_read(spark, tmp_path):
     )
 
 
+def test_a_candidate_that_is_misspelt_is_named_with_its_nearest(spark, tmp_path, caplog):
+    table = tmp_path / "words.csv"
+    table.write_text("metadata,words\nBolt,jets\nAcmes,cement\nStranger,a\n")
+    context = context_of(spark, public_words=str(table))
+    assert read_public_words(context, warn=True) == {"Bolt": ["jets"]}
+    assert caplog.messages == [
+        "audit.public_words: 2 of 3 values of the metadata are not of this run: "
+        "'Acmes' (did you mean 'Acme'?), 'Stranger'"
+    ]
+
+
 @pytest.mark.parametrize(
     "content, said",
     [
         ("metadata,text\nAcme,cement\n", "has no column words"),
-        ("metadata,words\nacme,cement\n", "names none of the corpus's"),
+        ("metadata,words\nacme,cement\n", r"names none of the corpus's .*\(did you mean 'Acme'"),
         ('metadata,words\nAcme," ; "\n', "a row without a word"),
         ('metadata,words\nAcme,"&; €"\n', "a row without a word"),
         ("metadata,words\n", "holds no words"),
