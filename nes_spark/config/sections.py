@@ -7,6 +7,7 @@ not make its output stale.
 from __future__ import annotations
 
 import csv
+import difflib
 import hashlib
 import json
 import os
@@ -35,6 +36,8 @@ from nes_spark.errors import ConfigError
 #: Category names stand in tables, file names, metrics and, joined with "+", in combinations.
 CATEGORY_NAME = re.compile(r"[^\W\d_][\w -]{0,39}")
 DEFAULT_CATEGORIES = ("Organization", "Person", "Event", "Product", "Location", "Date")
+#: Categories that the program knows by their names, whatever leads to them.
+_KNOWN = (*DEFAULT_CATEGORIES, "Name", "Quantity", "Term")
 #: Category of what ``entities.clues`` lists and of telling words, and what stands in its place.
 _CLUE, _SHOWN_AS = "Clue", "[Term]"
 
@@ -482,11 +485,26 @@ class EntitiesConfig(Section):
 
     @model_validator(mode="after")
     def _known(self) -> EntitiesConfig:
+        led = dict.fromkeys([*_KNOWN, *self.labels.values(), *self.allow])
+        for category in self.categories:
+            # spans that are given may have any category as their label
+            if self.recognizer != "given" and category not in (*led, _CLUE):
+                close = difflib.get_close_matches(category, led, n=1)
+                hint = f" did you mean {close[0]!r}?" if close else ""
+                raise ValueError(
+                    f"categories: nothing leads to {category!r};{hint} there are "
+                    f"{', '.join(led)}; one of your own needs labels or forms that lead to it "
+                    "(entities.labels, entities.allow)"
+                )
         for field in ("deny", "allow", "recoding"):
             for category in getattr(self, field):
                 _known_category(field, category, self.categories)
-        for category in self.labels.values():
-            _known_category("labels", category, self.categories)
+        for label, category in self.labels.items():
+            if category not in self.categories:
+                raise ValueError(
+                    f"labels: unknown category {category!r}, to which label {label!r} leads; the "
+                    f"categories are {self.categories}: add it there, or give 'labels' without it"
+                )
         folded = {form.strip().casefold() for form in self.sweep_never}
         if self.sweep == "treat" and "Name" not in self.categories:
             raise ValueError("sweep: 'treat' needs the category 'Name' among 'categories'")

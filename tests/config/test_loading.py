@@ -2,6 +2,7 @@ import pytest
 
 import nes_spark as nes
 from nes_spark.config import Config, EntitiesConfig, ReleasesConfig, build_config
+from nes_spark.config.sections import DEFAULT_CATEGORIES
 from nes_spark.errors import ConfigError
 
 
@@ -53,6 +54,32 @@ def test_single_values_become_grids():
 def test_contradictions_are_named(content, fault):
     with pytest.raises(ConfigError, match=fault):
         build_config(content)
+
+
+@pytest.mark.parametrize(
+    ("categories", "fault"),
+    [
+        (["Organisation"], "nothing leads to 'Organisation'; did you mean 'Organization'"),
+        ([*DEFAULT_CATEGORIES[:5], "Dates"], "nothing leads to 'Dates'; did you mean 'Date'"),
+        ([*DEFAULT_CATEGORIES, "Drug"], r"nothing leads to 'Drug'; there are Organiz.* Term;"),
+        (["Organization"], "unknown category 'Person', to which label 'PERSON' leads"),
+    ],
+)
+def test_a_category_that_nothing_leads_to_is_named(categories, fault):
+    with pytest.raises(ConfigError, match=fault) as caught:
+        build_config({"entities": {"categories": categories}})
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_categories_of_ones_own_are_led_to_by_labels_forms_and_given_spans():
+    own = [*DEFAULT_CATEGORIES, "Drug"]
+    labels = {**build_config({}).entities.labels, "DRUG": "Drug"}
+    for told in ({"labels": labels}, {"allow": {"Drug": ["zorvimab"]}}):
+        assert build_config({"entities": {"categories": own, **told}}).entities.categories == own
+    # a recogniser may have labels for some of the program's own only
+    assert build_config({"entities": {"labels": {"ORG": "Organization"}}})
+    given = {"recognizer": "given", "categories": own}
+    assert build_config({"entities": given}).entities.categories == own
 
 
 def test_off_is_read_as_it_is_written(tmp_path):
