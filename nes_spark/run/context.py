@@ -5,17 +5,18 @@ from __future__ import annotations
 import contextlib
 import posixpath
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nes_spark import scratch
 from nes_spark.config import Config
-from nes_spark.errors import NesError
+from nes_spark.errors import ConfigError, InputError, NesError
 from nes_spark.failures import translated
+from nes_spark.run.beside import check_columns
 from nes_spark.run.secrets import required_secrets
-from nes_spark.store import Manifest, Store, find_inputs, input_fingerprint, is_small
+from nes_spark.store import MANIFEST, Manifest, Store, find_inputs, input_fingerprint, is_small
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -224,9 +225,11 @@ def open_run(
     paths = config.input.paths
     audit = config.audit
     find_inputs([*paths, *(p for p in (audit.background, audit.public_words) if p)])
+    check_columns(config)
+    made = new_folders(store)
     with translated("run"):
         store.prepare()
-    with translated("run"), store.lock(), store.work() as work:
+    with translated("run"), store.lock(), gone_if_refused(made), store.work() as work:
         secret = load_secret(config.seed, store.local_path("sealed") if store.is_local else None)
         log = store.local_path(*SPARK_LOG) if store.is_local else None
         with contextlib.ExitStack() as until:
@@ -250,6 +253,37 @@ def open_run(
                 )
             if profiled is not None and events is not None:
                 profiled(store, events)
+
+
+def new_folders(store: Store) -> list[Path]:
+    """Return the folders that a run would make: its own and those around it; none elsewhere."""
+    if not store.is_local:
+        return []
+    root = store.local_path()
+    return [folder for folder in (root, *root.parents) if not folder.exists()]
+
+
+@contextlib.contextmanager
+def gone_if_refused(made: Sequence[Path]) -> Iterator[None]:
+    """Take a run folder away that was made for a run which is refused before a stage has finished.
+
+    A seed in it would be kept as if it belonged to a release. A folder that was there before stays,
+    and so does one of a run that failed otherwise: that may go on.
+
+    Parameters
+    ----------
+    made : sequence of pathlib.Path
+        What :func:`new_folders` said before.
+    """
+    try:
+        yield
+    except (ConfigError, InputError):
+        if made and not any(made[0].glob(f"stages/*/{MANIFEST}")):
+            scratch.remove_tree(made[0])
+            with contextlib.suppress(OSError):  # one that holds something else stays
+                for around in made[1:]:
+                    around.rmdir()
+        raise
 
 
 def input_digest(session: SparkSession, config: Config) -> str:

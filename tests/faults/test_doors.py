@@ -23,6 +23,7 @@ from nes_spark.cli import main
 from nes_spark.config import LedgerConfig, build_config, load_config
 from nes_spark.demo import calls, config_path
 from nes_spark.releases.choice import Choice
+from nes_spark.run.beside import check_columns
 from nes_spark.run.published import PUBLICATION
 from nes_spark.run.secrets import required_secrets
 from nes_spark.run.verifying import files_digest, record_digest
@@ -109,6 +110,37 @@ def test_an_input_that_cannot_be_used_is_three_before_spark(door, tmp_path, name
     code, said = door("--input", make(folder))
     assert code == 3, said
     assert any(word in said for word in words.split("|")), said
+
+
+@pytest.mark.parametrize(
+    ("key", "name", "content", "said"),
+    [
+        ("entities.clues", "c.csv", "clue,metadata\nx,b\n", "no column chunk_id; columns"),
+        ("entities.clues", "c.csv", "chunk_id;clue\n;x\n", "divide its columns by commas"),
+        ("entities.clues", "c.jsonl", '{"clue": "x"}\n\n{"clue": "y"}\n', "no column chunk_id"),
+        ("output.withhold", "w.csv", "\ufeffchunk\na#1\n", "no column chunk_id; column chunk_id"),
+        ("audit.public_words", "p.csv", "metadata\nb\n", "no column words"),
+        ("audit.background", "b.csv", "text\nb\n", "no column metadata"),
+    ],
+)
+def test_a_list_without_its_columns_is_three_before_spark(door, tmp_path, key, name, content, said):
+    (tmp_path / name).write_text(content)
+    code, told = door("--set", f"{key}={tmp_path / name}")
+    assert code == 3 and f"{key}: " in told and said in told
+    assert not (tmp_path / "out").exists()
+
+
+def test_columns_of_lists_are_found_in_every_format(tmp_path):
+    import pandas as pd
+
+    (tmp_path / "c.csv").write_text('\ufeff\n"chunk_id",clue,"a ""b"""\n')
+    # what the first rows have not may come later, and what cannot be read is told where it is read
+    (tmp_path / "c.jsonl").write_text('{"clue": "x"}\n{"chunk_id": "a"}\nnonsense\n')
+    (tmp_path / "d.jsonl").write_text("nonsense\n")
+    pd.DataFrame({"chunk_id": ["a"], "clue": ["x"]}).to_parquet(tmp_path / "c.parquet")
+    (tmp_path / "d.parquet").write_text("nonsense")
+    for name in ("c.csv", "c.jsonl", "d.jsonl", "c.parquet", "d.parquet"):
+        check_columns(load_config(None, {"entities.clues": str(tmp_path / name)}))
 
 
 def test_whole_files_are_no_fault(tmp_path):

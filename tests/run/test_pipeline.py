@@ -560,3 +560,26 @@ def test_chunks_can_be_released_by_themselves(finished, spark, tmp_path):
     chunks = again.table("chunks").set_index("chunk_id")["text"].to_dict()
     found = [json.loads(line) for line in restored.read_text().split("\n") if line]
     assert {row["chunk_id"]: row["text"] for row in found} == chunks
+
+
+def test_a_run_that_is_refused_leaves_no_folder_that_it_made(spark, tmp_path, monkeypatch):
+    monkeypatch.delenv("NES_SPARK_SEED")
+    corpus = write_corpus(tmp_path / "calls.jsonl", n=2)
+    tracked = {"tracking.enabled": False}
+    refused = {**tracked, "input.columns.text": "body", "input.columns.turns": None}
+    config = settings(corpus, tmp_path / "a" / "out", **refused)
+    with pytest.raises(InputError, match="body"):
+        nes.run(config, spark)
+    assert not (tmp_path / "a").exists()
+    # one that was there before may hold the seed of somebody's release
+    seed = tmp_path / "a" / "out" / "all" / "sealed" / "seed"
+    seed.parent.mkdir(parents=True)
+    seed.write_text(SEED)
+    with pytest.raises(InputError, match="body"):
+        nes.run(config, spark)
+    assert seed.read_text() == SEED
+    # where a stage has finished its tables say why the run was refused
+    one = write_corpus(tmp_path / "one.jsonl", n=1)
+    with pytest.raises(InputError, match="at least two documents"):
+        nes.run(settings(one, tmp_path / "b", **tracked), spark)
+    assert (tmp_path / "b" / "all" / "stages" / "quarantine").exists()
