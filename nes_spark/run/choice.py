@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from nes_spark.entities.combination import Combination
-from nes_spark.errors import EstimationError
+from nes_spark.errors import ConfigError, EstimationError
 from nes_spark.releases.choice import Choice
 from nes_spark.releases.decision import (
     Draws,
@@ -39,6 +39,8 @@ MEASURED = ("measured", "measured_low", "measured_high", "fidelity", "fidelity_s
 SCORED = ("combination", "n_swaps", "draw", "DR", "DU")
 #: Utility above counts as this. A cosine is at most 1 by itself; its resamples stay as they are.
 _CAPS = {"DU": 1.0, "fidelity": math.inf}
+#: Combinations that a message lists.
+_LISTED = 12
 #: Half the width of a 95 % interval in standard errors.
 _NORMAL = 1.959963984540054
 
@@ -214,6 +216,8 @@ def choose_release(
 
     Raises
     ------
+    ConfigError
+        When no candidate has the combination, or the number of swaps, that the rule names.
     EstimationError
         When the setting or population has no candidates, or the rule no feasible one.
     """
@@ -319,6 +323,11 @@ def _choose(
     rule = config.choice
     risk, utility = axes_of(config, mine)
     if rule.rule == "max_rate":
+        if not _of_combination(mine, rule).any():
+            raise ConfigError(
+                f"choice.combination: no candidate swaps {'+'.join(rule.combination or ())}; "
+                f"{_listed(mine)}"
+            )
         position = choose(mine, "max_rate", combination=rule.combination)
         return _Chosen(position, risk, utility)
     if rule.rule == "candidate":
@@ -429,17 +438,52 @@ def _levels(
 
 def _named(mine: pd.DataFrame, rule: ChoiceConfig) -> int:
     """Return the candidate with exactly the combination and number of swaps asked for."""
-    wanted = sorted(rule.combination or ())
-    same = [sorted(Combination.parse(str(c))) == wanted for c in mine["combination"]]
-    found = np.flatnonzero(np.array(same) & (mine["n_swaps"] == rule.n_swaps).to_numpy())
+    found = np.flatnonzero(_of_combination(mine, rule) & (mine["n_swaps"] == rule.n_swaps))
     if not len(found):
-        have = sorted(mine.loc[same, "n_swaps"].tolist())
-        raise EstimationError(
-            f"no candidate swaps {'+'.join(wanted) or 'nothing'} {rule.n_swaps} times; it has "
-            f"{', '.join(map(str, have)) or 'none'}",
-            "no_candidates",
+        raise ConfigError(
+            f"choice: no candidate swaps {'+'.join(rule.combination or ()) or 'nothing'} "
+            f"{rule.n_swaps} times; {_listed(mine)}"
         )
     return int(found[0])
+
+
+def _of_combination(mine: pd.DataFrame, rule: ChoiceConfig) -> np.ndarray:
+    """Return which candidates have the combination asked for, in any order of its categories."""
+    wanted = sorted(rule.combination or ())
+    return np.array([sorted(Combination.parse(str(c))) == wanted for c in mine["combination"]])
+
+
+def _listed(mine: pd.DataFrame) -> str:
+    """Say which candidates there are: combinations with their numbers of swaps."""
+    groups = [
+        (str(name) or "nothing", sorted({int(n) for n in swaps}))
+        for name, swaps in mine.groupby("combination", sort=False)["n_swaps"]
+    ]
+    more = len(groups) - _LISTED
+    words = [
+        f"{name} {_ranges(swaps)} time{'s' * (swaps != [1])}" for name, swaps in groups[:_LISTED]
+    ]
+    rest = f"; and {more:,} more combinations (table candidates)" if more > 0 else ""
+    return f"there are: {'; '.join(words)}{rest}"
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Say ascending numbers, rows of them by their ends.
+
+    Examples
+    --------
+    >>> _ranges([0, 3, 4, 5, 6, 9])
+    '0, 3 to 6, 9'
+    """
+    rows: list[list[int]] = []
+    for number in numbers:
+        if rows and number == rows[-1][-1] + 1:
+            rows[-1].append(number)
+        else:
+            rows.append([number])
+    return ", ".join(
+        f"{row[0]} to {row[-1]}" if len(row) > 2 else ", ".join(map(str, row)) for row in rows
+    )
 
 
 def _covering(mine: pd.DataFrame, share: float, risk: str) -> int:

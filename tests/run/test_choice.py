@@ -183,8 +183,14 @@ def test_one_candidate_can_be_asked_for_by_name():
     assert (found.combination.name, found.n_swaps) == ("Organization+Person", 3)
     nothing, _ = chosen(frame, config(rule="candidate", combination=[], n_swaps=0), 1)
     assert nothing.n_swaps == 0
-    with pytest.raises(EstimationError, match=r"no candidate swaps .* 9 times; it has 1, 2, 3, 4"):
+    there = r"there are: nothing 0 times; Organization\+Person 1 to 4 times$"
+    with pytest.raises(ConfigError, match=rf"no candidate swaps .* 9 times; {there}"):
         chosen(frame, config(**asked | {"n_swaps": 9}), 1)
+    # the two exit codes differ: what is not there is a fault of who asks, not of the release
+    for other in ({"rule": "max_rate"}, {"rule": "candidate", "n_swaps": 3}):
+        with pytest.raises(ConfigError, match=rf"swaps Person\+Product.*; {there}") as caught:
+            chosen(frame, config(combination=["Person", "Product"], **other), 1)
+        assert caught.value.exit_code == 2
     with pytest.raises(ConfigError, match="needs 'combination' and 'n_swaps'"):
         config(rule="candidate", n_swaps=2)
 

@@ -507,7 +507,7 @@ def test_another_candidate_is_published_without_running_a_stage(finished, spark,
     assert after == before
     one = again.choice.draw == result.choice.draw
     assert ("are of one sequence" in log.getvalue()) == one
-    with pytest.raises(EstimationError, match="no candidate swaps"):
+    with pytest.raises(ConfigError, match=r"no candidate swaps .* there are: nothing 0 times; "):
         choose_again(moved, choice | {"n_swaps": 99}, spark)
     with pytest.raises(ConfigError, match="nothing to choose by"):
         choose_again(moved, {}, spark)
