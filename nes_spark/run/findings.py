@@ -25,6 +25,7 @@ from nes_spark.run.context import finished
 from nes_spark.run.measuring import fits_in_memory
 from nes_spark.run.pipeline import FEW_WORDS, sampling_tables
 from nes_spark.swapping.plan import NO_PARTNER
+from nes_spark.text.forms import fold
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,6 +88,20 @@ def foreign_documents(context: Context) -> int:
         return 0
     shares = context.store.read_pandas("documents", ["known_words"])["known_words"]
     return int((shares < KNOWN_SHARE).sum())
+
+
+def spelled_apart(secrets: Iterable[str]) -> list[list[str]]:
+    """Return secrets that differ in capitals, accents and white space only, in groups.
+
+    Examples
+    --------
+    >>> spelled_apart(["Tom Baker", "Ann Roe", "TOM  BAKER"])
+    [['TOM  BAKER', 'Tom Baker']]
+    """
+    groups: dict[str, list[str]] = {}
+    for secret in sorted(secrets):
+        groups.setdefault(" ".join(fold(secret).split()), []).append(secret)
+    return [found for found in groups.values() if len(found) > 1]
 
 
 @dataclass(frozen=True)

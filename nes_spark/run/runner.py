@@ -344,6 +344,7 @@ def _examine(context: Context, stage: Stage) -> None:
         refused = store.manifest("quarantine")
         assert accepted is not None
         assert refused is not None
+        from nes_spark.run.listed import some_of
         from nes_spark.run.result import quarantined
 
         reasons = Counter(store.counts("quarantine", ["reason"])) if refused.rows else Counter()
@@ -357,8 +358,16 @@ def _examine(context: Context, stage: Stage) -> None:
                 f"{accepted.rows} document(s) with one and the same metadata; swapping needs at "
                 "least two documents with different metadata (columns.metadata)"
             )
-        from nes_spark.run.findings import foreign_documents
+        from nes_spark.run.findings import foreign_documents, spelled_apart
 
+        if apart := spelled_apart(store.counts("documents", ["metadata"])):
+            LOGGER.warning(
+                "%d secret(s) spelled in several ways, each of which counts as one of its own: %s; "
+                "spell them alike in column %s, unless they are different ones",
+                len(apart),
+                some_of(" and ".join(map(repr, names)) for names in apart),
+                context.config.input.columns.metadata,
+            )
         if foreign := foreign_documents(context):
             LOGGER.warning(
                 "%d of %d documents do not look like English: the bundled recogniser misses names "

@@ -445,6 +445,26 @@ def test_a_single_document_is_refused_in_one_line(spark, tmp_path):
         nes.run(settings(tmp_path / "calls.jsonl", tmp_path / "out"), spark)
 
 
+def test_a_secret_that_is_spelled_in_several_ways_is_told(spark, tmp_path, caplog):
+    names = ("Tom Baker", "TOM BAKER", "Ann Roe")
+    rows = [{"id": name, "who": name, "body": f"{name} did well."} for name in names]
+    (tmp_path / "calls.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    columns = {"document_id": "id", "metadata": "who", "text": "body"}
+    config = nes.load_config(
+        None,
+        {
+            "input": {"path": str(tmp_path / "calls.jsonl"), "columns": columns},
+            "presentation.method": "none",
+            "output.directory": str(tmp_path / "out"),
+        },
+    )
+    nes.run_stage(config, "documents", spark)
+    assert (
+        "1 secret(s) spelled in several ways, each of which counts as one of its own: 'TOM "
+        "BAKER' and 'Tom Baker'; spell them alike in column who, unless" in caplog.text
+    )
+
+
 def test_a_corpus_in_which_nothing_can_be_swapped(spark, tmp_path):
     rows = [
         {"id": name, "who": name, "body": "We did well. We will go on as we did before this year."}
