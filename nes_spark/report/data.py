@@ -111,6 +111,8 @@ class ReviewRow:
         Category to recognised mentions that stand in it as they did.
     text : str
         How it begins. Only when examples are allowed.
+    missed : sequence of str
+        Attackers that name another chunk of the list, and not this one.
     """
 
     chunk: str
@@ -120,6 +122,7 @@ class ReviewRow:
     known: int
     kept: Mapping[str, int] = field(default_factory=dict)
     text: str = ""
+    missed: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

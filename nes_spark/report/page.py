@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -196,11 +197,15 @@ def review_page(data: ReportData) -> str:
     """
     from markupsafe import Markup
 
+    alike = Counter(
+        (row.attackers, row.confident, row.known, *row.missed) for row in data.review
+    ).most_common(1)
     return (
         environment()
         .get_template("review.html.j2")
         .render(
             data=data,
+            alike=alike[0][1] if alike else 0,
             texts=any(row.text for row in data.review),
             style=Markup(stylesheet()),
             sorting=Markup(sorting_script()),

@@ -273,6 +273,7 @@ def _review(context: Context, assembled: DataFrame) -> list[ReviewRow]:
         if not any(edit["start"] < end and start < edit["end"] for edit in edits):
             kept.setdefault(chunk, Counter())[category] += 1
     allowed = context.config.report.examples
+    everyone = sorted({attacker for row in found for attacker in row["left_out"]})
     rows = []
     for row in found:
         kinds = {kind_of(attacker) for attacker in row["left_out"]}
@@ -286,6 +287,7 @@ def _review(context: Context, assembled: DataFrame) -> list[ReviewRow]:
                 len(row["known"]),
                 dict(sorted(kept.get(row["chunk_id"], Counter()).items())),
                 shown["text"] if allowed else "",
+                [attacker for attacker in everyone if attacker not in row["left_out"]],
             )
         )
     return rows

@@ -12,6 +12,7 @@ import pytest
 from nes_spark.entities.combination import Combination
 from nes_spark.releases.publishing import Gate
 from nes_spark.report import ExampleSide, ReportData, build_report, page
+from nes_spark.report.data import ReviewRow
 from nes_spark.report.explorer import command_of, explorer
 from tests.report.samples import candidates, everything, examples, rendered, report_data
 
@@ -143,6 +144,18 @@ def test_chunks_to_read_first_have_a_page_without_texts_unless_allowed():
     outline(bare)
     assert "d0a2#00001" in bare
     assert "Quillbase" not in bare and "quotes" not in bare
+    assert "their order says nothing" not in bare
+
+
+def test_what_sets_chunks_to_read_first_apart_is_said_and_what_they_go_by_wraps():
+    kinds = ["names", "words and names", "words that are no names"]
+    rows = [ReviewRow("d0#00000", kinds, 10, 10, 10)]
+    rows += [ReviewRow(f"d{i}#00000", kinds, 9, 9, 9, missed=["linkage", "style"]) for i in "123"]
+    shown = page.review_page(report_data(review=rows))
+    outline(shown)
+    assert "3 of them are named by the same attackers with the same confidence" in shown
+    assert shown.count('<td class="text wrapped">linkage, style</td>') == 3
+    assert f'<td class="text wrapped">{"; ".join(kinds)}</td>' in shown
 
 
 def test_public_words_and_the_list_for_a_person_are_told_on_the_first_screen(render):

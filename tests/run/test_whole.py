@@ -281,6 +281,10 @@ def test_chunks_that_are_still_named_are_listed_for_a_person(whole):
     listed = re.findall(r'<tr><th scope="row">(.+?)</th>', page)
     assert len(listed) == len(found)
     assert set(listed) <= set(released["chunk_id"])
+    everyone = {name for names in found["left_out"] for name in names}
+    for line, names in zip(page.split('<tr><th scope="row">')[1:], found["left_out"], strict=True):
+        missed = ", ".join(sorted(everyone.difference(names))) or "–"
+        assert f'<td class="text wrapped">{missed}</td>' in line
     # Neither an original id nor a word of a text stands there.
     for chunk in found["chunk_id"]:
         assert chunk not in page
