@@ -280,10 +280,13 @@ def publish(context: Context, progress: Progress, changed: bool) -> RunResult:
 def _published_before(context: Context) -> RunResult:
     """Return what was published with today's key."""
     run = PublishedRun(context.store)
+    figures = run.details["figures"]
+    found = figures["categories"]  # in the order of the alphabet, as all that is kept
+    categories = {c: found[c] for c in context.config.entities.categories}
     return RunResult(
         context.store.root,
         "unchanged",
-        run.details["figures"],
+        {**figures, "categories": categories},
         run.choice,
         [Gate(**gate) for gate in run.details["gates"]],
         context.store.path("report", "index.html"),

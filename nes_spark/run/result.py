@@ -20,6 +20,9 @@ HOLDS = {
     "documents_background": "other texts about every candidate",
 }
 
+#: Who is asked about chunks: one who holds all others, one who holds them too. In this order.
+EXPOSURES = ("left_out", "known")
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -261,8 +264,9 @@ def _account(result: RunResult) -> list[tuple[str, str]]:
             )
             told += f"; of single documents {before} before, {after} after"
         rows.append(("by public words", told))
-    for exposure, found in (result.chunks_named or {}).items():
-        rows.append((f"chunks named, {exposure.replace('_', ' ')}", verdict_on_chunks(found)))
+    for exposure in EXPOSURES:
+        if found := (result.chunks_named or {}).get(exposure):
+            rows.append((f"chunks named, {exposure.replace('_', ' ')}", verdict_on_chunks(found)))
     if result.coverage:
         sums: dict[str, int] = {}
         for row in result.coverage:

@@ -116,6 +116,8 @@ def test_the_second_run_does_nothing(finished, spark):
     assert again.status == "unchanged"
     assert again.choice == result.choice
     assert "nothing to do" in str(again)
+    assert str(again).splitlines()[1:] == str(result).splitlines()[1:]
+    assert again.chunks_named
     after = {p: p.stat().st_mtime_ns for p in Path(result.directory).rglob("*") if p.is_file()}
     assert {k: v for k, v in before.items() if k.name != ".lock"} == {
         k: v for k, v in after.items() if k.name != ".lock"
