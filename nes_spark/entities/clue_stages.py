@@ -172,7 +172,7 @@ def _read_listed(
     return here.unionByName(carried)
 
 
-def count_lost(chunks: DataFrame, listed: DataFrame) -> dict[str, int]:
+def count_lost(chunks: DataFrame, listed: DataFrame) -> tuple[dict[str, int], dict[str, int]]:
     """Count the clues of which nothing stands in their own chunk any more.
 
     Parameters
@@ -183,8 +183,8 @@ def count_lost(chunks: DataFrame, listed: DataFrame) -> dict[str, int]:
 
     Returns
     -------
-    dict
-        Chunk, or metadata of those without one -> clues, in ascending order.
+    dict, dict
+        Chunk -> clues, and of those without one metadata -> clues, both in ascending order.
     """
     from pyspark.sql import functions as F
 
@@ -195,7 +195,11 @@ def count_lost(chunks: DataFrame, listed: DataFrame) -> dict[str, int]:
     held = chunks.select("metadata", "text").join(clues, "metadata")
     stand = held.mapInPandas(_standing, "metadata string, clue string").distinct()
     nowhere = own.join(stand, ["metadata", "clue"], "left_anti").groupBy("metadata").count()
-    return dict(sorted((place, count) for place, count in lost.union(nowhere).collect()))
+    of_chunks, of_metadata = (
+        dict(sorted((place, count) for place, count in found.collect()))
+        for found in (lost, nowhere)
+    )
+    return of_chunks, of_metadata
 
 
 def names_told(chunks: DataFrame, mentions: DataFrame) -> DataFrame:

@@ -51,19 +51,32 @@ def some_of(places: Iterable[object]) -> str:
     return ", ".join(named[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
 
+def hint(secret: str) -> str:
+    """Tell a secret to who has the list beside them, and to nobody who reads a log.
+
+    Examples
+    --------
+    >>> hint("Bob Field"), hint("")
+    ('B...d (9 characters)', 'an empty one')
+    """
+    if not secret:
+        return "an empty one"
+    return f"{secret[0]}...{secret[-1]} ({len(secret)} characters)"
+
+
 def not_here(names: Iterable[str], known: Collection[str]) -> str:
-    """Name values that this run does not have, each with the one that may be meant.
+    """Tell of values that this run does not have, each with the one that may be meant.
 
     Examples
     --------
     >>> not_here(["Bob Fields", "Zed"], {"Bob Field", "Ann Roe"})
-    "'Bob Fields' (did you mean 'Bob Field'?), 'Zed'"
+    'B...s (10 characters), almost B...d (9 characters) here, Z...d (3 characters)'
     """
     ordered = sorted(names)
     words = []
     for name in ordered[:_NAMED]:
         close = difflib.get_close_matches(name, sorted(known), n=1, cutoff=_ALIKE)
-        words.append(f"{name!r} (did you mean {close[0]!r}?)" if close else repr(name))
+        words.append(f"{hint(name)}, almost {hint(close[0])} here" if close else hint(name))
     return some_of([*words, *ordered[_NAMED:]])
 
 

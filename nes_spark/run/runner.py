@@ -344,7 +344,7 @@ def _examine(context: Context, stage: Stage) -> None:
         refused = store.manifest("quarantine")
         assert accepted is not None
         assert refused is not None
-        from nes_spark.run.listed import some_of
+        from nes_spark.run.listed import hint, some_of
         from nes_spark.run.result import quarantined
 
         reasons = Counter(store.counts("quarantine", ["reason"])) if refused.rows else Counter()
@@ -365,7 +365,7 @@ def _examine(context: Context, stage: Stage) -> None:
                 "%d secret(s) spelled in several ways, each of which counts as one of its own: %s; "
                 "spell them alike in column %s, unless they are different ones",
                 len(apart),
-                some_of(" and ".join(map(repr, names)) for names in apart),
+                some_of(" and ".join(map(hint, names)) for names in apart),
                 context.config.input.columns.metadata,
             )
         if foreign := foreign_documents(context):
@@ -394,7 +394,7 @@ def _examine(context: Context, stage: Stage) -> None:
     if stage.name == "mentions" and (entities.clues or entities.telling):
         from nes_spark.entities.clue_stages import count_lost
         from nes_spark.entities.clues import CLUE
-        from nes_spark.run.listed import listed_clues, some_of
+        from nes_spark.run.listed import hint, listed_clues, some_of
 
         told = listed_clues(context)
         if context.table("mentions").where(f"category = '{CLUE}'").isEmpty():
@@ -405,12 +405,16 @@ def _examine(context: Context, stage: Stage) -> None:
                 )
             if entities.clues:
                 LOGGER.warning("entities.clues: none of what it lists stands in a text of this run")
-        elif told is not None and (lost := count_lost(context.table("chunks"), told)):
+        elif told is not None and any(lost := count_lost(context.table("chunks"), told)):
+            of_chunks, of_metadata = lost
             LOGGER.warning(
                 "entities.clues: %d of the clues listed stand nowhere in their chunk any more, or "
                 "in no text of their metadata: %s",
-                sum(lost.values()),
-                some_of(f"{count:,} of {place}" for place, count in lost.items()),
+                sum(of_chunks.values()) + sum(of_metadata.values()),
+                some_of(
+                    [f"{count:,} of {hint(name)}" for name, count in of_metadata.items()]
+                    + [f"{count:,} of {chunk}" for chunk, count in of_chunks.items()]
+                ),
             )
     if stage.name == "swaps":
         found = store.manifest("swaps")

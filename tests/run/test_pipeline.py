@@ -462,8 +462,9 @@ def test_a_secret_that_is_spelled_in_several_ways_is_told(spark, tmp_path, caplo
     )
     nes.run_stage(config, "documents", spark)
     assert (
-        "1 secret(s) spelled in several ways, each of which counts as one of its own: 'TOM "
-        "BAKER' and 'Tom Baker'; spell them alike in column who, unless" in caplog.text
+        "1 secret(s) spelled in several ways, each of which counts as one of its own: T...R (9 "
+        "characters) and T...r (9 characters); spell them alike in column who, unless"
+        in caplog.text
     )
 
 
