@@ -179,6 +179,12 @@ class InputConfig(Section):
     )
     max_characters: int = Field(2_000_000, ge=1, description="a longer document is quarantined")
     min_characters: int = Field(1, ge=1, description="a shorter presentation is quarantined")
+    foreign: Literal["keep", "quarantine"] = Field(
+        "keep",
+        description="what becomes of a text that does not look like English (less than a fifth of "
+        "its words are frequent ones of English): the bundled recogniser misses names in it and "
+        "takes words of it for names, which come into other texts",
+    )
 
     @field_validator("format")
     @classmethod

@@ -160,7 +160,8 @@ def language_gate(evidence: Evidence) -> Gate | None:
         "language",
         True,
         f"{evidence.foreign:,} of {evidence.documents:,} documents do not look like English: names "
-        "in them are missed; name a recogniser for their language (entities.recognizer)",
+        "in them are missed, and words of them come into other texts as names; name a recogniser "
+        "for their language (entities.recognizer), or set them aside (input.foreign=quarantine)",
         warned=True,
     )
 

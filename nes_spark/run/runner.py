@@ -371,7 +371,9 @@ def _examine(context: Context, stage: Stage) -> None:
         if foreign := foreign_documents(context):
             LOGGER.warning(
                 "%d of %d documents do not look like English: the bundled recogniser misses names "
-                "in them; stop and name another (entities.recognizer) unless you mean it",
+                "in them and takes words of them for names; stop and name another "
+                "(entities.recognizer), or set them aside (input.foreign=quarantine), unless you "
+                "mean it",
                 foreign,
                 accepted.rows,
             )

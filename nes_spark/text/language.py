@@ -68,13 +68,17 @@ def known_share(text: str) -> float | None:
     return sum(map(_KNOWN.__contains__, words)) / len(words) if words else None
 
 
-def speaks_english(text: str) -> bool:
-    """Whether a text is in a language that the recogniser knows; one without words counts as such.
+def is_english(share: float | None) -> bool:
+    """Whether a text of this :func:`known_share` is English; one without words counts as such.
 
     See :data:`KNOWN_SHARE`.
     """
-    share = known_share(text)
     return share is None or share >= KNOWN_SHARE
 
 
-__all__ = ["KNOWN_SHARE", "known_share", "speaks_english"]
+def speaks_english(text: str) -> bool:
+    """Whether a text is in a language that the recogniser knows (:func:`is_english`)."""
+    return is_english(known_share(text))
+
+
+__all__ = ["KNOWN_SHARE", "is_english", "known_share", "speaks_english"]

@@ -19,7 +19,7 @@ from nes_spark.config import (
 )
 from nes_spark.text.given import Placed, Span, place_spans, read_spans
 from nes_spark.text.identifiers import known_identifiers
-from nes_spark.text.language import known_share
+from nes_spark.text.language import is_english, known_share
 from nes_spark.text.matching import Identifier
 from nes_spark.text.normalizing import tidied
 from nes_spark.text.presentation import Turn, find_presentation, split_turns
@@ -41,6 +41,7 @@ REASONS: dict[str, str] = {
     "no_presentation": "questions from the start: there is no presentation part",
     "no_questions": "no question session was found and presentation.require_questions is on",
     "too_short": "the presentation part is shorter than input.min_characters",
+    "foreign": "the text does not look like English, and input.foreign says quarantine",
     "duplicate_document_id": "an earlier accepted document has the same id",
 }
 
@@ -378,6 +379,7 @@ def prepare_document(
     presentation: PresentationConfig,
     identifiers: IdentifiersConfig,
     min_characters: int = 1,
+    foreign: str = "keep",
 ) -> Document | Problem:
     """Tidy a document, cut it down to its presentation part and list its direct identifiers.
 
@@ -391,6 +393,8 @@ def prepare_document(
         Which identifiers are known or mined.
     min_characters : int
         A shorter presentation part is a problem.
+    foreign : str
+        With ``quarantine`` one that does not look like English is a problem too.
 
     Returns
     -------
@@ -415,6 +419,9 @@ def prepare_document(
             f"{min_characters}",
             raw.document_id,
         )
+    share = known_share(text)
+    if foreign == "quarantine" and not is_english(share):
+        return Problem("foreign", "the text does not look like English", raw.document_id)
     placed: tuple[Placed, ...] | None = None
     if raw.spans is not None:
         if raw.text is None:
@@ -446,6 +453,6 @@ def prepare_document(
         found.boundary,
         found.qa_start_turn,
         tuple(proposed),
-        known_share(text),
+        share,
         placed,
     )

@@ -622,7 +622,9 @@ def _prepare(
             return raw
         if period is not None and raw.period is None:
             return Problem("missing_period", "the document has no period", raw.document_id)
-        return prepare_document(raw, presentation, identifiers, config.min_characters)
+        return prepare_document(
+            raw, presentation, identifiers, config.min_characters, config.foreign
+        )
 
     def run(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         rows: list[dict[str, Any]] = []

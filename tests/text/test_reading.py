@@ -137,13 +137,14 @@ def test_body_bytes_take_the_place_of_the_text():
     assert read_record(record, TEXT, b"\xe9", "file").reason == "not_utf8"
 
 
-def prepared(raw_record, config=TEXT, min_characters=1, **presentation):
+def prepared(raw_record, config=TEXT, min_characters=1, foreign="keep", **presentation):
     raw = read_record(raw_record, config)
     return prepare_document(
         raw,
         PresentationConfig.model_validate(presentation),
         IdentifiersConfig.model_validate({}),
         min_characters,
+        foreign,
     )
 
 
@@ -201,3 +202,19 @@ def test_what_cannot_be_used_after_extraction():
     short = {"document_id": "d", "company": "A", "text": "Short."}
     assert prepared(short, min_characters=10).reason == "too_short"
     assert prepared(short, require_questions=True).reason == "no_questions"
+
+
+@pytest.mark.parametrize(
+    ("text", "english"),
+    [
+        ("We think that this was a good year for all of us.", True),
+        ("Die Persönlichkeit des Vorstands war in diesem Jahr nicht das Thema.", False),
+        ("1, 2, 3.", True),
+    ],
+)
+def test_what_is_not_english_is_set_aside_where_asked(text, english):
+    record = {"document_id": "d", "company": "A", "text": text}
+    kept = prepared(record, method="none")
+    assert kept.text == text
+    found = prepared(record, foreign="quarantine", method="none")
+    assert found == kept if english else (found.reason, found.document_id) == ("foreign", "d")
