@@ -46,7 +46,7 @@ def some_of(places: Iterable[object]) -> str:
     >>> some_of(["a#1", "a#2", "b#1", "c#1", "c#2"])
     'a#1, a#2, b#1 and 2 more'
     """
-    named = [str(place) for place in places]
+    named = [str(one) for one in places]
     more = len(named) - _NAMED
     return ", ".join(named[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
@@ -202,7 +202,7 @@ def listed_clues(context: Context, warn: bool = False) -> DataFrame | None:
             others = rows.join(secrets, "metadata", "left_anti")
             places = others.select(F.coalesce("metadata", "chunk_id", F.lit(""))).distinct()
             known = {row["metadata"] for row in secrets.distinct().collect()}
-            named = not_here([place for (place,) in places.collect()], known)
+            named = not_here([one for (one,) in places.collect()], known)
             if not used:
                 raise InputError(
                     f"{key}: {path} lists no chunk and no metadata of this run, but {named}"

@@ -294,8 +294,8 @@ def _mentions(context: Context) -> Outputs:
         mentions = settle_mentions(context.table("recognised"), config)
     if config.sweep != "off":
         mentions = context.keep(mentions)
-        secrets = [secret for (secret,) in context.store.rows("documents", ["metadata"])]
-        several = len(secrets) > len(set(secrets))
+        found_of = context.store.counts("chunks", ["metadata", "document_id"])
+        several = len(found_of) > len({metadata for metadata, _ in found_of})
         raw = context.keep(find_candidates(chunks, mentions, config, elsewhere=several))
         found = settle_candidates(raw, chunks, config, mentions if several else None)
         swept = found.swept
