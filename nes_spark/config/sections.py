@@ -181,9 +181,9 @@ class InputConfig(Section):
     min_characters: int = Field(1, ge=1, description="a shorter presentation is quarantined")
     foreign: Literal["keep", "quarantine"] = Field(
         "keep",
-        description="what becomes of a text that does not look like English (less than a fifth of "
-        "its words are frequent ones of English): the bundled recogniser misses names in it and "
-        "takes words of it for names, which come into other texts",
+        description="what becomes of a text of 30 words and more that does not look like English "
+        "(less than a fifth of them are frequent words of English): the bundled recogniser misses "
+        "names in it and takes words of it for names, which come into other texts",
     )
 
     @field_validator("format")

@@ -87,9 +87,9 @@ def add_clues(
         held = held.join(_together(narrow, "chunk_id"), "chunk_id", "left")
     if wide is None:
         return mentions
-    found = _with_clues_of_metadata(held, _together(wide, "metadata")).mapInPandas(
-        _found, MENTIONS.ddl
-    )
+    counts = texts.groupBy("metadata").agg(F.count(F.lit(1)).alias("n"))
+    laid = _with_clues_of_metadata(held, _together(wide, "metadata"), counts)
+    found = laid.mapInPandas(_found, MENTIONS.ddl)
     return mentions.where(F.col("category") != TERM).unionByName(found)
 
 
@@ -100,7 +100,7 @@ def _together(clues: DataFrame, key: str) -> DataFrame:
     return clues.groupBy(key).agg(F.collect_set(F.concat_ws(" ", "words")).alias("clues"))
 
 
-def _with_clues_of_metadata(held: DataFrame, clues: DataFrame) -> DataFrame:
+def _with_clues_of_metadata(held: DataFrame, clues: DataFrame, counts: DataFrame) -> DataFrame:
     """Lay the clues of each metadata, in one row, before the chunks of it.
 
     A metadata may have as many words as its documents have together: in one row of each chunk they
@@ -112,10 +112,11 @@ def _with_clues_of_metadata(held: DataFrame, clues: DataFrame) -> DataFrame:
         Chunks: ``chunk_id, metadata`` and what else :func:`_found` takes.
     clues : pyspark.sql.DataFrame
         ``metadata, clues``.
+    counts : pyspark.sql.DataFrame
+        ``metadata, n``: chunks of each.
     """
     from pyspark.sql import functions as F
 
-    counts = held.groupBy("metadata").agg(F.count(F.lit(1)).alias("n"))
     # few: not one for every so many chunks of the corpus
     many = counts.where(F.col("n") > _CHUNKS).select(
         "metadata", F.ceil(F.col("n") / _CHUNKS).cast("int").alias("parts")

@@ -1012,7 +1012,7 @@ class Rules:
         names = [name for name in rest.split() if not name.islower()]
         lists = self.lexicon.places, self.lexicon.organizations, self.lexicon.products
         if (
-            len(names) > 2
+            not 0 < len(names) < 3
             or any(rest in known for known in lists)
             or names[-1].lower() in _BODIES_OR_PLACES
             or any(c.isdigit() or c in "&/" for c in rest)

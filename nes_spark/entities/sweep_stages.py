@@ -36,6 +36,8 @@ _RAW = (
     "`category` string"
 )
 _ELSEWHERE = REASONS.index("elsewhere")
+_DECIDED = f"{SWEPT.ddl}, `by_rule` boolean, `by_others` boolean"
+_DECIDED_COLUMNS = [*SWEPT.names, "by_rule", "by_others"]
 _RAW_COLUMNS = [name for name, _ in fields_of(_RAW)]
 
 
@@ -79,11 +81,12 @@ def sweep(chunks: DataFrame, mentions: DataFrame, config: EntitiesConfig) -> Swe
     :func:`settle_candidates` and cache what is between them when you use both. A worker holds the
     chunks of one document at a time.
     """
-    return settle_candidates(find_candidates(chunks, mentions, config), chunks, config, mentions)
+    raw = find_candidates(chunks, mentions, config, elsewhere=True)
+    return settle_candidates(raw, chunks, config, mentions)
 
 
 def find_candidates(
-    chunks: DataFrame, mentions: DataFrame, config: EntitiesConfig, elsewhere: bool = True
+    chunks: DataFrame, mentions: DataFrame, config: EntitiesConfig, elsewhere: bool = False
 ) -> DataFrame:
     """Find what may be a name, document by document: the costly step.
 
@@ -92,8 +95,8 @@ def find_candidates(
     chunks, mentions, config
         As for :func:`sweep`.
     elsewhere : bool
-        Whether other documents of the same secret say what is a name too; for nothing where each
-        secret has one document.
+        Whether other documents of the same secret say what is a name too
+        (:func:`settle_candidates` needs the mentions then); for nothing where each has one.
 
     Returns
     -------
@@ -139,12 +142,17 @@ def settle_candidates(
     Sweep
     """
     total = chunks.agg(F.count_distinct("metadata").alias("total"))
-    if mentions is not None:
+    if mentions is None:
+        raw = raw.where(F.col("rank") != _ELSEWHERE)
+    else:
         raw = _by_other_documents(raw, chunks, mentions)
+    # what other documents of a secret tell makes no form more usual
+    alone = F.col("rank") != _ELSEWHERE
     counted = raw.groupBy("form").agg(
         F.min("rank").alias("rank"),
-        F.count_distinct("metadata").alias("documents"),
+        F.greatest(F.count_distinct(F.when(alone, F.col("metadata"))), F.lit(1)).alias("documents"),
         F.count(F.lit(1)).alias("occurrences"),
+        F.max(~alone).alias("elsewhere"),
     )
     share, never = config.sweep_share, config.never_swept
 
@@ -153,13 +161,16 @@ def settle_candidates(
             yield _decide(batch, share, never)
 
     # one row, whatever the corpus
-    swept = counted.crossJoin(F.broadcast(total)).mapInPandas(decide, schema=SWEPT.ddl)
+    decided = counted.crossJoin(F.broadcast(total)).mapInPandas(decide, schema=_DECIDED)
+    swept = decided.select(*SWEPT.names)
 
     def link(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         for documents in whole_documents(batches):
             yield _link(documents)
 
-    kept = raw.join(swept.where("treated").select("form"), "form")
+    treated = F.when(alone, F.col("by_rule")).otherwise(F.col("by_others"))
+    kept = raw.join(decided.select("form", "by_rule", "by_others"), "form").where(treated)
+    kept = kept.select(*raw.columns)
     ordered = kept.repartition("document_id").sortWithinPartitions(
         "document_id", "chunk_id", "start"
     )
@@ -265,7 +276,11 @@ def _decide(batch: pd.DataFrame, share: float, never: tuple[str, ...]) -> pd.Dat
         share,
         never,
     )
-    return batch.assign(reason=reasons, treated=treated)[SWEPT.names]
+    denied = {form_key(form, NAME) for form in never}
+    others = batch["elsewhere"].astype(bool) & ~batch["form"].isin(denied)
+    return batch.assign(
+        reason=reasons, by_rule=treated, by_others=others, treated=treated | others
+    )[_DECIDED_COLUMNS]
 
 
 def _link(found: pd.DataFrame) -> pd.DataFrame:

@@ -50,6 +50,7 @@ REASON_WORDS = {
     "bad_turns": "The speaker turns do not have the form that the configuration says.",
     "bad_mentions": "The spans that should come with it are missing, or lie outside its text.",
     "not_utf8": "The text is not valid UTF-8.",
+    "foreign": "The text does not look like English (input.foreign).",
     "not_json": "The line is not valid JSON.",
     "not_csv": "The row is not valid CSV.",
     "missing_metadata": "The column that holds the secret is empty.",

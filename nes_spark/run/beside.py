@@ -42,7 +42,7 @@ def check_columns(config: Config) -> None:
             continue
         try:
             there = _columns(local, columns)
-        except (OSError, ValueError):  # Arrow's errors and those of JSON are such
+        except (OSError, ValueError, csv.Error):  # Arrow's errors and those of JSON are such
             continue
         _check(key, given, columns, there)
 
@@ -56,7 +56,9 @@ def _columns(path: str, wanted: Collection[str]) -> set[str]:
         found: set[str] = set()
         with open(path, encoding="utf-8-sig", errors="replace") as file:
             for line in file:
-                found.update(json.loads(line) if line.strip() else ())
+                told = json.loads(line) if line.strip() else []
+                for row in told if isinstance(told, list) else [told]:
+                    found.update(row if isinstance(row, dict) else ())
                 if found.issuperset(wanted):
                     break
         return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import posixpath
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -268,7 +269,7 @@ def gone_if_refused(made: Sequence[Path]) -> Iterator[None]:
     """Take a run folder away that was made for a run which is refused before a stage has finished.
 
     A seed in it would be kept as if it belonged to a release. A folder that was there before stays,
-    and so does one of a run that failed otherwise: that may go on.
+    and so does one of a run that failed otherwise: that may go on. The caller holds its lock.
 
     Parameters
     ----------
@@ -279,9 +280,13 @@ def gone_if_refused(made: Sequence[Path]) -> Iterator[None]:
         yield
     except (ConfigError, InputError):
         if made and not any(made[0].glob(f"stages/*/{MANIFEST}")):
-            scratch.remove_tree(made[0])
-            with contextlib.suppress(OSError):  # one that holds something else stays
-                for around in made[1:]:
+            # what refused the run is told, whatever becomes of its folder
+            with contextlib.suppress(OSError, NesError):
+                # out of the way at once: a run that begins meanwhile makes its own
+                aside = made[0].with_name(f".{made[0].name}.refused-{os.getpid()}")
+                made[0].rename(aside)
+                scratch.remove_tree(aside)
+                for around in made[1:]:  # one that holds something else stays
                     around.rmdir()
         raise
 

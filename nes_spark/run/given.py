@@ -42,7 +42,7 @@ def given_documents(config: Config, documents: Any) -> Iterator[Config]:
     InputError
         When it is no table, has no rows, or cannot be written.
     """
-    from nes_spark.run.context import gone_if_refused, new_folders, run_folder
+    from nes_spark.run.context import run_folder
     from nes_spark.store import local_path
 
     if local_path(config.output.directory) is None:
@@ -51,13 +51,11 @@ def given_documents(config: Config, documents: Any) -> Iterator[Config]:
             "Parquet beside your output and name it as input.path"
         )
     store = run_folder(config)
-    made = new_folders(store)
     store.prepare()
     folder = store.local_path(*FOLDER)
     shutil.rmtree(folder, ignore_errors=True)  # of a run that was killed
     folder.mkdir(parents=True, mode=0o700)
-    with gone_if_refused(made), contextlib.ExitStack() as until:
-        until.callback(shutil.rmtree, folder, ignore_errors=True)
+    try:
         if _is_pandas(documents):
             _write_pandas(documents, folder)
         elif hasattr(documents, "sparkSession"):
@@ -73,6 +71,8 @@ def given_documents(config: Config, documents: Any) -> Iterator[Config]:
             "options": {},
         }
         yield config.model_copy(update={"input": config.input.model_copy(update=update)})
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _is_pandas(documents: Any) -> bool:

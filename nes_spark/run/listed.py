@@ -32,19 +32,21 @@ _COLUMNS = ("chunk_id", "digest", "metadata", "clue")
 _Row = tuple[str, str, str, str]
 #: Letters of a word that a message may show.
 _WORD = 20
-#: Chunks or values of the metadata that a message names.
+#: Values of the metadata that a message tells of.
 _NAMED = 3
+#: Of shorter ones no letter is told.
+_HINTED = 6
 #: Likeness from which a value of the metadata may be meant by another (difflib).
 _ALIKE = 0.75
 
 
 def some_of(places: Iterable[object]) -> str:
-    """Name the first of some chunks or values of the metadata, and how many more there are.
+    """Name the first of some, and how many more there are.
 
     Examples
     --------
-    >>> some_of(["a#1", "a#2", "b#1", "c#1", "c#2"])
-    'a#1, a#2, b#1 and 2 more'
+    >>> some_of(["a", "b", "c", "d", "e"])
+    'a, b, c and 2 more'
     """
     named = [str(one) for one in places]
     more = len(named) - _NAMED
@@ -56,12 +58,11 @@ def hint(secret: str) -> str:
 
     Examples
     --------
-    >>> hint("Bob Field"), hint("")
-    ('B...d (9 characters)', 'an empty one')
+    >>> hint("Bob Field"), hint("IBM")
+    ('B...d (9 characters)', '... (3 characters)')
     """
-    if not secret:
-        return "an empty one"
-    return f"{secret[0]}...{secret[-1]} ({len(secret)} characters)"
+    told = f"({len(secret)} characters)"
+    return f"{secret[0]}...{secret[-1]} {told}" if len(secret) >= _HINTED else f"... {told}"
 
 
 def not_here(names: Iterable[str], known: Collection[str]) -> str:
@@ -70,7 +71,7 @@ def not_here(names: Iterable[str], known: Collection[str]) -> str:
     Examples
     --------
     >>> not_here(["Bob Fields", "Zed"], {"Bob Field", "Ann Roe"})
-    'B...s (10 characters), almost B...d (9 characters) here, Z...d (3 characters)'
+    'B...s (10 characters), almost B...d (9 characters) here, ... (3 characters)'
     """
     ordered = sorted(names)
     words = []
@@ -142,13 +143,7 @@ def _withheld_as_given(context: Context, path: str, warn: bool = False) -> DataF
             f"{BRIEF!r}, {NOTHING!r}, or empty for what output.instead says"
         )
     if here < total and warn:
-        others = found.where("_digest IS NULL").select("chunk_id").distinct().collect()
-        LOGGER.warning(
-            "%s: %d of the chunks listed are not in this run: %s",
-            key,
-            total - here,
-            some_of(sorted(row["chunk_id"] for row in others)),
-        )
+        LOGGER.warning("%s: %d of the chunks listed are not in this run", key, total - here)
     mine = found.where("_digest IS NOT NULL")
     # the order of the alphabet is that of what hides more
     return mine.groupBy("chunk_id").agg(F.max("instead").alias("instead"))
@@ -198,11 +193,14 @@ def listed_clues(context: Context, warn: bool = False) -> DataFrame | None:
     listed = rows.join(secrets, "metadata", "left_semi")
     if warn:
         total, used = rows.count(), listed.count()
+        if not total:
+            raise InputError(f"{key}: {path} lists no clue")
         if used < total:
             others = rows.join(secrets, "metadata", "left_anti")
-            places = others.select(F.coalesce("metadata", "chunk_id", F.lit(""))).distinct()
+            # ids of chunks hold those of documents
+            names = others.where("metadata IS NOT NULL").select("metadata").distinct().collect()
             known = {row["metadata"] for row in secrets.distinct().collect()}
-            named = not_here([one for (one,) in places.collect()], known)
+            named = not_here([name for (name,) in names], known) or "chunks of no text here"
             if not used:
                 raise InputError(
                     f"{key}: {path} lists no chunk and no metadata of this run, but {named}"

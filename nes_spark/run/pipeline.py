@@ -294,8 +294,7 @@ def _mentions(context: Context) -> Outputs:
         mentions = settle_mentions(context.table("recognised"), config)
     if config.sweep != "off":
         mentions = context.keep(mentions)
-        found_of = context.store.counts("chunks", ["metadata", "document_id"])
-        several = len(found_of) > len({metadata for metadata, _ in found_of})
+        several = _several(chunks)
         raw = context.keep(find_candidates(chunks, mentions, config, elsewhere=several))
         found = settle_candidates(raw, chunks, config, mentions if several else None)
         swept = found.swept
@@ -326,6 +325,15 @@ def _mentions(context: Context) -> Outputs:
         "swept": swept,
         "given_spans": spans,
     }
+
+
+def _several(chunks: DataFrame) -> bool:
+    """Whether some secret has several documents."""
+    from pyspark.sql import functions as F
+
+    counted = (F.count_distinct("metadata"), F.count_distinct("document_id"))
+    ((alone, all_of_them),) = chunks.agg(*counted).collect()
+    return bool(all_of_them > alone)
 
 
 def _clues_digest(context: Context) -> str:

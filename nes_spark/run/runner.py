@@ -414,8 +414,8 @@ def _examine(context: Context, stage: Stage) -> None:
                 "in no text of their metadata: %s",
                 sum(of_chunks.values()) + sum(of_metadata.values()),
                 some_of(
-                    [f"{count:,} of {hint(name)}" for name, count in of_metadata.items()]
-                    + [f"{count:,} of {chunk}" for chunk, count in of_chunks.items()]
+                    [f"{sum(of_chunks.values()):,} of {len(of_chunks):,} chunks"] * bool(of_chunks)
+                    + [f"{count:,} of {hint(name)}" for name, count in of_metadata.items()]
                 ),
             )
     if stage.name == "swaps":

@@ -170,9 +170,11 @@ def _content(proposal: Proposal, name: str, metadata_table: str | None) -> list[
     ]
     unused = ", ".join(c.name for c in proposal.unused)
     length = (body.lengths or (0, 0, 0))[1]
-    # records that are looked at are the first ones: of more there may be more secrets
-    share = max(1.0, look.estimate / max(1, look.records))
-    components = components_for(look.estimate, length, int(proposal.secret.distinct * share))
+    # the first records tell of all: of secrets that hardly come again there are as many more
+    secrets = proposal.secret.distinct
+    if 2 * secrets > look.records:
+        secrets = int(secrets * max(1.0, look.estimate / look.records))
+    components = components_for(look.estimate, length, secrets)
     required = next(iter(proposal.identifiers))
     share = body.english or 0.0
     return [

@@ -118,7 +118,8 @@ class Form(NamedTuple):
     "stores" and the like; ``initials``: capitals, before a possessive or behind "legacy" and the
     like; ``reversed``: a last name, a comma, a first name; ``label``: capitals that begin a line,
     before a colon. ``opening`` tells that it may also be the first word of a sentence. ``n_words``
-    counts the words of the form; ``owner`` is the index of its identifier.
+    counts the words of the form; ``owner`` is the index of its identifier. ``is_single`` marks the
+    only name that a person has ("Charlotte").
     """
 
     owner: int
@@ -128,11 +129,7 @@ class Form(NamedTuple):
     opening: bool = True
     last_name: str = ""
     first_name: str = ""
-
-    @property
-    def is_single(self) -> bool:
-        """Whether this is all that a person is called: "Charlotte"."""
-        return self.rule == "first" and not self.last_name
+    is_single: bool = False
 
 
 SMALL_WORDS = word_set("and of the for in on at to de la le & y e du des del by with a an &")
@@ -519,7 +516,7 @@ def person_forms(owner: int, value: str) -> Iterator[tuple[str, Form]]:
 
 
 #: The fields of a form but for the owner.
-_Fields = tuple[str, str, int, bool, str, str]
+_Fields = tuple[str, str, int, bool, str, str, bool]
 
 
 @lru_cache(maxsize=16_384)  # the same people speak and ask in many calls
@@ -602,7 +599,8 @@ def _person_forms(value: str) -> Iterator[tuple[str, Form]]:
             continue
         opening = name not in SENTENCE_WORDS
         size = len(WORD.findall(first)) if given else 1
-        yield squeeze(name), Form(owner, CAPITAL, "first", size, opening, last, first)
+        single = given and not rest
+        yield squeeze(name), Form(owner, CAPITAL, "first", size, opening, last, first, single)
 
 
 def opens_sentence(word: str) -> bool:

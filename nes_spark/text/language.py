@@ -36,6 +36,9 @@ _KNOWN = word_set(
     "hundred million billion thousand percent morning afternoon everyone please question yes "
     "hello"
 )
+#: A shorter text is not called foreign: notes and headlines have little grammar.
+_LEAST_WORDS = 30
+
 _LETTERS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 #: Letters of the scripts that write without spaces, one of which counts as a word.
 _UNSPACED = re.compile(
@@ -68,17 +71,18 @@ def known_share(text: str) -> float | None:
     return sum(map(_KNOWN.__contains__, words)) / len(words) if words else None
 
 
-def is_english(share: float | None) -> bool:
-    """Whether a text of this :func:`known_share` is English; one without words counts as such.
+def speaks_english(text: str) -> bool:
+    """Whether a text is in a language that the recogniser knows; one without words counts as such.
 
     See :data:`KNOWN_SHARE`.
     """
+    share = known_share(text)
     return share is None or share >= KNOWN_SHARE
 
 
-def speaks_english(text: str) -> bool:
-    """Whether a text is in a language that the recogniser knows (:func:`is_english`)."""
-    return is_english(known_share(text))
+def is_foreign(text: str, share: float | None) -> bool:
+    """Whether a text of this :func:`known_share` is no English, and long enough to tell."""
+    return share is not None and share < KNOWN_SHARE and len(text.split()) >= _LEAST_WORDS
 
 
-__all__ = ["KNOWN_SHARE", "is_english", "known_share", "speaks_english"]
+__all__ = ["KNOWN_SHARE", "is_foreign", "known_share", "speaks_english"]

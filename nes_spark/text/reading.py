@@ -19,7 +19,7 @@ from nes_spark.config import (
 )
 from nes_spark.text.given import Placed, Span, place_spans, read_spans
 from nes_spark.text.identifiers import known_identifiers
-from nes_spark.text.language import is_english, known_share
+from nes_spark.text.language import is_foreign, known_share
 from nes_spark.text.matching import Identifier
 from nes_spark.text.normalizing import tidied
 from nes_spark.text.presentation import Turn, find_presentation, split_turns
@@ -420,7 +420,7 @@ def prepare_document(
             raw.document_id,
         )
     share = known_share(text)
-    if foreign == "quarantine" and not is_english(share):
+    if foreign == "quarantine" and is_foreign(text, share):
         return Problem("foreign", "the text does not look like English", raw.document_id)
     placed: tuple[Placed, ...] | None = None
     if raw.spans is not None:

@@ -567,3 +567,8 @@ def test_a_name_is_whole_with_its_small_words_and_owners(text, name, category):
 )
 def test_english_words_are_no_small_words_of_names(text, no_name):
     assert not any(no_name in surface for surface, _ in of_bundled(text))
+
+
+@pytest.mark.parametrize("text", ["Mark de MD said so.", "Rose de PhD was here.", "Hope der MBA."])
+def test_a_given_name_before_nothing_but_a_particle_is_nobody(rules, text):
+    assert found(rules, text) is not None

@@ -579,3 +579,28 @@ def test_a_name_of_other_documents_of_the_secret_is_one_at_the_beginning_of_a_se
     listed = {row.form: (row.reason, row.occurrences) for row in result.swept.collect()}
     assert listed["mercy"] == ("elsewhere", 1) and listed["pioneer"] == ("word", 3)
     assert {"bread", "harvest"}.isdisjoint(listed)
+
+
+def test_what_other_documents_tell_makes_no_form_more_usual(spark):
+    """One secret says Mercy inside a sentence, of another two documents name her and one begins."""
+    told = SHORT | {"u1": ("U", "We saw Mercy go.", {})}
+    texts = spark.createDataFrame(
+        [(f"{d}#0", d, secret, text) for d, (secret, text, _) in told.items()],
+        "chunk_id string, document_id string, metadata string, text string",
+    )
+    known = [
+        (f"{d}#0", "Person", "Mercy", "Mercy Okafor", text.index("Mercy"), text.index("Mercy") + 5)
+        for d, (_, text, names) in told.items()
+        if "Mercy" in names
+    ]
+    given = spark.createDataFrame(known, MENTIONS.ddl)
+
+    def found(**content):
+        result = swept(texts, given, **content)
+        mine = {row.chunk_id[:2] for row in result.mentions.collect() if row.surface == "Mercy"}
+        (listed,) = [row for row in result.swept.collect() if row.form == "mercy"]
+        return mine, listed.documents, listed.treated
+
+    # alone it is rare enough, and stays so
+    assert found(sweep_share=0.0) == ({"s3", "u1"}, 1, True)
+    assert found(sweep_share=0.0, sweep_never=["Mercy"]) == (set(), 1, False)

@@ -185,9 +185,9 @@ def test_texts_of_one_secret_may_lie_in_several_partitions(
         mentions.groupBy("chunk_id").agg(F.collect_list(F.struct("start")).alias("known")),
         "chunk_id", "left",
     ).withColumn("clues", F.lit(None).cast("array<string>"))  # fmt: skip
-    laid = clue_stages._with_clues_of_metadata(
-        held, clue_stages._together(telling, "metadata")
-    ).collect()
+    counts = chunks.groupBy("metadata").agg(F.count(F.lit(1)).alias("n"))
+    told_of = clue_stages._together(telling, "metadata")
+    laid = clue_stages._with_clues_of_metadata(held, told_of, counts).collect()
     assert sorted(r.chunk_id for r in laid if r.chunk_id) == sorted(TEXTS)
     # words stand before the texts, and with none of them
     assert all(r.clues is None for r in laid if r.chunk_id)

@@ -139,7 +139,20 @@ def test_columns_of_lists_are_found_in_every_format(tmp_path):
     (tmp_path / "d.jsonl").write_text("nonsense\n")
     pd.DataFrame({"chunk_id": ["a"], "clue": ["x"]}).to_parquet(tmp_path / "c.parquet")
     (tmp_path / "d.parquet").write_text("nonsense")
-    for name in ("c.csv", "c.jsonl", "d.jsonl", "c.parquet", "d.parquet"):
+    # Spark takes an array for its elements, and null for a row
+    (tmp_path / "c.json").write_text('[{"chunk_id": "a"}, {"clue": "x"}]\n')
+    (tmp_path / "e.jsonl").write_text('null\n3\n{"chunk_id": "a", "clue": "x"}\n')
+    (tmp_path / "d.csv").write_text('"chunk_id' + "x" * 200_000)
+    for name in (
+        "c.csv",
+        "c.jsonl",
+        "d.jsonl",
+        "c.parquet",
+        "d.parquet",
+        "c.json",
+        "e.jsonl",
+        "d.csv",
+    ):
         check_columns(load_config(None, {"entities.clues": str(tmp_path / name)}))
 
 

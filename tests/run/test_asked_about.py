@@ -437,7 +437,7 @@ def test_clues_of_an_earlier_quarter_are_those_of_the_company(finished, spark, t
     )
     assert "3 of 7 clues are not of this run: " in caplog.text
     assert f"{hint(company + 's')}, almost {hint(company)} here" in caplog.text
-    assert hint("Nobody Inc.") in caplog.text and hint("gone#00001") in caplog.text
+    assert hint("Nobody Inc.") in caplog.text and "gone#" not in caplog.text
     # what is secret stands in no log
     assert company not in caplog.text
     written(path, [("", "", f"{company}s", "kilns")])
@@ -509,7 +509,7 @@ def test_clues_that_stand_nowhere_are_told(finished, spark, tmp_path, caplog):
     path.write_text(f"chunk_id,clue\n{chunk},xyzzy plugh\n{chunk},{word}\n{chunk},plugh\n")
     run_stage(given, "mentions", spark)
     assert "2 of the clues listed stand nowhere in their chunk any more" in caplog.text
-    assert f"of their metadata: 2 of {chunk}\n" in caplog.text
+    assert "of their metadata: 2 of 1 chunks\n" in caplog.text
 
 
 @pytest.mark.usefixtures("plain_report")

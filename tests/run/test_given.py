@@ -68,7 +68,7 @@ def test_what_is_no_table_is_refused_and_not_quoted(config, tmp_path, given, wor
     with pytest.raises(InputError, match=words) as caught, given_documents(config, given):
         pass
     assert "'x'" not in str(caught.value)
-    assert not (tmp_path / "out").exists()
+    assert not (tmp_path / "out" / "all" / FOLDER[0] / FOLDER[1]).exists()
 
 
 def test_it_is_gone_when_the_run_fails(config, tmp_path):

@@ -350,6 +350,17 @@ def test_components_grow_with_the_corpus():
     assert [components_for(10**4, 4000, n) for n in (2, 3, 12, 60, 100)] == [2, 2, 6, 30, 30]
 
 
+@pytest.mark.parametrize(("authors", "components"), [(12, 6), (5000, 30)])
+def test_few_secrets_are_few_in_a_long_file_too(tmp_path, authors, components):
+    path = tmp_path / "columns.jsonl"
+    said = "The paper said so, and the readers wrote that it was not so at all. " * 60
+    rows = [{"id": f"c{i}", "author": f"Ann {i % authors}", "text": said} for i in range(5000)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    told = {"secret": "author", "document_id": "id", "text": "text", "period": "none"}
+    initialize([str(path)], told, output=str(tmp_path / "o.yaml"), tell=lambda _: None)
+    assert load_config(tmp_path / "o.yaml").mixture.n_components == [components]
+
+
 def test_kinds_are_named_after_columns():
     assert kind_of("company_name") == "company"
     assert kind_of("parties") == "party"

@@ -208,13 +208,15 @@ def test_what_cannot_be_used_after_extraction():
     ("text", "english"),
     [
         ("We think that this was a good year for all of us.", True),
-        ("Die Persönlichkeit des Vorstands war in diesem Jahr nicht das Thema.", False),
+        ("Die Persönlichkeit des Vorstands war in diesem Jahr nicht das Thema. " * 3, False),
+        # notes have little grammar, and are too short to tell
+        ("Patient stable overnight. Ambulating independently, tolerating diet.", True),
         ("1, 2, 3.", True),
     ],
 )
 def test_what_is_not_english_is_set_aside_where_asked(text, english):
-    record = {"document_id": "d", "company": "A", "text": text}
+    record = {"document_id": "d", "company": "A", "text": text.strip()}
     kept = prepared(record, method="none")
-    assert kept.text == text
+    assert kept.text == text.strip()
     found = prepared(record, foreign="quarantine", method="none")
     assert found == kept if english else (found.reason, found.document_id) == ("foreign", "d")
