@@ -570,5 +570,7 @@ def test_english_words_are_no_small_words_of_names(text, no_name):
 
 
 @pytest.mark.parametrize("text", ["Mark de MD said so.", "Rose de PhD was here.", "Hope der MBA."])
-def test_a_given_name_before_nothing_but_a_particle_is_nobody(rules, text):
-    assert found(rules, text) is not None
+def test_a_given_name_before_nothing_but_a_particle_is_no_fault(text):
+    # by the lists of the bundled recogniser: what is behind a name's end is cut off there
+    (mentions,) = load_recognizer("bundled")([text])
+    assert all(text[m.start : m.end] == m.surface for m in mentions)
