@@ -115,10 +115,7 @@ def attack_public_words(
     [['A', 'x', 1.0, True], ['B', 'y', 1.0, True]]
     """
     owner = "attack_public_words"
-    if not texts:
-        raise parameter_error(owner, "texts", "a mapping that is not empty", "nothing")
-    if confident < 1:
-        raise parameter_error(owner, "confident", "a number from 1", confident)
+    _check(owner, texts, confident)
     ids = sorted(texts)
     own: dict[str, int] = {}
     for place, document in enumerate(ids):
@@ -131,10 +128,7 @@ def attack_public_words(
         raise parameter_error(owner, "truth", "a document of some candidate of the words", "none")
     rows = []
     for candidate, scores in _scores(owner, [texts[d] for d in ids], words, sorted(own)).items():
-        best = np.flatnonzero(scores == scores.max())
-        top = float(scores.max())
-        after = float(np.partition(scores, -2)[-2]) if len(ids) > 1 else 0.0
-        sure = top > 0 and len(best) == 1 and top >= confident * after
+        best, top, after, sure = _best(scores, confident)
         named = 1 / len(best) if own[candidate] in best else 0.0
         guess = ids[best[0]] if top > 0 else None
         rows.append((candidate, guess, named, top, after, sure, sure and named == 1))
@@ -185,10 +179,7 @@ def attack_each_by_public_words(
     [['x', 'A', 1.0], ['y', 'B', 1.0], ['z', None, 0.0]]
     """
     owner = "attack_each_by_public_words"
-    if not texts:
-        raise parameter_error(owner, "texts", "a mapping that is not empty", "nothing")
-    if confident < 1:
-        raise parameter_error(owner, "confident", "a number from 1", confident)
+    _check(owner, texts, confident)
     ids = sorted(texts)
     candidates = sorted({truth[d] for d in ids if d in truth} & set(words))
     if not candidates:
@@ -199,16 +190,28 @@ def attack_each_by_public_words(
     for place, document in enumerate(ids):
         if truth.get(document) not in found:
             continue
-        mine = scores[place]
-        top = float(mine.max())
-        best = [candidates[k] for k in np.flatnonzero(mine == top)]
-        after = float(np.partition(mine, -2)[-2]) if len(mine) > 1 else 0.0
-        sure = top > 0 and len(best) == 1 and top >= confident * after
-        named = 1 / len(best) if top > 0 and truth[document] in best else 0.0
-        guess = best[0] if top > 0 else None
+        best, top, after, sure = _best(scores[place], confident)
+        guessed = [candidates[k] for k in best]
+        named = 1 / len(best) if top > 0 and truth[document] in guessed else 0.0
+        guess = guessed[0] if top > 0 else None
         rows.append((document, guess, named, top, after, sure, sure and named == 1))
     columns = ["document", "guess", "named", "score", "runner_up", "confident", "right"]
     return pd.DataFrame(rows, columns=columns)
+
+
+def _check(owner: str, texts: Mapping[str, str], confident: float) -> None:
+    if not texts:
+        raise parameter_error(owner, "texts", "a mapping that is not empty", "nothing")
+    if confident < 1:
+        raise parameter_error(owner, "confident", "a number from 1", confident)
+
+
+def _best(scores: np.ndarray, confident: float) -> tuple[np.ndarray, float, float, bool]:
+    """Return where the best scores are, the best, the next, and whether one is confident."""
+    top = float(scores.max())
+    best = np.flatnonzero(scores == top)
+    after = float(np.partition(scores, -2)[-2]) if len(scores) > 1 else 0.0
+    return best, top, after, bool(top > 0 and len(best) == 1 and top >= confident * after)
 
 
 def _scores(
