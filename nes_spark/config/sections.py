@@ -315,6 +315,13 @@ class ChunkingConfig(Section):
 
     threshold: float = Field(75.0, ge=0, le=100, description="percentile of distances that breaks")
     buffer: int = Field(1, ge=0, le=10, description="neighbours embedded with each sentence")
+    max_words: int | None = Field(
+        None,
+        ge=1,
+        description="chunks of more words are broken again, between the sentences that differ "
+        "most; a sentence is never cut. The less a passage holds, the less tells whose it is: goes "
+        "with output.publish: chunks, as documents put the passages together again",
+    )
     embedding: Literal["auto", "bundled", "same"] = Field(
         "auto",
         description="what embeds sentences to find the breaks: the bundled vectors, or the same "

@@ -87,6 +87,9 @@ def read_back(text: str) -> Config:
 
 #: The sections whose choices do not depend on the files.
 _METHOD = """\
+# chunking:
+#   max_words: 50       # shorter passages tell less whose they are, if published by themselves
+
 entities:
   recognizer: bundled   # made for business English; or the name of a spaCy pipeline
   sweep: treat          # what looks like a name but was not recognised: category Name
@@ -118,6 +121,9 @@ choice:
 
 # gates:
 #   require: [{required}]   # quarantine documents that have none to search for
+
+# output:
+#   publish: chunks     # passages by themselves: no file says which are of one text
 """
 _KINDS = """\
   # How each kind is searched for and what replaces it; '#' is numbered in each document.

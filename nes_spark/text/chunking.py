@@ -117,7 +117,13 @@ def breakpoints(distances: NDArray[np.float64], threshold: float) -> list[int]:
 
 
 def chunk_spans(
-    text: str, embed: Embed, threshold: float = 75, buffer: int = 1, *, owner: str = "chunk_spans"
+    text: str,
+    embed: Embed,
+    threshold: float = 75,
+    buffer: int = 1,
+    max_words: int | None = None,
+    *,
+    owner: str = "chunk_spans",
 ) -> list[tuple[int, int]]:
     """Return the semantically uniform chunks of a text as spans that tile it.
 
@@ -135,19 +141,75 @@ def chunk_spans(
         raise parameter_error(owner, "threshold", "a number from 0 to 100", threshold)
     if not isinstance(buffer, Integral) or isinstance(buffer, bool) or buffer < 0:
         raise parameter_error(owner, "buffer", "a whole number from 0", buffer)
+    whole = isinstance(max_words, Integral) and not isinstance(max_words, bool)
+    if max_words is not None and (not whole or max_words < 1):
+        raise parameter_error(owner, "max_words", "a whole number from 1, or None", max_words)
     sentences = split_sentences(text)
     distances = sentence_distances([text[a:b] for a, b in sentences], embed, int(buffer), owner)
-    return spans_between([b for _, b in sentences], distances, float(threshold))
+    ends = [b for _, b in sentences]
+    return spans_between(text, ends, distances, float(threshold), max_words)
 
 
 def spans_between(
-    ends: Sequence[int], distances: NDArray[np.float64], threshold: float
+    text: str,
+    ends: Sequence[int],
+    distances: NDArray[np.float64],
+    threshold: float,
+    max_words: int | None = None,
 ) -> list[tuple[int, int]]:
     """Return the chunks of a text whose sentences end at `ends` and have these distances."""
-    stops = [int(ends[t]) for t in breakpoints(distances, threshold)]
-    if len(ends):
-        stops.append(int(ends[-1]))
-    return list(zip([0, *stops[:-1]], stops, strict=True)) if stops else []
+    if not len(ends):
+        return []
+    breaks = breakpoints(distances, threshold)
+    if max_words is not None:
+        words = [len(text[a:b].split()) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+        breaks = further_breaks(breaks, distances, words, max_words)
+    stops = [int(ends[t]) for t in [*breaks, len(ends) - 1]]
+    return list(zip([0, *stops[:-1]], stops, strict=True))
+
+
+def further_breaks(
+    breaks: Sequence[int],
+    distances: NDArray[np.float64],
+    words: Sequence[int],
+    max_words: int,
+) -> list[int]:
+    """Return breaks by which no chunk of several sentences is longer than so many words.
+
+    A chunk that is longer is broken where its neighbouring sentences differ most, and so are its
+    parts: what stays together is as uniform as its length allows. Of equal distances the one
+    nearest to the middle is taken.
+
+    Parameters
+    ----------
+    breaks : sequence of int
+        From :func:`breakpoints`; all stay.
+    distances : numpy.ndarray, shape (T - 1,)
+        Of the neighbouring sentences of one document.
+    words : sequence of int, length T
+        Words of each sentence.
+    max_words : int
+        At least 1. A sentence is never cut, so one that is longer is a chunk of its own.
+
+    Returns
+    -------
+    list of int
+        Ascending.
+    """
+    total = np.concatenate([[0], np.cumsum(words)])
+    out = set(breaks)
+    waiting = list(zip([0, *(t + 1 for t in breaks)], [*breaks, len(words) - 1], strict=True))
+    while waiting:
+        first, last = waiting.pop()
+        if first == last or total[last + 1] - total[first] <= max_words:
+            continue
+        inside = distances[first:last]
+        (most,) = np.nonzero(inside == inside.max())
+        middle = (last - first - 1) / 2
+        at = first + int(most[np.argmin(np.abs(most - middle))])
+        out.add(at)
+        waiting += [(first, at), (at + 1, last)]
+    return sorted(out)
 
 
 class Piece(NamedTuple):
@@ -239,7 +301,13 @@ def piece_distances(
     return ends.tolist(), distances[len(before) : len(before) + len(own)]
 
 
-def chunk_text(text: str, embed: Embed, threshold: float = 75, buffer: int = 1) -> list[str]:
+def chunk_text(
+    text: str,
+    embed: Embed,
+    threshold: float = 75,
+    buffer: int = 1,
+    max_words: int | None = None,
+) -> list[str]:
     """Cut a text into semantically uniform chunks (breakpoint method; paper, section 3.1.2).
 
     Parameters
@@ -253,6 +321,9 @@ def chunk_text(text: str, embed: Embed, threshold: float = 75, buffer: int = 1) 
         fewer and longer chunks.
     buffer : int, default 1
         Neighbours on each side embedded together with a sentence.
+    max_words : int, optional
+        Chunks of more words are broken again, between the sentences that differ most
+        (:func:`further_breaks`); one sentence is never cut. The paper has no such bound.
 
     Returns
     -------
@@ -266,8 +337,8 @@ def chunk_text(text: str, embed: Embed, threshold: float = 75, buffer: int = 1) 
 
     Notes
     -----
-    Boundaries equal those of LlamaIndex's ``SemanticSplitterNodeParser`` given the same sentences
-    and embedding function (``buffer`` is its ``buffer_size``).
+    Without ``max_words`` boundaries equal those of LlamaIndex's ``SemanticSplitterNodeParser``
+    given the same sentences and embedding function (``buffer`` is its ``buffer_size``).
 
     Examples
     --------
@@ -278,5 +349,5 @@ def chunk_text(text: str, embed: Embed, threshold: float = 75, buffer: int = 1) 
     >>> chunk_text(text, embed, threshold=60, buffer=0)
     ['It rained. More rain. ', 'Sales rose. More sales.']
     """
-    spans = chunk_spans(text, embed, threshold, buffer, owner="chunk_text")
+    spans = chunk_spans(text, embed, threshold, buffer, max_words, owner="chunk_text")
     return [text[a:b] for a, b in spans]

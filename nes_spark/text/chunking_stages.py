@@ -76,9 +76,11 @@ def chunk_rows(
     embed : callable or object with ``embed``
         Sentence embedder.
     chunking, config : ChunkingConfig, IdentifiersConfig
-        Threshold and buffer; kinds and forms that are never suppressed.
+        Threshold, buffer and greatest length; kinds and forms that are never suppressed.
     """
-    spans = chunk_spans(document["text"], embed, chunking.threshold, chunking.buffer)
+    spans = chunk_spans(
+        document["text"], embed, chunking.threshold, chunking.buffer, chunking.max_words
+    )
     return _rows(document, spans, find_all(document["text"], _matcher(document, config)))
 
 
@@ -221,7 +223,9 @@ def _divided(
             pieces = row["pieces"]
             ends = [end for piece in pieces for end in piece["ends"]]
             distances = np.concatenate([piece["distances"] for piece in pieces])
-            spans = spans_between(ends, distances, chunking.threshold)
+            spans = spans_between(
+                row["text"], ends, distances, chunking.threshold, chunking.max_words
+            )
             found = [
                 Match(*(match[name] for name in Match._fields))
                 for piece in pieces

@@ -7,7 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nes_spark.text import chunk_spans, chunk_text, chunking, split_sentences
-from nes_spark.text.chunking import breakpoints, divide, piece_distances, sentence_distances
+from nes_spark.text.chunking import (
+    breakpoints,
+    divide,
+    further_breaks,
+    piece_distances,
+    sentence_distances,
+)
 from tests.text.hashing import CORPORA, embed, fingerprint, real_texts, synthetic_texts
 
 RECORDED = json.loads((Path(__file__).parent / "data" / "llamaindex.json").read_text())["texts"]
@@ -49,6 +55,43 @@ def test_breaks_by_hand():
     # Strictly greater: the smallest distance itself is no break at threshold 0.
     assert breakpoints(distances, 0) == [1, 2, 3]
     assert breakpoints(np.full(5, 0.2), 50) == []
+
+
+def test_further_breaks_by_hand():
+    distances = np.array([0.1, 0.4, 0.2, 0.3])
+    words = [10, 10, 10, 10, 10]
+    assert further_breaks([], distances, words, 50) == []
+    # 50 words: where they differ most; then of the 30 behind it .3 is more than .2.
+    assert further_breaks([], distances, words, 30) == [1]
+    assert further_breaks([], distances, words, 20) == [1, 3]
+    assert further_breaks([], distances, words, 10) == [0, 1, 2, 3]
+    # What was broken stays broken; no sentence is cut.
+    assert further_breaks([2], distances, words, 30) == [2]
+    assert further_breaks([2], distances, words, 1) == [0, 1, 2, 3]
+    # Of equal distances the middle one: no crumbs at one end.
+    assert further_breaks([], np.full(7, 0.2), [10] * 8, 40) == [3]
+    assert further_breaks([], np.empty(0), [99], 1) == []
+
+
+@settings(max_examples=60)
+@given(
+    st.text(alphabet="abcA .!?\n", max_size=200),
+    st.sampled_from([0, 50, 75, 100]),
+    st.integers(1, 12),
+)
+def test_no_chunk_of_several_sentences_is_longer_than_asked(text, threshold, most):
+    whole = chunk_spans(text, embed, threshold)
+    spans = chunk_spans(text, embed, threshold, max_words=most)
+    assert "".join(text[a:b] for a, b in spans) == text
+    assert {b for _, b in whole} <= {b for _, b in spans}
+    ends = {b for _, b in split_sentences(text)}
+    for a, b in spans:
+        inside = [end for end in ends if a < end < b]
+        assert len(text[a:b].split()) <= most or not inside
+    # and nothing is broken that was short enough
+    for a, b in whole:
+        if len(text[a:b].split()) <= most:
+            assert (a, b) in spans
 
 
 def test_buffer_joins_neighbours():
@@ -124,6 +167,9 @@ def test_an_object_with_embed_will_do():
         ({"threshold": True}, "Got True instead"),
         ({"buffer": -1}, "The 'buffer' parameter of chunk_text must be a whole number from 0"),
         ({"buffer": 0.5}, "Got 0.5 instead"),
+        ({"max_words": 0}, "The 'max_words' parameter of chunk_text must be a whole number from 1"),
+        ({"max_words": 2.5}, "Got 2.5 instead"),
+        ({"max_words": True}, "Got True instead"),
         ({"embed": 3}, "The 'embed' parameter of chunk_text"),
         ({"text": b"bytes"}, "The 'text' parameter of chunk_text must be a string"),
         ({"embed": lambda texts: np.ones(3)}, "one row a text"),

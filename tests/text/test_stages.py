@@ -311,13 +311,14 @@ def test_long_documents_are_divided(spark, tmp_path, monkeypatch, partitions):
     monkeypatch.setattr(chunking_stages, "LONG", 20_000)
     monkeypatch.setattr(chunking_stages, "PIECE", 7_000)
     assert len(divide(text, 7_000)) > 3
-    chunks = chunk_documents(frame.repartition(partitions), CHUNKING, identifiers, "bundled")
+    chunking = CHUNKING if partitions == 1 else CHUNKING.model_copy(update={"max_words": 12})
+    chunks = chunk_documents(frame.repartition(partitions), chunking, identifiers, "bundled")
     found = sorted(chunks.collect(), key=lambda r: r.chunk_id)
     model = load_embedder("bundled")
     expected = [
         row
         for document in sorted(frame.collect(), key=lambda r: r.document_id)
-        for row in chunk_rows(document.asDict(), model, CHUNKING, identifiers)
+        for row in chunk_rows(document.asDict(), model, chunking, identifiers)
     ]
     assert [r.asDict() for r in found] == expected
     assert sum(r["n_suppressed"] for r in expected) > 500
