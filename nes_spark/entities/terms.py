@@ -1101,8 +1101,11 @@ class TermSimilarity:
         often as the far ones ("driving traffic to our retails" of stores, "less traffic on
         shopping" of retail), and give away what stood there where they do not.
         """
-        peoples = is_people(term_word(old)) and is_people(term_word(new))
-        return peoples and form_of(old) == form_of(new)
+        return self.stands(old) and self.stands(new) and form_of(old) == form_of(new)
+
+    def stands(self, term: str) -> bool:
+        """Whether there are terms of which one :meth:`reads` in its place, and it in theirs."""
+        return is_people(term_word(term))
 
     def fits(self, first: str, second: str) -> bool:
         """Whether two terms may change places: as terms (:data:`OTHER_USE`), of forms that agree.

@@ -62,6 +62,7 @@ from nes_spark.swapping.treatments import (
     check_order,
     is_choosy,
     treat,
+    wants_donors,
 )
 
 if TYPE_CHECKING:
@@ -887,14 +888,18 @@ def _left_over(
             if not any(left[i] for i in rows):
                 continue
             donors: dict[int, list[int]] = {}
-            if "donor" in order:
+            asking = [wants_donors(left[i], category, means) for i in rows]
+            if "donor" in order and any(asking):
                 gives, bars = joint_sets(
                     [has[i] for i in rows], [barred[i] for i in rows], state.numbers[category]
                 )
                 take = np.array(rows)
                 donors = draw_donors(
                     Wanting(
-                        gives, bars, np.array([len(left[i]) for i in rows]), state.admitted[take]
+                        gives,
+                        bars,
+                        np.array([len(left[i]) for i in rows]) * np.array(asking),
+                        state.admitted[take],
                     ),
                     [units.ids[i] for i in rows],
                     state.metadata[take],

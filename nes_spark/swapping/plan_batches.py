@@ -35,7 +35,7 @@ from nes_spark.swapping.plan import (
     treated_names,
 )
 from nes_spark.swapping.population import Sets
-from nes_spark.swapping.treatments import Means
+from nes_spark.swapping.treatments import Means, wants_donors
 
 #: What identifies a group of a plan; batches come sorted by these, then by chunk_id.
 PLAN_GROUP = ("setting", "component", "stratum", "draw")
@@ -248,9 +248,10 @@ def treat_batches(
                 barred = barred | theirs
             why = reasons(left, row["status"], partner)
             measure = means.similarities.get(row["category"])
+            given = row["donors"] if wants_donors(left, row["category"], means) else None
             donors = [
                 (d["donor"], giveable(d["names"] or (), barred, row["category"], measure))
-                for d in sorted(row["donors"] or (), key=lambda d: d["position"])
+                for d in sorted(given or (), key=lambda d: d["position"])
             ]
             head = {"setting": row["setting"], "unit": drawing.unit, "draw": row["draw"]}
             digest = treat_digest(

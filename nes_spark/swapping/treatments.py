@@ -9,7 +9,7 @@ To add one, write a function and give it the decorator :func:`treatment`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from nes_spark.entities.cells import recode
@@ -203,6 +203,22 @@ def treat(left: Left, order: Sequence[str], means: Means) -> list[Treated]:
     return [done[entity] for entity in sorted(done)]
 
 
+def _is_choosy_of(category: str, means: Means) -> bool:
+    return means.choosy if category == TERM else means.strict
+
+
+def wants_donors(entities: Iterable[str], category: str, means: Means) -> bool:
+    """Whether a donor's name could come in the place of any of these.
+
+    Of terms hardly one can with ``means.choosy``, and looking through all that donors have takes
+    longer than all else.
+    """
+    stands = getattr(means.similarities.get(category), "stands", None)
+    if stands is None or not _is_choosy_of(category, means):
+        return True
+    return any(stands(entity) for entity in entities)
+
+
 @treatment("donor", "takes the place of a name of its kind from another document")
 def donor(left: Left, means: Means) -> Outcome:
     """Give each entity a name of a donor; no name twice.
@@ -212,23 +228,26 @@ def donor(left: Left, means: Means) -> Outcome:
     Where a similarity has a method ``root(name)``, what comes in for names of two roots has two
     roots as well: no "patient patients" for "healthcare practitioners". What a
     method ``takes(old, new)`` of it refuses is left to the next treatment, and with
-    ``means.choosy`` (names: ``means.strict``) what ``reads(old, new)`` refuses.
+    ``means.choosy`` (names: ``means.strict``) what ``reads(old, new)`` refuses; what by a method
+    ``stands(name)`` nothing reads in the place of is not matched then, and gives nothing.
     """
     own = means.similarities.get(left.category)
     how = "similar" if own else means.matching
+    choosy = _is_choosy_of(left.category, means)
+    stands = getattr(own, "stands", None) if choosy else None
     pool: dict[str, str] = {}
     for one in left.donors:
-        names = [name for name in one.names if name not in pool]
+        names = [n for n in one.names if n not in pool and (stands is None or stands(n))]
         names.sort(key=lambda name: left.digest("n", name))
         pool |= dict.fromkeys(names, one.unit_id)
-    ours = sorted(left.entities, key=lambda e: left.digest("o", e))
+    ours = [entity for entity in left.entities if stands is None or stands(entity)]
+    ours.sort(key=lambda e: left.digest("o", e))
     similarity = own or means.similarity
     root = getattr(similarity, "root", None)
     if root is None:
         found = {ours[i]: list(pool)[k] for i, k in matched(ours, list(pool), how, similarity)}
     else:
         found = _roots_apart(ours, list(pool), how, similarity, root)
-    choosy = means.choosy if left.category == TERM else means.strict
     asked = [getattr(similarity, name, None) for name in ("takes", "reads")[: 1 + choosy]]
     fits = [fit for fit in asked if fit is not None]
     return {

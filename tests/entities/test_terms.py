@@ -532,6 +532,7 @@ def test_a_people_alone_reads_better_in_anothers_place_than_a_placeholder():
     assert near.reads("Chinese", "German") and near.reads("Germans", "Americans")
     assert not near.reads("Chinese", "Americans")
     assert not near.reads("Chinese", "tanker") and not near.reads("tanker", "Chinese")
+    assert near.stands("Chinese/adjective") and not near.stands("tanker")
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,8 @@ from scipy.stats import chisquare
 from nes_spark.config import ConstraintsConfig, ReleasesConfig, SwappingConfig
 from nes_spark.entities.quantities import likeness_of, size_of
 from nes_spark.entities.terms import kin_of
-from nes_spark.swapping import sample_plan, treatments
+from nes_spark.swapping import layers, sample_plan, treatments
+from nes_spark.swapping import plan as plan_module
 from nes_spark.swapping.codes import codes_of
 from nes_spark.swapping.constraints import constraints_of
 from nes_spark.swapping.layers import (
@@ -876,6 +877,34 @@ def test_terms_that_fit_no_donor_become_general_words():
     # names are none of its business
     names = replace(left, category="Product", entities=("Tanker", "tanker"))
     assert {t.treatment for t in treat(names, ("general", "keep"), means)} == {"keep"}
+
+
+def test_where_no_word_reads_no_donor_is_asked(monkeypatch):
+    words = [["cement", "Swedish/adjective"], ["Chilean/adjective"], ["mortar", "violin"]]
+    ids = [f"{i}#0" for i in range(len(words))]
+    asked = []
+
+    def drawn(wanting, *rest):
+        asked.append(wanting.left.tolist())
+        return layers.draw_donors(wanting, *rest)
+
+    monkeypatch.setattr(plan_module, "draw_donors", drawn)
+
+    def one(**options):
+        plan = sample_plan(
+            ids, ids, None, {"Term": words, "Person": [[] for _ in words]}, ["Term", "Person"],
+            seed=5, layers=[["Person"]], leftover=("donor", "placeholder"), donors=2, **options,
+        )  # fmt: skip
+        return {f.entity: f.replacement for f in plan.fates()}
+
+    assert one() == {
+        "cement": "[Term]", "Swedish/adjective": "Chilean/adjective",
+        "Chilean/adjective": "Swedish/adjective", "mortar": "[Term]", "violin": "[Term]",
+    }  # fmt: skip
+    assert asked == [[2, 1, 0]]
+    # where any word will do, all ask
+    assert one(fitting=False)["mortar"] not in ("[Term]", "mortar")
+    assert asked[1:] == [[2, 1, 2]]
 
 
 def test_similar_names_of_a_donor_are_matched():
