@@ -85,6 +85,15 @@ _TRIALS, _NEAR_TRIAL = frozenset(["trial", "trials", "study", "studies", "regist
 #: "U.S. dollars", "US GAAP": no place is meant, and another country there would be no English.
 US_UNIT = re.compile(
     r"(?:[Tt]he )?U\.?S\.?(?:A\.?)?[ -](?:dollars?|cents?|GAAP|[Tt]reasur(?:y|ies))\b"
+    # "equivalent to U.S. $37.5 million", but not "sales in the US $4 million"
+    r"|(?<![Tt]he )U\.?S\.? ?(?=\$)"
+)
+#: Prices of oil and gas, in everybody's use: "at $50 Brent" names nobody, and another name there
+#: would be no English. Brent is a given name, too: it is none beside a price and what has one.
+BENCHMARKS = re.compile(
+    r"\b(?:Henry Hub|West Texas Intermediate|WTI|TTF|Dated Brent|"
+    r"(?:(?<=\d )|(?<=[Tt]he )|(?<=[Vv]ersus )|(?<=priced off ))Brents?|"
+    r"Brents?(?= (?:crude|oil|gas|prices?|futures|benchmark|averag\w+|barrels?)\b))(?!\w)"
 )
 
 

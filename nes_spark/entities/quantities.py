@@ -202,6 +202,8 @@ _QUANTITY = re.compile(
     re.IGNORECASE,
 )
 _SCALED = re.compile(rf"\b(?:thousand|{_LARGE_SCALE})\b", re.IGNORECASE)
+#: What sets dollars apart that are the ordinary ones: "US dollars", "u.s. $".
+_OF_AMERICA = re.compile(r"^u\.?s\.?(?: |(?=\$))")
 #: How an amount begins that has no figure.
 _A_SCALE = re.compile(rf"{_ONE} (?=(?:{_LARGE_SCALE})(?!\w))", re.IGNORECASE)
 #: A space that a transcript put before a point: no other text should have it.
@@ -542,7 +544,7 @@ def _is_unit(text: str, match: re.Match[str]) -> bool:
 
 def _currency(written: str) -> str:
     """Return the currency of a sign or word, '' for none."""
-    return CURRENCIES.get(_unit_word(written.strip()), "")
+    return CURRENCIES.get(_OF_AMERICA.sub("", _unit_word(written.strip())), "")
 
 
 def _is_sign(match: re.Match[str], value: float) -> bool:
@@ -602,7 +604,7 @@ def _read(text: str, match: re.Match[str]) -> Quantity | None:
         name = noun if noun and noun not in _UNITS_INSIDE else "things"
     direction = -1 if negative else _direction(text, start, end)
     low = _unit_word(unit or "")
-    twice = bool(sign) and re.sub(r"^u\.?s\.? ", "", low) in CURRENCIES
+    twice = bool(sign) and _OF_AMERICA.sub("", low) in CURRENCIES
     return Quantity(
         *(start, end, name, -value if negative else value, direction),
         written="twice" if twice else "single" if low in _SINGLE else "",
@@ -697,7 +699,7 @@ def _unit(unit: str | None, sign: str | None) -> str:
             return "points"
         if low in ("times", "x"):
             return "times"
-        low = re.sub(r"^u\.?s\.? ", "", low)
+        low = _OF_AMERICA.sub("", low)
         found = CURRENCIES.get(low, "")
         if not (sign and found == "cent"):  # "$2.61 cents" are dollars
             return found

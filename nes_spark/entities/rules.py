@@ -20,6 +20,7 @@ from nes_spark.entities.distinctive import GEOGRAPHY, INSTITUTIONS, METHODS
 from nes_spark.entities.lists import GENERAL, read_lists
 from nes_spark.entities.mentions import outside, placeholder_spans, trim
 from nes_spark.entities.names import (
+    BENCHMARKS,
     BODY_WORDS,
     CLASSES,
     CUES,
@@ -670,6 +671,11 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "part of a currency or standard",
         lambda s: (unit := US_UNIT.match(s.text, s.start)) is not None and s.end <= unit.end(),
+        None,
+    ),
+    Rule(
+        "price of oil or gas",
+        lambda s: (price := BENCHMARKS.match(s.text, s.start)) is not None and s.end <= price.end(),
         None,
     ),
     Rule(

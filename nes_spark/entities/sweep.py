@@ -48,6 +48,7 @@ from nes_spark.entities.linking import (
 from nes_spark.entities.lists import GENERAL, bundled_lexicon, read_lists
 from nes_spark.entities.mentions import NAME, Mention, placeholder_spans
 from nes_spark.entities.names import (
+    BENCHMARKS,
     BODY_WORDS,
     PARTICLES,
     PERSON_TITLES,
@@ -820,7 +821,7 @@ def _tokens(text: str, blocked: Sequence[tuple[int, int]], named: Collection[int
 
 def _blocked(text: str) -> list[tuple[int, int]]:
     spans = placeholder_spans(text)
-    for pattern in (_MARKS, _ADDRESS, US_UNIT, HOURS, METHODS):
+    for pattern in (_MARKS, _ADDRESS, US_UNIT, BENCHMARKS, HOURS, METHODS):
         spans += [match.span() for match in pattern.finditer(text)]
     return spans
 

@@ -44,6 +44,8 @@ def test_a_configuration_names_the_same_currencies():
         ("120 TL", "120 USD", "120 EUR"),
         ("1zł", "1 dollars", "1 euros"),
         ("RMB5 million", "$5 million", "€5 million"),
+        ("U.S. $37.5 million", "$37.5 million", "€37.5 million"),
+        ("US $5", "$5", "€5"),
         ("RM 5 million", "$5 million", "€5 million"),
         ("GH₵ 0.05", "$0.05", "€0.05"),
         ("Rs. 500 crores", "$5 billion", "€5 billion"),

@@ -153,6 +153,11 @@ def test_years_of_two_digits_and_days_of_one_month(text, dates):
     [
         ("It is due to be commissioned in 21. The project", ["21"]),
         ("Growth in 21 and beyond, until 23. So we wait.", ["21", "23"]),
+        (
+            "Still 44% below 19 levels, and above third quarter 19 levels.",
+            ["19", "third quarter", "19"],
+        ),
+        ("A game of 20 levels went to 20 levels of play and 25 levels.", []),
         ("Up 1% compared to 20. In India, a peak in the summer of 19.", ["20", "19"]),
         ("The tax rate in the first quarter of 22 was 20.7%.", ["first quarter of 22"]),
         ("The harvest 21 / 22, and H1, 21 /' 22, in line.", ["21 / 22", "H1", "21 /' 22"]),

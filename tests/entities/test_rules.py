@@ -106,6 +106,18 @@ def test_a_currency_or_standard_names_no_place():
     assert [m.surface for m in some if m.category == "Location"][-2:] == ["U.S.", "Canada"]
 
 
+def test_a_price_of_oil_is_nobody():
+    texts = [
+        "Our price deck was set at $50 Brent and $2.50 Henry Hub. It is priced off Brent.",
+        "Brent crude rose, and the Brent was up; Brent prices, WTI and TTF versus Brent fell.",
+        "The result was RMB656 million, equivalent to U.S. $101 million, or US $102 million.",
+        "Thanks, Brent. I will now turn it over to Brent Miller, our Chief Financial Officer.",
+    ]
+    *none, some = load_recognizer("bundled")(texts)
+    assert none == [[], [], []]
+    assert "Brent Miller" in [m.surface for m in some if m.category == "Person"]
+
+
 def test_a_model_number_is_no_amount(rules):
     assert found(rules, "We fly the A320 now.") == {("A320", "PRODUCT")}
 

@@ -415,9 +415,13 @@ def test_what_is_denied_as_a_name_is_not_swept_as_one(chunks, mentions):
 
 
 def test_currencies_and_standards_are_left_alone():
-    texts = ["All in U.S. dollars and US GAAP, at US dollar rates.", "We sell in the US now."]
-    found = candidates_of(texts, [[], []])
-    assert [[c.surface for c in chunk] for chunk in found] == [[], ["US"]]
+    texts = [
+        "All in U.S. dollars and US GAAP, at US dollar rates, $50 Brent and $2.50 Henry Hub.",
+        "We sell in the US now.",
+        "We thank Brent for it.",
+    ]
+    found = candidates_of(texts, [[], [], []])
+    assert [[c.surface for c in chunk] for chunk in found] == [[], ["US"], ["Brent"]]
 
 
 def test_a_swept_name_has_the_kind_that_it_has_elsewhere_in_the_document():
