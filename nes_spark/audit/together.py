@@ -8,10 +8,11 @@ without names, and all of them together (:mod:`nes_spark.audit.features`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from nes_spark.audit import calibration, features
 from nes_spark.audit.attackers import blocks
@@ -73,27 +74,13 @@ def attack_together(
             owner, "document", "the document of every text", f"{len(missing)} without"
         )
     ids = sorted(texts, key=lambda i: (stable_hash(i), i))
-    tokens = features.Tokens.of([texts[i] for i in ids])
-    if not tokens.forms:
-        raise parameter_error(owner, "texts", "texts with at least one word", "no word")
-    reader = features.Reader(tokens)
-    vectors, products = {}, {}
-    for view in VIEWS:
-        counts = reader.counts(tokens, view)
-        importance = features.idf(features.holders(counts), counts.shape[0])
-        vectors[view] = features.normalised(features.weighted(counts, importance))
-        products[view] = features.Products(vectors[view].T.tocsr())
     n = len(ids)
     guesses = {name: (np.zeros(n, dtype=np.int64), np.zeros(n)) for name in (*VIEWS, COMBINED)}
     rows = np.array([r for r, i in enumerate(ids) if asked is None or i in asked], dtype=np.int64)
     wanted = [ids[r] for r in rows]
-    for block in blocks(rows, n * len(VIEWS)):
-        together = np.zeros((len(block), n))
-        for view in VIEWS:
-            cosines = products[view].of(vectors[view][block])
-            together += calibration.standardised(cosines) / len(VIEWS)
-            _take(guesses[view], block, cosines)
-        _take(guesses[COMBINED], block, together)
+    for block, found in likenesses([texts[i] for i in ids], rows, owner):
+        for attacker, likeness in found.items():
+            _take(guesses[attacker], block, likeness)
     parts = []
     for attacker, (place, score) in guesses.items():
         met = zip(place[rows], score[rows] > 0, strict=True)
@@ -112,6 +99,46 @@ def attack_together(
             )
         )
     return pd.concat(parts).sort_values(["attacker", "id"], ignore_index=True)
+
+
+def likenesses(
+    texts: Sequence[str], rows: NDArray[np.int64], owner: str = "likenesses"
+) -> Iterator[tuple[NDArray[np.int64], dict[str, NDArray[np.float64]]]]:
+    """Yield how like some texts are to all, some of these rows at a time.
+
+    Parameters
+    ----------
+    texts : sequence of str, length n
+    rows : ndarray of int64
+        Places of those that are asked about.
+    owner : str
+        Name that error messages carry.
+
+    Yields
+    ------
+    (ndarray of int64, dict)
+        Rows, k of them; attacker -> ndarray, shape (k, n): cosines, for ``combined`` the mean of
+        the standardised ones. A text is among those that it is like.
+
+    Raises
+    ------
+    ValueError
+        When no text has a word.
+    """
+    tokens = features.Tokens.of(texts)
+    if not tokens.forms:
+        raise parameter_error(owner, "texts", "texts with at least one word", "no word")
+    reader = features.Reader(tokens)
+    vectors, products = {}, {}
+    for view in VIEWS:
+        counts = reader.counts(tokens, view)
+        importance = features.idf(features.holders(counts), counts.shape[0])
+        vectors[view] = features.normalised(features.weighted(counts, importance))
+        products[view] = features.Products(vectors[view].T.tocsr())
+    for block in blocks(rows, len(texts) * len(VIEWS)):
+        found = {view: products[view].of(vectors[view][block]) for view in VIEWS}
+        parts = [calibration.standardised(cosines) / len(VIEWS) for cosines in found.values()]
+        yield block, {**found, COMBINED: np.sum(parts, axis=0)}
 
 
 def _take(found: tuple[np.ndarray, np.ndarray], block: np.ndarray, likeness: np.ndarray) -> None:

@@ -4,12 +4,14 @@
 ``texts.txt``, which the reader gets and nothing else, and ``key.json``, which it does not get: of
 each released document its beginning and three passages; with ``--unit chunks`` single chunks of 40
 words and more (``--least``), with ``--originals`` as many more, mixed in, that were suppressed but
-not swapped. Several RUN_DIRs are mixed, with other chunks of each. The reader writes a JSON list of
+not swapped, and with ``--likes N`` each followed by the N released chunks that are most like it,
+which may be of the same document. Several RUN_DIRs are mixed, with other chunks of each. The reader
+writes a JSON list of
 objects ``{"text": number, "guess": name, "confidence": 0-100, "identifies": true or false}``:
 whether something in the text could be looked up and shown to be that one's (may be left out).
-``... score FOLDER guesses.json`` counts the right ones and prints the others for a person to look
-through: a guess is right where it shares a telling word with the name, but for a letter, or is its
-initials.
+``... score FOLDER guesses.json`` counts the right ones, of chunks by their length as well, and
+prints the others for a person to look through: a guess is right where it shares a telling word with
+the name, but for a letter, or is its initials.
 
 A reader can take the place of a language model's audit: ``... divide RUN_DIR FOLDER --parts 8``
 writes all released chunks into FOLDER/0 and so on, each with a ``texts.txt`` for a reader, who
@@ -31,8 +33,10 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 import pandas as pd
 
+from nes_spark.audit.together import COMBINED, likenesses
 from nes_spark.run.published import PublishedRun
 from nes_spark.swapping.ledger import read_ledger, release_id
 from nes_spark.text.forms import squeeze
@@ -41,6 +45,8 @@ from nes_spark.text.sentences import word_set
 #: Letters of a document that are shown: its beginning, and each of three passages.
 BEGINNING, PASSAGE = 3500, 1500
 WORDS = 40
+#: Words of a passage, in classes.
+LENGTHS = (0, 30, 50, 75, 100, 150, np.inf)
 #: Of two words that are one, misspelt.
 ALIKE = 0.9
 #: Words that many names have.
@@ -93,6 +99,7 @@ def main() -> None:
 @click.option("--count", default=110, help="Chunks that are shown of each run.")
 @click.option("--originals", default=0, help="So many chunks that were not swapped, mixed in.")
 @click.option("--least", default=WORDS, help="Words of a chunk at least.")
+@click.option("--likes", default=0, help="Chunks most like it that follow each; of one run.")
 @click.option("--seed", default=0)
 def write(
     runs: Sequence[str],
@@ -101,9 +108,12 @@ def write(
     count: int,
     originals: int,
     least: int,
+    likes: int,
     seed: int,
 ) -> None:
     """Write texts.txt and key.json into FOLDER."""
+    if likes and (unit == "documents" or len(runs) > 1 or originals):
+        raise click.UsageError("--likes goes with chunks of one run, without --originals")
     draw = random.Random(seed)
     shown: list[dict[str, Any]] = []
     seen: set[str] = set()
@@ -121,10 +131,35 @@ def write(
         for place, (chunk, row) in enumerate(rows.iterrows()):
             name = "released" if len(runs) == 1 else Path(run_dir).resolve().parent.name
             kind, text = (name, row["after"]) if place < count else ("original", row["text"])
-            shown.append({"name": row["metadata"], "kind": kind, "text": text, "chunk_id": chunk})
+            words = len(text.split())
+            shown.append(
+                {
+                    "name": row["metadata"], "kind": kind, "text": text, "chunk_id": chunk,
+                    "words": words,
+                }
+            )  # fmt: skip
+        if likes:
+            add_likest(shown, chunks, likes)
     draw.shuffle(shown)
     write_sheet(shown, folder)
     click.echo(f"{len(shown)} texts of {len({row['name'] for row in shown})} names: {folder}")
+
+
+def add_likest(shown: Sequence[dict[str, Any]], chunks: pd.DataFrame, most: int) -> None:
+    """Add to each text the released chunks that are most like it, and say how many are its own."""
+    chunks = chunks.reset_index(drop=True)
+    place = pd.Series(chunks.index, index=chunks["chunk_id"])
+    by_place = {int(place[row["chunk_id"]]): row for row in shown}
+    same = 0
+    rows = np.array(sorted(by_place), dtype=np.int64)
+    for block, found in likenesses(chunks["after"].tolist(), rows):
+        for own, likeness in zip(block.tolist(), found[COMBINED], strict=True):
+            order = [int(k) for k in np.argsort(-likeness, kind="stable") if k != own][:most]
+            row = by_place[own]
+            same += sum(chunks["metadata"][k] == row["name"] for k in order)
+            parts = [row["text"], *(chunks["after"][k] for k in order)]
+            row["text"] = "\n".join(f"({n}) {text}" for n, text in enumerate(parts, 1))
+    click.echo(f"{same / len(shown) / most:.0%} of the likest are of the same name")
 
 
 def released_chunks(run_dir: str) -> pd.DataFrame:
@@ -266,6 +301,10 @@ def score(folder: Path, guesses: Path) -> None:
             f"of {sure.sum()} said with 70 % or more {part.loc[sure, 'right'].sum()} are right; "
             f"{part['identifies'].sum()} identified rightly"
         )
+        if "words" in part:
+            length = pd.cut(part["words"], LENGTHS, right=False)
+            for words, some in part.groupby(length, observed=True):
+                click.echo(f"    words {words}: {some['identifies'].sum()} of {len(some)}")
 
 
 if __name__ == "__main__":
