@@ -684,10 +684,12 @@ class _State:
         self, near: Mapping[Any, Sequence[Any]], neighbours: int
     ) -> list[tuple[LayerSwap, int, int]]:
         """Draw all swaps: (swap, position of the first unit, of the second), in order."""
+        # of short chunks most hold nothing: they neither give nor take
+        able = self.open.any(axis=0).tolist()
         found = [
             one
             for rows in self.groups(self.drawing.constraints).values()
-            for one in self._drawn(rows)
+            for one in self._drawn([i for i in rows if able[i]])
         ]
         codes = {k: i for i, k in enumerate(near)}
         free = [c for c in self.drawing.constraints if not isinstance(c, SameComponent)]
@@ -884,7 +886,8 @@ def _left_over(
         for i in range(units.n):
             other = partner.get((i, category))
             barred.append(has[i] | own[i] | (has[other] if other is not None else frozenset()))
-        for rows in groups:
+        for group in groups:
+            rows = [i for i in group if has[i]]
             if not any(left[i] for i in rows):
                 continue
             donors: dict[int, list[int]] = {}

@@ -78,12 +78,24 @@ def make_sets(rows: Ints, values: NDArray[Any], n: int) -> Sets:
     n : int
         Number of rows.
     """
-    distinct, codes = np.unique(values, return_inverse=True)
-    width = max(len(distinct), 1)
-    keys = np.sort(rows.astype(np.int64) * width + codes.reshape(-1))
+    width, codes = _ranks(values)
+    keys = np.sort(rows.astype(np.int64) * width + codes)
     keys = keys[np.diff(keys, prepend=-1) > 0]  # much faster here than np.unique
     counts = np.bincount(keys // width, minlength=n) if len(keys) else np.zeros(n, dtype=np.int64)
     return Sets(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), keys % width)
+
+
+def _ranks(values: NDArray[Any]) -> tuple[int, Ints]:
+    """Return how many values are distinct, 1 at least, and of each its rank among them."""
+    if values.dtype == np.int64 and len(values) and values.min() >= 0:
+        most = int(values.max())
+        if most < 8 * len(values):  # without sorting: numbers of names are dense
+            seen = np.zeros(most + 1, dtype=np.bool_)
+            seen[values] = True
+            ranks = np.cumsum(seen) - 1
+            return int(ranks[-1]) + 1, ranks[values]
+    distinct, codes = np.unique(values, return_inverse=True)
+    return max(len(distinct), 1), codes.reshape(-1)
 
 
 class Numbers:

@@ -382,3 +382,20 @@ def test_exhausting_twenty_thousand_chunks_of_five_hundred_documents():
     swaps = sample_component(population, Secret(2).stream("x"), limits=limits)
     assert len(swaps) > 9900
     assert limits.effort.most_pairs < 100_000
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.tuples(st.integers(0, 5), st.integers(-2, 40)), max_size=30),
+    st.sampled_from([1, 10_000, 2**40]),
+    st.sampled_from([np.int64, np.uint64]),
+)
+def test_sets_are_those_of_their_values_however_these_lie(pairs, apart, kind):
+    rows = np.array([row for row, _ in pairs], dtype=np.int64)
+    values = [value * apart for _, value in pairs if kind is np.int64 or value >= 0]
+    rows = rows[[i for i, (_, v) in enumerate(pairs) if kind is np.int64 or v >= 0]]
+    sets = make_sets(rows, np.array(values, dtype=kind), 6)
+    rank = {value: k for k, value in enumerate(sorted(set(values)))}
+    for row in range(6):
+        mine = {v for r, v in zip(rows.tolist(), values, strict=True) if r == row}
+        assert sets.row(row).tolist() == sorted(rank[v] for v in mine)
