@@ -548,7 +548,6 @@ def draw_whole(
     """
     from nes_spark.audit.summaries_stages import summarise
     from nes_spark.entities.combination import combinations_of
-    from nes_spark.entities.further_stages import terms_as_own_names
     from nes_spark.entities.terms import TERM
     from nes_spark.swapping.plan_stages import sample_plans
     from nes_spark.swapping.whole import options_of_whole
@@ -572,10 +571,6 @@ def draw_whole(
             every_word=config.entities.telling > 0,
         )
     tables = sampling_tables(context)
-    if TERM in releases.further:
-        tables["own_names"] = tables["own_names"].unionByName(
-            terms_as_own_names(context.table("cells"))
-        )
     swaps, leftovers = [], []
     read: dict[str, Any] = {}
     for combination in combinations_of(releases):
@@ -589,6 +584,7 @@ def draw_whole(
                 config.swapping,
                 context.secret,
                 **tables,
+                terms_are_own=TERM in releases.further,
                 means={name: model.means for name, model in context.models().items()},
                 summarise=summaries,
                 read=read,

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nes_spark.config import ReleasesConfig, SwappingConfig
+from nes_spark.entities.clues import CLUE
+from nes_spark.entities.terms import TERM
 from nes_spark.errors import parameter_error
 from nes_spark.schemas import PLAN, PLAN_LEFTOVERS
 from nes_spark.session import collected
 from nes_spark.swapping.constraints import columns_needed, constraints_of
 from nes_spark.swapping.plan import sample_plan
-from nes_spark.swapping.whole import PlanOptions
+from nes_spark.swapping.whole import PlanOptions, own_terms
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -36,6 +38,7 @@ def collected_plans(
     covariates: DataFrame | None = None,
     embeddings: DataFrame | None = None,
     own_names: DataFrame | None = None,
+    terms_are_own: bool = False,
     facts: DataFrame | None = None,
     means: Mapping[str, Any] | None = None,
     read: dict[str, Any] | None = None,
@@ -50,7 +53,7 @@ def collected_plans(
         Tables CELLS and ASSIGNMENTS.
     options, releases, swapping, secret
         As for :func:`nes_spark.swapping.plan_stages.sample_plans`.
-    concentrations, covariates, embeddings, own_names, facts, means
+    concentrations, covariates, embeddings, own_names, terms_are_own, facts, means
         As for ``sample_plans``; read only where a constraint or an option asks for them.
     read : dict, optional
         What was collected of these tables, for the next plan of them.
@@ -90,6 +93,10 @@ def collected_plans(
     if own_names is not None:
         for row in rows_of("own_names", own_names, "document_id", "category", "entity"):
             own[row["category"]][row["document_id"]].append(row["entity"])
+    held = [row["entities"] for row in rows]
+    if terms_are_own:
+        terms, clues = ([of.get(c) or () for of in held] for c in (TERM, CLUE))
+        own[TERM] |= own_terms(documents, terms, clues)
     more: dict[str, Any] = {}
     if "covariates" in asked:
         if covariates is None:
@@ -117,7 +124,6 @@ def collected_plans(
         }
         more["vectors"] = np.array([vectors[i] for i in ids], dtype=np.float32)
 
-    held = [row["entities"] for row in rows]
     names = {c: [of.get(c) or [] for of in held] for c in (*options.swap, *options.others)}
     swaps: list[tuple[Any, ...]] = []
     leftovers: list[tuple[Any, ...]] = []

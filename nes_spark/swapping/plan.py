@@ -685,7 +685,7 @@ class _State:
     ) -> list[tuple[LayerSwap, int, int]]:
         """Draw all swaps: (swap, position of the first unit, of the second), in order."""
         # of short chunks most hold nothing: they neither give nor take
-        able = self.open.any(axis=0).tolist()
+        able = np.any(self.open, axis=0).tolist()
         found = [
             one
             for rows in self.groups(self.drawing.constraints).values()

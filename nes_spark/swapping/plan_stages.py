@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nes_spark.config import ReleasesConfig, SwappingConfig
+from nes_spark.entities.further_stages import terms_as_own_names
 from nes_spark.entities.quantities import LIKENESS
 from nes_spark.errors import parameter_error
 from nes_spark.schemas import FATES, PLAN, PLAN_LEFTOVERS
@@ -99,6 +100,7 @@ def sample_plans(
     covariates: DataFrame | None = None,
     embeddings: DataFrame | None = None,
     own_names: DataFrame | None = None,
+    terms_are_own: bool = False,
     facts: DataFrame | None = None,
     means: Mapping[str, Any] | None = None,
     summarise: Callable[[DataFrame], DataFrame] | None = None,
@@ -122,6 +124,9 @@ def sample_plans(
         The secret seed.
     concentrations, covariates, embeddings, own_names, facts
         As for :func:`nes_spark.swapping.stages.sample_candidates`.
+    terms_are_own : bool
+        Whether no donor gives a document back what sets it apart, its terms and the words of its
+        clues (:func:`nes_spark.entities.further_stages.terms_as_own_names`).
     means : mapping of str to ndarray, shape (K, d), optional
         Setting -> mean directions of its components; needed for ``options.neighbours``.
     summarise : callable, optional
@@ -173,7 +178,8 @@ def sample_plans(
             plan, left = collected_plans(
                 cells, assignments, options, releases, swapping, secret,
                 concentrations=concentrations, covariates=covariates, embeddings=embeddings,
-                own_names=own_names, facts=facts, means=means, read=read,
+                own_names=own_names, terms_are_own=terms_are_own, facts=facts, means=means,
+                read=read,
             )  # fmt: skip
             return Plans(plan, left, ())
     drawing = Drawing(
@@ -187,6 +193,9 @@ def sample_plans(
         swapping.sticky,
         options.donors,
     )
+    if terms_are_own:
+        terms = terms_as_own_names(cells)
+        own_names = terms if own_names is None else own_names.unionByName(terms)
     units = units_of(cells, own_names, options)
     if options.unit != "chunk":
         places = assignments.select("setting").distinct()

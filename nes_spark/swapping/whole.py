@@ -188,14 +188,8 @@ def sample_whole(
                 for mine, secret in zip(before, metadata, strict=True)
             ]
     if TERM in entities:
-        of: dict[str, set[str]] = {document: set() for document in document_ids}
-        there = {one for words in entities[TERM] for word in words for one in barring(word)}
-        there |= general_words()
-        for document, clues in zip(document_ids, entities.get(CLUE, ()), strict=False):
-            of[document].update(there.intersection(chain.from_iterable(map(barred_by, clues))))
-        for document, words in zip(document_ids, entities[TERM], strict=True):
-            of[document].update(chain.from_iterable(map(kin_of, words)))
-        own[TERM] = [sorted(of[document]) for document in document_ids]
+        of = own_terms(document_ids, entities[TERM], entities.get(CLUE, ()))
+        own[TERM] = [of[document] for document in document_ids]
     return [
         sample_plan(
             chunk_ids,
@@ -218,6 +212,39 @@ def sample_whole(
         )
         for one in options
     ]
+
+
+def own_terms(
+    document_ids: Sequence[str],
+    terms: Sequence[Collection[str]],
+    clues: Sequence[Collection[str]] = (),
+) -> dict[str, list[str]]:
+    """Return the words of each document that no donor may give back to it.
+
+    On Spark it is :func:`nes_spark.entities.further_stages.terms_as_own_names`.
+
+    Parameters
+    ----------
+    document_ids : sequence of str, length n
+        Documents of the chunks.
+    terms : sequence of collection of str, length n
+        Terms of the chunks.
+    clues : sequence of collection of str, length n, optional
+        Words of them that were blanked.
+
+    Returns
+    -------
+    dict of str to list of str
+        Document -> words, sorted.
+    """
+    of: dict[str, set[str]] = {document: set() for document in document_ids}
+    there = {one for words in terms for word in words for one in barring(word)}
+    there |= general_words()
+    for document, blanked in zip(document_ids, clues, strict=False):
+        of[document].update(there.intersection(chain.from_iterable(map(barred_by, blanked))))
+    for document, words in zip(document_ids, terms, strict=True):
+        of[document].update(chain.from_iterable(map(kin_of, words)))
+    return {document: sorted(words) for document, words in of.items()}
 
 
 def rewrite_whole(

@@ -329,7 +329,7 @@ def test_terms_and_quantities_on_spark_as_in_memory(spark, partitions, options):
         releases,
         swapping,
         SECRET,
-        own_names=terms_as_own_names(data["cells"]),
+        terms_are_own=True,
     )
     own_names = {"Term": [own[c["document_id"]] for c in rows]}
     expected = alone(rows, options, releases, swapping, own_names=own_names)
@@ -362,11 +362,21 @@ def test_terms_and_quantities_on_spark_as_in_memory(spark, partitions, options):
         for s in expected.swaps
     ]
     fields = ("chunk_id", "category", "entity", "treatment", "replacement", "donor", "reason")
-    assert sorted(tuple(str(r[f]) for f in fields) for r in plans.leftovers.collect()) == sorted(
-        tuple(str(getattr(x, f)) for f in fields) for x in expected.leftovers
-    )
+    left = sorted(tuple(str(getattr(x, f)) for f in fields) for x in expected.leftovers)
+    assert sorted(tuple(str(r[f]) for f in fields) for r in plans.leftovers.collect()) == left
     assert len(expected.swaps) > 10
     plans.unpersist()
+    # of few rows the driver draws, and bars the same words
+    few = sample_plans(
+        data["cells"],
+        data["assignments"].where("setting = 'vmf-K1'"),
+        options,
+        releases,
+        SwappingConfig(),
+        SECRET,
+        terms_are_own=True,
+    )
+    assert sorted(tuple(str(r[f]) for f in fields) for r in few.leftovers.collect()) == left
 
 
 @pytest.mark.parametrize("unit", ["chunk", "document"])
