@@ -318,9 +318,10 @@ class ChunkingConfig(Section):
     max_words: int | None = Field(
         None,
         ge=1,
-        description="chunks of more words are broken again, between the sentences that differ "
-        "most; a sentence is never cut. The less a passage holds, the less tells whose it is: goes "
-        "with output.publish: chunks, as documents put the passages together again",
+        description="chunks of more words (of the original text) are broken again, between the "
+        "sentences that differ most; a sentence is cut only where it has more than twice as many. "
+        "The less a passage holds, the less tells whose it is: goes with output.publish: chunks, "
+        "as documents put the passages together again",
     )
     embedding: Literal["auto", "bundled", "same"] = Field(
         "auto",

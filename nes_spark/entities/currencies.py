@@ -75,8 +75,13 @@ _IN_CAPITALS = ("TRY", "COP", "PEN", "RON", "ARS", "PHP", "SAR", "RUB", "ILS", "
 _IN_ANY_CASE = "|".join(code for code in (*CODES, "RMB") if code not in _IN_CAPITALS)
 #: Pattern of a code as it is written: the ISO 4217 ones, and RMB.
 ISO = rf"{_IN_ANY_CASE}|(?-i:{'|'.join(_IN_CAPITALS)})"
-#: "U.S. $5", but a country in "sales in the U.S. $4 million", and nobody in "gave us $5".
-_OF_AMERICA = r"(?-i:(?:(?<![Tt]he )U\.?S\.? ?|U\.S\.))"
+#: What stands before a country: "sales in the US $4 million", and not before an amount.
+NO_PLACE = "".join(
+    rf"(?<!\b{word} )(?<!\b{word} the )"
+    for word in ("in", "from", "across", "within", "outside", "throughout")
+)
+#: "U.S. $5", but nobody in "gave us $5".
+_OF_AMERICA = rf"(?-i:{NO_PLACE}U\.?S\.? ?)"
 #: Pattern of a sign before a figure.
 SIGN = (
     rf"(?:US|CA|C|A|HK|NZ|NT|MX|S|R)?\$|{_OF_AMERICA}\$|(?:GH)?₵|[{SIGNS}]|zł|"

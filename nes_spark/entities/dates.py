@@ -198,8 +198,7 @@ _PATTERNS = [
     r"(?:the )?(?:19|20)?\d0['’]?s(?= |\.|,)(?<=(?:19|20)\d0s)",
     r"(?<=[ (])['’] ?[12]\d(?!\w|[.,]\d)",
     # "44% below 19 levels", of no game's twenty
-    r"(?:(?<=\bbelow )|(?<=\babove )|(?<=\bthan )|(?<=\bquarter )|(?<=\bexceeding )|(?<=\bover )|"
-    r"(?<=\bversus )|(?<=\bto ))(?:1[5-9]|2\d)(?= levels?\b(?! of))",
+    r"(?:(?<=% below )|(?<=\bquarter )|(?<=\bversus ))(?:1[5-9]|2\d)(?= levels\b(?! of))",
     r"(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|\d{1,2}(?:st|nd|rd|th)) "
     r"(?:full |consecutive |straight |fiscal |calendar )*(?:year|month|week|day|decade)"
     rf"(?! of experience)(?:{_TAIL})*",

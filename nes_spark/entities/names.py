@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from nes_spark.entities.currencies import NO_PLACE
 from nes_spark.entities.distinctive import GEOGRAPHY, INSTITUTIONS
 from nes_spark.entities.lists import read_lists
 from nes_spark.entities.wordforms import ROMAN, is_word, kinds_of
@@ -84,16 +85,19 @@ _TRIALS, _NEAR_TRIAL = frozenset(["trial", "trials", "study", "studies", "regist
 
 #: "U.S. dollars", "US GAAP": no place is meant, and another country there would be no English.
 US_UNIT = re.compile(
-    r"(?:[Tt]he )?U\.?S\.?(?:A\.?)?[ -](?:dollars?|cents?|GAAP|[Tt]reasur(?:y|ies))\b"
+    r"(?<!\w)(?:(?:[Tt]he )?U\.?S\.?(?:A\.?)?[ -](?:dollars?|cents?|GAAP|[Tt]reasur(?:y|ies))\b"
     # "equivalent to U.S. $37.5 million", but not "sales in the US $4 million"
-    r"|(?<![Tt]he )U\.?S\.? ?(?=\$)"
+    rf"|{NO_PLACE}U\.?S\.? ?(?=\$))"
 )
 #: Prices of oil and gas, in everybody's use: "at $50 Brent" names nobody, and another name there
 #: would be no English. Brent is a given name, too: it is none beside a price and what has one.
 BENCHMARKS = re.compile(
-    r"\b(?:Henry Hub|West Texas Intermediate|WTI|TTF|Dated Brent|"
-    r"(?:(?<=\d )|(?<=[Tt]he )|(?<=[Vv]ersus )|(?<=priced off ))Brents?|"
-    r"Brents?(?= (?:crude|oil|gas|prices?|futures|benchmark|averag\w+|barrels?)\b))(?!\w)"
+    r"\b(?:Henry Hub(?! of [A-Z])|West Texas Intermediate|WTI|TTF|Dated Brent|"
+    r"Brents?(?= (?:crude|oil|prices?|futures|barrels?)\b)|"
+    r"(?<=\bthe )Brent(?= (?:was|is|rose|fell|went|averaged)\b)|"
+    r"(?:(?<=\$\d\d )|(?<=\$\d\d\d )|(?<=\$\d\d\.\d )|(?<=\$\d\d\.\d\d )|(?<=[Vv]ersus )|"
+    r"(?<=priced off ))Brents?"
+    r"(?=[.,;:)]|\s*$| (?:and|or|per|for|in|on|at|was|were|rose|fell)\b))(?!\w)"
 )
 
 

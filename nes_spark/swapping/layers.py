@@ -327,7 +327,7 @@ class Wanting:
         What each unit may not take: what it had, what names its document, and what its partner
         had; codes shared with ``available``.
     left : ndarray of int64, shape (n,)
-        How many entities of each unit are left over.
+        How many entities of each unit ask for a donor: of those that are left over.
     admitted : ndarray of bool, shape (n,)
         Units that constraints let take part; the others neither give nor get.
     """

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nes_spark.errors import parameter_error
-from nes_spark.text.sentences import MAX_CHARACTERS, paragraph_starts, split_sentences
+from nes_spark.text.sentences import MAX_CHARACTERS, capped, paragraph_starts, split_sentences
 
 #: Sentence groups embedded per call; bounds memory on documents of many thousand sentences.
 BLOCK = 2048
@@ -83,7 +83,10 @@ def sentence_distances(
     before, norm_before = np.empty(0), 0.0
     # Row by row, so that a distance never depends on how many sentences a document has.
     for t, vector in enumerate(_vectors(embed, sentences, buffer, owner)):
-        norm = math.sqrt(float(np.dot(vector, vector)))
+        with np.errstate(over="ignore"):
+            norm = math.sqrt(float(np.dot(vector, vector)))
+        if not math.isfinite(norm):
+            raise parameter_error(owner, "embed", "vectors of finite length", norm)
         if t:
             scale = norm_before * norm
             cosine = float(np.dot(before, vector)) / scale if scale > 0 else 0.0
@@ -165,7 +168,17 @@ def spans_between(
         words = [len(text[a:b].split()) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
         breaks = further_breaks(breaks, distances, words, max_words)
     stops = [int(ends[t]) for t in [*breaks, len(ends) - 1]]
-    return list(zip([0, *stops[:-1]], stops, strict=True))
+    spans = list(zip([0, *stops[:-1]], stops, strict=True))
+    if max_words is None:
+        return spans
+    # speech without full stops has sentences without end
+    return [
+        piece
+        for a, b in spans
+        for piece in (
+            capped(text, a, b, max_words) if len(text[a:b].split()) > 2 * max_words else [(a, b)]
+        )
+    ]
 
 
 def further_breaks(
@@ -189,7 +202,7 @@ def further_breaks(
     words : sequence of int, length T
         Words of each sentence.
     max_words : int
-        At least 1. A sentence is never cut, so one that is longer is a chunk of its own.
+        At least 1. A sentence that is longer is a chunk of its own.
 
     Returns
     -------
@@ -323,7 +336,8 @@ def chunk_text(
         Neighbours on each side embedded together with a sentence.
     max_words : int, optional
         Chunks of more words are broken again, between the sentences that differ most
-        (:func:`further_breaks`); one sentence is never cut. The paper has no such bound.
+        (:func:`further_breaks`). A sentence is cut only where it has more than twice as many, at a
+        comma if there is one. The paper has no such bound.
 
     Returns
     -------

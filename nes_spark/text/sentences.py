@@ -80,9 +80,9 @@ def _ends_sentence(text: str, begin: int, match: re.Match[str], cased: bool) -> 
     return True
 
 
-def _capped(text: str, start: int, end: int) -> list[tuple[int, int]]:
+def capped(text: str, start: int, end: int, max_words: int = MAX_WORDS) -> list[tuple[int, int]]:
     """Cut ``[start, end)`` into pieces within the limits, at a comma or space if there is one."""
-    if end - start <= MAX_CHARACTERS and text.count(" ", start, end) < MAX_WORDS:
+    if end - start <= MAX_CHARACTERS and text.count(" ", start, end) < max_words:
         return [(start, end)]
     pieces = []
     while start < end:
@@ -92,11 +92,11 @@ def _capped(text: str, start: int, end: int) -> list[tuple[int, int]]:
                 continue
             words += 1
             space = gap.end()
-            if words >= MAX_WORDS // 2 and text[gap.start() - 1] in ",;:":
+            if words >= max_words // 2 and text[gap.start() - 1] in ",;:":
                 comma = gap.end()
-            if words == MAX_WORDS:
+            if words == max_words:
                 break
-        if words == MAX_WORDS or end - start > MAX_CHARACTERS:
+        if words == max_words or end - start > MAX_CHARACTERS:
             stop = max(comma, space if comma < 0 else -1)
             if stop < 0:
                 stop = min(end, start + MAX_CHARACTERS)
@@ -154,9 +154,9 @@ def split_sentences(text: str, cased: bool | None = None) -> list[tuple[int, int
             or match.group().count("\n") > 1
             or _ends_sentence(text, start, match, cased)
         ):
-            spans.extend(_capped(text, start, match.end()))
+            spans.extend(capped(text, start, match.end()))
             start = match.end()
-    spans.extend(_capped(text, start, len(text)))
+    spans.extend(capped(text, start, len(text)))
     return spans
 
 

@@ -101,7 +101,13 @@ def kernels(folder: str) -> None:
 
     embedder = load_embedder("bundled")
     for (text,) in store.rows("documents", ["text"]):
-        chunk_text(text, embedder.embed, config.chunking.threshold, config.chunking.buffer)
+        chunk_text(
+            text,
+            embedder.embed,
+            config.chunking.threshold,
+            config.chunking.buffer,
+            config.chunking.max_words,
+        )
     load_recognizer("bundled")(chunks["text"].tolist())
     vectors = embedder.embed([*chunks["text"], *released.values()])[: len(chunks)]
     fit_mixture(vectors, "spcauchy", 10, n_init=5, seed=1)

@@ -304,7 +304,10 @@ def score(folder: Path, guesses: Path) -> None:
         if "words" in part:
             length = pd.cut(part["words"], LENGTHS, right=False)
             for words, some in part.groupby(length, observed=True):
-                click.echo(f"    words {words}: {some['identifies'].sum()} of {len(some)}")
+                click.echo(
+                    f"    words {words}: {some['right'].sum()} of {len(some)} named, "
+                    f"{some['identifies'].sum()} identified"
+                )
 
 
 if __name__ == "__main__":

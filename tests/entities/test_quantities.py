@@ -168,6 +168,7 @@ from nes_spark.entities.quantities import (
         ("worth U.S. $37.5 million", [("U.S. $37.5 million", "money/e+7/0")]),
         ("worth U.S.$1.2 billion", [("U.S.$1.2 billion", "money/e+9/0")]),
         ("or US $102 million", [("US $102 million", "money/e+8/0")]),
+        ("the US $4 million grant", [("US $4 million", "money/e+6/0")]),
         ("sold in the U.S. $4 million", [("$4 million", "money/e+6/0")]),
         ("which gave us $4 million", [("$4 million", "money/e+6/0")]),
         ("in 40 stores and 1,300 employees", [("40", "count/e+1/0"), ("1,300", "count/e+3/0")]),

@@ -110,12 +110,25 @@ def test_a_price_of_oil_is_nobody():
     texts = [
         "Our price deck was set at $50 Brent and $2.50 Henry Hub. It is priced off Brent.",
         "Brent crude rose, and the Brent was up; Brent prices, WTI and TTF versus Brent fell.",
-        "The result was RMB656 million, equivalent to U.S. $101 million, or US $102 million.",
-        "Thanks, Brent. I will now turn it over to Brent Miller, our Chief Financial Officer.",
+        "The result was RMB656 million, equivalent to U.S. $101 million, or the US $102 million.",
     ]
-    *none, some = load_recognizer("bundled")(texts)
-    assert none == [[], [], []]
-    assert "Brent Miller" in [m.surface for m in some if m.category == "Person"]
+    assert load_recognizer("bundled")(texts) == [[], [], []]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("I will now turn it over to Brent Miller, our Chief Financial Officer.", "Brent Miller"),
+        ("Since then, on May 4 Brent left us.", "Brent"),
+        ("In 2020 Brent came back.", "Brent"),
+        ("Revenue was $12 Brent added that it grew.", "Brent"),
+        ("The question is from Henry Hub of Citi.", "Henry Hub"),
+        ("The result was in the US $4 million, as in Canada.", "US"),
+    ],
+)
+def test_who_is_called_like_a_price_is_somebody(text, name):
+    (found_,) = load_recognizer("bundled")([text])
+    assert name in [m.surface for m in found_]
 
 
 def test_a_model_number_is_no_amount(rules):

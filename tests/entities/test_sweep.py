@@ -418,10 +418,12 @@ def test_currencies_and_standards_are_left_alone():
     texts = [
         "All in U.S. dollars and US GAAP, at US dollar rates, $50 Brent and $2.50 Henry Hub.",
         "We sell in the US now.",
-        "We thank Brent for it.",
+        "We thank Brent for it, and the Brent family.",
+        "We paid XELTRUS $40 million.",
     ]
-    found = candidates_of(texts, [[], [], []])
-    assert [[c.surface for c in chunk] for chunk in found] == [[], ["US"], ["Brent"]]
+    found = candidates_of(texts, [[], [], [], []])
+    surfaces = [[c.surface for c in chunk] for chunk in found]
+    assert surfaces == [[], ["US"], ["Brent", "Brent"], ["XELTRUS"]]
 
 
 def test_a_swept_name_has_the_kind_that_it_has_elsewhere_in_the_document():
