@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from nes_spark.entities.combination import Combination
 from nes_spark.schemas import PLAN, PLAN_LEFTOVERS, arrow_schema
@@ -146,6 +147,7 @@ def donor_batches(
     drawing: Drawing,
     with_donors: bool,
     alike: Collection[str] = (),
+    standing: Mapping[str, NDArray[np.int64]] | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Say what is left over in every group and draw donors; columns of :data:`WANTED` come out.
 
@@ -159,20 +161,30 @@ def donor_batches(
         Whether the order of treatments has ``donor`` in it.
     alike : collection of str
         Categories in which the likest name of several donors is taken.
+    standing : mapping of str to ndarray of int64, optional
+        Category -> hashes of the names of which others come in the place
+        (:func:`~nes_spark.swapping.treatments.stands_of`), where these are not all: units without
+        one ask nobody.
     """
     for group in groups_of(batches, DonorGroup, PLAN_GROUP):
         setting, _, _, draw = group.key
         ids = pa.chunked_array(group.ids).to_pylist()
         metadata, status = group.column("metadata"), group.column("status")
         left = [np.bincount(rows, minlength=group.n) for rows, _ in group.families("left")]
+        asking = list(left)
         pairs: list[tuple[Sets, Sets]] = []
         if with_donors:
             pairs = group.joint(("available",), ("available", "own", "partner"))
+            for k, (units, hashes) in enumerate(group.families("available")):
+                able = (standing or {}).get(drawing.swap[k])
+                if able is not None:
+                    held = units[np.isin(hashes, able)]
+                    asking[k] = left[k] * (np.bincount(held, minlength=group.n) > 0)
         out: list[tuple[Any, ...]] = []
         for k, category in enumerate(drawing.swap):
             donors: dict[int, list[int]] = {}
             if with_donors:
-                wanting = Wanting(*pairs[k], left[k], status == "")
+                wanting = Wanting(*pairs[k], asking[k], status == "")
                 key = (drawing.unit, setting, draw)
                 least = drawing.donors if category in alike else 1
                 clocks = drawing.donor_clocks(ids, category, draw)
@@ -184,6 +196,16 @@ def donor_batches(
                 out.append((setting, draw, ids[i], category, status[i], mine))
         if out:
             yield to_batch(out, WANTED)
+
+
+def standing_batches(
+    batches: Iterable[pa.RecordBatch], drawing: Drawing, means: Means
+) -> Iterator[pa.RecordBatch]:
+    """Keep the rows (``category, entity``) in whose place a donor's name could come."""
+    means = replace(means, similarities=similarities_for(drawing.swap, means.matching))
+    for batch in batches:
+        named = zip(*(batch.column(c).to_pylist() for c in ("category", "entity")), strict=True)
+        yield batch.filter(pa.array([wants_donors([e], c, means) for c, e in named], pa.bool_()))
 
 
 def exchange_batches(

@@ -12,9 +12,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from nes_spark.config import ReleasesConfig, SwappingConfig
 from nes_spark.entities.further_stages import terms_as_own_names
 from nes_spark.entities.quantities import LIKENESS
+from nes_spark.entities.terms import TERM
 from nes_spark.errors import parameter_error
 from nes_spark.schemas import FATES, PLAN, PLAN_LEFTOVERS
 from nes_spark.spreading import balanced, placed, shuffle_partitions
@@ -42,6 +46,7 @@ from nes_spark.swapping.plan_batches import (
     donor_batches,
     exchange_batches,
     layer_batches,
+    standing_batches,
     treat_batches,
 )
 from nes_spark.swapping.seeds import Secret
@@ -781,8 +786,12 @@ def _left_over(
     with_donors = "donor" in order
     alike = choosing(drawing.swap, means.matching)
 
+    standing = {}
+    if with_donors and means.choosy and TERM in drawing.swap:
+        standing[TERM] = _standing(units, TERM, drawing, means)
+
     def look(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield from donor_batches(batches, drawing, with_donors, alike)
+        yield from donor_batches(batches, drawing, with_donors, alike, standing)
 
     def finish(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from treat_batches(batches, drawing, order, means)
@@ -833,6 +842,21 @@ def _left_over(
         of = F.substring_index("chunk_id", PART, 1) == F.col("_chunk")
         treated = treated.join(told, of, "left").drop("_chunk")
     return treated.mapInArrow(finish, PLAN_LEFTOVERS.ddl)
+
+
+def _standing(units: DataFrame, category: str, drawing: Drawing, means: Means) -> NDArray[np.int64]:
+    """Return the hashes of the names of a category in whose place a donor's could come."""
+    from pyspark.sql import functions as F
+
+    def keep(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from standing_batches(batches, drawing, means)
+
+    names = units.select(F.explode(F.col("entities")[category]).alias("entity")).distinct()
+    kept = names.select(F.lit(category).alias("category"), "entity").mapInArrow(
+        keep, "category string, entity string"
+    )
+    hashes = kept.select(F.xxhash64("category", "entity").alias("hash")).collect()
+    return np.array([row["hash"] for row in hashes], dtype=np.int64)
 
 
 def _gone(plan: DataFrame) -> DataFrame:

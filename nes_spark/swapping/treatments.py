@@ -207,16 +207,21 @@ def _is_choosy_of(category: str, means: Means) -> bool:
     return means.choosy if category == TERM else means.strict
 
 
-def wants_donors(entities: Iterable[str], category: str, means: Means) -> bool:
-    """Whether a donor's name could come in the place of any of these.
+def stands_of(category: str, means: Means) -> Callable[[str], bool] | None:
+    """Return what tells in whose place a donor's name could come; None where in anybody's.
 
-    Of terms hardly one can with ``means.choosy``, and looking through all that donors have takes
-    longer than all else.
+    Of terms hardly one is such with ``means.choosy``, and looking through all that donors have
+    takes longer than all else.
     """
-    stands = getattr(means.similarities.get(category), "stands", None)
-    if stands is None or not _is_choosy_of(category, means):
-        return True
-    return any(stands(entity) for entity in entities)
+    if not _is_choosy_of(category, means):
+        return None
+    return getattr(means.similarities.get(category), "stands", None)
+
+
+def wants_donors(entities: Iterable[str], category: str, means: Means) -> bool:
+    """Whether a donor's name could come in the place of any of these; see :func:`stands_of`."""
+    stands = stands_of(category, means)
+    return stands is None or any(map(stands, entities))
 
 
 @treatment("donor", "takes the place of a name of its kind from another document")
@@ -234,7 +239,7 @@ def donor(left: Left, means: Means) -> Outcome:
     own = means.similarities.get(left.category)
     how = "similar" if own else means.matching
     choosy = _is_choosy_of(left.category, means)
-    stands = getattr(own, "stands", None) if choosy else None
+    stands = stands_of(left.category, means)
     pool: dict[str, str] = {}
     for one in left.donors:
         names = [n for n in one.names if n not in pool and (stands is None or stands(n))]

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 
 from nes_spark.schemas import PLAN, PLAN_LEFTOVERS
 from nes_spark.swapping.layers import Drawing, layers_of
-from nes_spark.swapping.plan_batches import donor_batches, exchange_batches, treat_batches
+from nes_spark.swapping.plan_batches import (
+    donor_batches,
+    exchange_batches,
+    standing_batches,
+    treat_batches,
+)
 from nes_spark.swapping.seeds import Secret
 from nes_spark.swapping.treatments import Means
 
@@ -42,6 +48,21 @@ def test_donors_are_other_units_that_can_give():
     assert all(len(d) == 1 and d[0] in {"a", "b", "c"} - {c} for c, d in donors.items())
     (none,) = donor_batches(given, PLACES, with_donors=False)
     assert all(r["donors"] == [] for r in none.to_pylist())
+    # where only one name can be replaced by another's, nobody else asks; all are treated
+    standing = {"Location": np.array([1, 7], dtype=np.int64)}
+    (some,) = donor_batches(given, PLACES, with_donors=True, standing=standing)
+    asked = {r["chunk_id"]: r["donors"] for r in some.to_pylist()}
+    assert asked == {"a": [], "b": donors["b"]}
+
+
+def test_terms_that_another_could_replace_are_told_apart():
+    drawing = Drawing(Secret(b"a secret"), ("Term",), layers_of(["Term"]))
+    rows = [{"category": "Term", "entity": e} for e in ("tanker", "Chilean/adjective", "RFID")]
+    given = [pa.RecordBatch.from_pylist(rows)]
+    (found,) = standing_batches(given, drawing, Means(choosy=True))
+    assert found.column("entity").to_pylist() == ["Chilean/adjective"]
+    (every,) = standing_batches(given, drawing, Means(choosy=False))
+    assert every.num_rows == 3
 
 
 def exchanged(policy):
