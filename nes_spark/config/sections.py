@@ -51,6 +51,18 @@ class Section(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
+    def _no_truth(cls, values: Any) -> Any:
+        """Refuse true and false where a number is meant: they would be 1 and 0."""
+        if isinstance(values, dict):
+            for name, value in values.items():
+                field = cls.model_fields.get(name)
+                kinds = () if field is None else get_args(field.annotation) or (field.annotation,)
+                if isinstance(value, bool) and {int, float} & set(kinds) and bool not in kinds:
+                    raise ValueError(f"{name}: a number is needed (got {value})")
+        return values
+
+    @model_validator(mode="before")
+    @classmethod
     def _off(cls, values: Any) -> Any:
         """Read ``off`` as it is written: YAML 1.1 takes it for false."""
         if not isinstance(values, dict):
@@ -429,11 +441,11 @@ class EntitiesConfig(Section):
         0.0,
         ge=0,
         lt=1,
-        description="share of the words of all texts of one metadata that become [Term] (category "
-        "Clue), terms among them; listed clues come on top. Those that set these texts apart most "
-        "are taken until the share is reached, whatever words they are, verbs and ordinary ones "
-        "too: nothing else hides as much without a language model, and most sentences lose some of "
-        "their meaning. 0 for none",
+        description="share of the words of all texts of one metadata, outside its names, dates and "
+        "figures, that become [Term] (category Clue), terms among them; listed clues come on top. "
+        "Those that set these texts apart most are taken until the share is reached, whatever "
+        "words they are, verbs and ordinary ones too: nothing else hides as much without a "
+        "language model, and most sentences lose some of their meaning. 0 for none",
     )
     currency: Currency | None = Field(
         None,

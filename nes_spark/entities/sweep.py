@@ -106,10 +106,12 @@ _PARTS = re.compile(r"[-/–&+.]+")
 _NUMBER = re.compile(r"['’]?\d[\d.,:/-]*")
 #: What keys belong to, and how one is told from a count.
 _KEYED = (
-    r"(?:account|badge|booking|card|case|certificate|claim|complaint|conference|confirmation"
-    r"|contract|customer|docket|file|invoice|licen[cs]e|loan|member(?:ship)?|mortgage|order"
-    r"|pass ?code|passport|pay ?book|permit|policy|prisoner|ration book|ref|reference|registration"
-    r"|reservation|roll|serial|shipment|sort code|ticket|tracking)"
+    r"(?:account|badge|booking|card|case|certificate|claim|client|complaint|conference|confirmation"
+    r"|contract|customer|docket|employee|file|invoice|licen[cs]e|loan|medical record"
+    r"|member(?:ship)?|mortgage|national insurance|order|pass ?code|passport|patient|pay ?book"
+    r"|payroll|permit|personnel|policy|prisoner|pupil|ration book|ref|reference|registration"
+    r"|reservation|roll|serial|shipment|sort code|staff|student|subscriber|tax(?:payer)?|ticket"
+    r"|tracking|user)"
     r"(?:,? (?:number(?:ed)?|no|nr|num|id|code))?"
 )
 #: Numbers that are keys, not counts: "order 448894620", "ticket no. 634984", "#41898".

@@ -35,7 +35,7 @@ CATEGORY_WORDS = {
 STATUS_WORDS = {
     "swapped": "Exchanged names with a chunk of another document.",
     "unpaired": "Could have been swapped, but was not drawn or found no partner left.",
-    "no_entity": "Lacks a name of at least one of the categories that are exchanged.",
+    "no_entity": "Holds no name that could be exchanged; other treatments may have changed it.",
     "same_metadata_only": "All chunks like it are of the same source, so nothing would be gained.",
     "alone_in_component": "No other chunk is similar enough: it is alone in its component.",
     "no_valid_partner": "No chunk of its component makes a valid exchange with it.",

@@ -39,6 +39,12 @@ def saved_configuration(store: Store) -> dict[str, Any]:
     return content
 
 
+def _run_in(folder: str) -> str:
+    """Return a run's folder in a folder of runs, else an example of one."""
+    places = sorted(p.parent for p in Path(folder).glob("*/release") if p.is_dir())
+    return str(places[0]) if places else "out/2020Q3"
+
+
 class PublishedRun:
     """A run folder ``OUT/PERIOD``, local or remote, that holds a published release.
 
@@ -58,8 +64,8 @@ class PublishedRun:
         found = self.store.manifest(PUBLICATION)
         if found is None:
             raise InputError(
-                f"{where if not isinstance(where, Store) else where.root}: no published run here; "
-                "give folders such as out/2020Q3, where 'nes-spark run' wrote a release"
+                f"{self.store.root}: no published run here; give folders such as "
+                f"{_run_in(self.store.root)}, where 'nes-spark run' wrote a release"
             )
         self.key: str = found.key
         self.details: dict[str, Any] = found.details

@@ -47,7 +47,8 @@ URL = re.compile(
 )
 _ADDRESS_MARK = re.compile(r"\.[A-Za-z]|www|://| dot ")
 _EMAIL = re.compile(
-    r"(?<![\w.+-])[\w.+-]{1,64}@(?:[\w-]+\.)+[A-Za-z]{2,}(?!\w)"
+    # "aoife.o'shea@acme.com"
+    r"(?<![\w.+-])[\w.+-](?:[\w.+'’-]{0,62}[\w.+-])?@(?:[\w-]+\.)+[A-Za-z]{2,}(?!\w)"
     r"|(?<![\w.+-])[\w.+-]{1,64} at (?:[\w-]+ dot ){1,3}(?:com|net|org|edu|co|io)(?!\w)"
 )
 

@@ -139,10 +139,12 @@ _TITLES = word_set(
 )
 GENERATIONS = word_set("ii iii iv")
 _NOT_NAMES = re.compile(
-    r"^\W*(?:speaker|unknown|unidentified|operator|moderator|coordinator|host|meeting host|analyst|"
-    r"company|corporate|conference|participant|executive|management|male|female|man|woman|"
-    r"interpreter|translator|question|answer|q|a|attendee|caller|guest|various|multiple|all)\b"
-    r"(?![a-z ]*[A-Z][a-z]+ [A-Z])",
+    # "Q" and "A - Participant", but not "A. J. Lee"
+    r"^\W*(?:[qa](?:\W*$|\s*[-–—:] )|(?:an? )?(?:speaker|unknown|unidentified|operator|moderator|"
+    r"coordinator|host|meeting host|analyst|company|corporate|conference|participant|executive|"
+    r"management|male|female|man|woman|interpreter|translator|question|answer|attendee|caller|"
+    r"guest|various|multiple|all)\b"
+    r"(?![a-z ]*[A-Z][a-z]+ [A-Z]))",
     re.IGNORECASE,
 )
 
@@ -543,7 +545,7 @@ def _person_forms(value: str) -> Iterator[tuple[str, Form]]:
         halves = [half[0] for half in last.split("-") if half]
         letters |= {words[0][0] + "".join(halves), words[0][0] + halves[-1]} if halves else set()
         for initials in sorted(letters):
-            if initials.isupper() and initials not in _LABELS and initials not in _codes():
+            if initials.isupper() and initials not in _LABELS:
                 yield squeeze(initials), Form(owner, LABEL, LABEL, 1)
         ordinary = all(fold(w) in COMMON_WORDS for w in words)
         size = len(WORD.findall(" ".join(words)))

@@ -81,23 +81,32 @@ def _ends_sentence(text: str, begin: int, match: re.Match[str], cased: bool) -> 
 
 
 def capped(text: str, start: int, end: int, max_words: int = MAX_WORDS) -> list[tuple[int, int]]:
-    """Cut ``[start, end)`` into pieces within the limits, at a comma or space if there is one."""
+    """Cut ``[start, end)`` into pieces within the limits, at a comma or space if there is one.
+
+    A space before a capital letter or a figure, or behind a figure, may be inside a name, a date or
+    an amount: another one of the second half of a piece is taken where there is one.
+    """
     if end - start <= MAX_CHARACTERS and text.count(" ", start, end) < max_words:
         return [(start, end)]
     pieces = []
     while start < end:
-        stop, words, comma, space = end, 0, -1, -1
+        stop, words, comma, space, inside = end, 0, -1, -1, -1
         for gap in _SPACE.finditer(text, start, min(end, start + MAX_CHARACTERS + 1)):
             if gap.start() == start or gap.end() >= end:
                 continue
             words += 1
-            space = gap.end()
-            if words >= max_words // 2 and text[gap.start() - 1] in ",;:":
+            inside = gap.end()
+            last, first = text[gap.start() - 1], text[gap.end()]
+            if words >= max_words // 2 and last in ",;:":
                 comma = gap.end()
+            if words >= max_words // 2 and not (
+                last.isdigit() or first.isdigit() or first.isupper()
+            ):
+                space = gap.end()
             if words == max_words:
                 break
         if words == max_words or end - start > MAX_CHARACTERS:
-            stop = max(comma, space if comma < 0 else -1)
+            stop = next((place for place in (comma, space, inside) if place >= 0), -1)
             if stop < 0:
                 stop = min(end, start + MAX_CHARACTERS)
         pieces.append((start, stop))

@@ -45,6 +45,9 @@ def test_one_run_is_not_a_comparison(tmp_path):
 
 
 def test_a_folder_without_a_run_is_named(tmp_path):
+    (tmp_path / "outer" / "2020Q3" / "release").mkdir(parents=True)
+    with pytest.raises(InputError, match=r"folders such as .*outer.2020Q3, where"):
+        PublishedRun(tmp_path / "outer")
     with pytest.raises(InputError, match="no published run here"):
         compare_runs([tmp_path, tmp_path], tmp_path / "out")
 

@@ -254,3 +254,11 @@ def test_so_it_does_where_sections_are_made_in_python(given, built, releases):
 def test_clues_are_of_chunks_and_their_metadata(more):
     with pytest.raises(ConfigError, match="clues: words of a chunk"):
         build_config({"audit": {"clues": True, **more}})
+
+
+@pytest.mark.parametrize("value", [True, False])
+def test_true_is_no_number(value):
+    with pytest.raises(ConfigError, match=rf"max_words: a number is needed \(got {value}\)"):
+        build_config({"chunking": {"max_words": value}})
+    with pytest.raises(ConfigError, match="threshold: a number is needed"):
+        build_config({"chunking": {"threshold": value}})

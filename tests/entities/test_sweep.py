@@ -491,6 +491,10 @@ def test_a_word_that_is_mostly_a_name_is_one_at_the_beginning_of_a_sentence():
     [
         ("Order #634984 came late; order 448894620 never did.", ["634984", "448894620"]),
         ("Your ticket no. 7771234 and policy number: 22334455", ["7771234", "22334455"]),
+        (
+            "Employee no. 4723446, patient no. 883412, student number 100200",
+            ["4723446", "883412", "100200"],
+        ),
         ("it is #41898, the passcode is 10147392", ["41898", "10147392"]),
         ("Order number? - 4261855. Is order 4261855 here?", ["4261855", "4261855"]),
         ("She is member no. 04431, of ticket, no. 0662.", ["04431", "0662"]),

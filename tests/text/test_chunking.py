@@ -100,6 +100,10 @@ def test_speech_without_full_stops_is_cut_at_commas():
     chunks = chunk_text(text, embed, max_words=10)
     assert "".join(chunks) == text and max(len(c.split()) for c in chunks) <= 10
     assert {c.rstrip()[-1] for c in chunks[:-1]} == {","}
+    # not inside a name or an amount, where it can be helped
+    text = "and then we went with Sandy Banks to see the people of Fjordkraft Energi at noon on 31 "
+    chunks = chunk_text(text * 5, embed, max_words=5)
+    assert all(not c[0].isupper() and not c[0].isdigit() for c in chunks) and len(chunks) > 10
     # a sentence of up to twice as many stays whole
     assert chunk_text("A b c d e f. G h.", embed, max_words=3) == ["A b c d e f. ", "G h."]
 

@@ -164,6 +164,7 @@ def test_no_addresses_or_numbers_here(text):
     "text, kind",
     [
         ("write to jane.roe@acme-inc.com now", "email"),
+        ("write to aoife.o'shea@acme-inc.com now", "email"),
         ("write to ir at acme dot com now", "email"),
         ("call 877-344-7529 now", "phone"),
         ("call (212) 555-0100 now", "phone"),
@@ -516,6 +517,8 @@ def test_what_stands_for_a_name_beside_a_placeholder_alone_is_replaced_too(
         ("Bo Nwasu-Field", "BF: Yes\nBNF: No", "[Executive 1]: Yes\n[Executive 1]: No"),
         ("Bo Quill", "the BQ: it is. BQ said; bq: x", "the BQ: it is. BQ said; bq: x"),
         ("Bo Quill", "He agreed. BQ: it is", "He agreed. [Executive 1]: it is"),
+        ("Paul Ahern", "PA: yes\nPA - notes", "[Executive 1]: yes\n[Executive 1] - notes"),
+        ("A. J. Quill", "A. J. Quill and Mr Quill", "[Executive 1] and Mr [Executive 1]"),
         # initials are nothing elsewhere, and labels of other things are nobody's
         ("Uma Sand", "The U.S. grew. US: up", "The U.S. grew. US: up"),
         ("David Cohen", "Washington, D.C. today", "Washington, D.C. today"),
