@@ -24,7 +24,7 @@ from nes_spark.text.chunking import (
     spans_between,
 )
 from nes_spark.text.joining import split_gaps
-from nes_spark.text.matching import Match, Matcher
+from nes_spark.text.matching import Match, Matcher, is_in_small_letters
 from nes_spark.text.numbering import find_all, number_matches
 from nes_spark.text.offsets import released_parts
 
@@ -40,7 +40,7 @@ _FRAME_ROWS, _FRAME_CHARACTERS = 1000, 4_000_000
 _IDENTIFIERS = next(c.type for c in DOCUMENTS.columns if c.name == "identifiers")
 _PIECES = (
     "document_id string, number int, begin int, start int, end int, stop int, cased boolean, "
-    f"text string, identifiers {_IDENTIFIERS}"
+    f"small boolean, text string, identifiers {_IDENTIFIERS}"
 )
 _FOUND = (
     "document_id string, number int, ends array<int>, distances array<double>, "
@@ -190,7 +190,7 @@ def _divided(
     def cut(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         for row in _mappings(batches):
             text = row["text"]
-            shared = {"cased": not text.islower()}
+            shared = {"cased": not text.islower(), "small": is_in_small_letters(text)}
             shared |= {name: row[name] for name in ("document_id", "identifiers")}
             for number, piece in enumerate(divide(text, PIECE, chunking.buffer)):
                 own = {"number": number, "text": text[piece.begin : piece.stop]}
@@ -207,7 +207,7 @@ def _divided(
             )
             moved = (
                 m._replace(start=m.start + piece.begin, end=m.end + piece.begin)
-                for m in _matcher(row, identifiers).candidates(row["text"])
+                for m in _matcher(row, identifiers).candidates(row["text"], row["small"])
             )
             found = {
                 "document_id": row["document_id"],

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from nes_spark.text.forms import name_words, squeeze
-from nes_spark.text.matching import Identifier, Match, Matcher
+from nes_spark.text.matching import Identifier, Match, Matcher, is_in_small_letters
 
 
 def number_matches(matches: Sequence[Match]) -> list[Match]:
@@ -56,7 +56,8 @@ def find_all(text: str, matcher: Matcher, found: Sequence[Match] | None = None) 
     list of Match
         In order, without overlaps, placeholders not yet numbered.
     """
-    matches = list(matcher.find(text) if found is None else found)
+    small = is_in_small_letters(text)
+    matches = list(matcher.find(text, small) if found is None else found)
     while matches:
         shown = number_matches(matches)
         ends = [(0, 0)]  # where what was not replaced goes on: in the shown text, in the text
@@ -64,7 +65,7 @@ def find_all(text: str, matcher: Matcher, found: Sequence[Match] | None = None) 
             at, end = ends[-1]
             ends.append((at + match.start - end + len(match.placeholder), match.end))
         more = []
-        for match in matcher.find(replace_matches(text, shown)):
+        for match in matcher.find(replace_matches(text, shown), small):
             at, end = ends[bisect_right(ends, (match.start, len(text))) - 1]
             start, stop = match.start - at + end, match.end - at + end
             more.append(match._replace(start=start, end=stop))

@@ -531,6 +531,23 @@ def test_how_people_are_written_in_letters_and_headers(name, text, expected):
 
 
 @pytest.mark.parametrize(
+    ("name", "said", "expected"),
+    [
+        ("Siobhan Quill", "oh ask siobhan or quill", "oh ask [Executive 1] or [Executive 1]"),
+        # parts that are words are said anywhere
+        ("Will Grant", "will they grant it", "will they grant it"),
+    ],
+)
+def test_parts_of_names_are_found_in_speech_without_capitals(name, said, expected):
+    around = "and then we went on to the other office for two years and it was fine you know so "
+    text = f"{around}{said} {around}"
+    assert released(text, people(name)) == f"{around}{expected} {around}"
+    # but not where others have their capitals
+    text = f"{around.capitalize()}. We say {said}. A quill."
+    assert released(text, people(name)) == text
+
+
+@pytest.mark.parametrize(
     ("value", "text", "expected"),
     [
         ("Faith Stone", "faith stone, Faith Stone", "[Company Name], [Company Name]"),
