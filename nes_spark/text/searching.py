@@ -27,7 +27,7 @@ def forms_of_kinds(matcher: Matcher) -> dict[str, int]:
     --------
     >>> from nes_spark.text.identifiers import Identifier
     >>> forms_of_kinds(Matcher([Identifier("person", "Ann Lee", "[Executive 1]")]))
-    {'person': 4}
+    {'person': 5}
     """
     counts = {item.kind: 0 for item in matcher.items}
     for forms in matcher.forms.values():
