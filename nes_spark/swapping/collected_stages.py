@@ -96,7 +96,8 @@ def collected_plans(
     held = [row["entities"] for row in rows]
     if terms_are_own:
         terms, clues = ([of.get(c) or () for of in held] for c in (TERM, CLUE))
-        own[TERM] |= own_terms(documents, terms, clues)
+        for document, words in own_terms(documents, terms, clues).items():
+            own[TERM][document] += words
     more: dict[str, Any] = {}
     if "covariates" in asked:
         if covariates is None:

@@ -270,10 +270,9 @@ def treat_batches(
                 barred = barred | theirs
             why = reasons(left, row["status"], partner)
             measure = means.similarities.get(row["category"])
-            given = row["donors"] if wants_donors(left, row["category"], means) else None
             donors = [
                 (d["donor"], giveable(d["names"] or (), barred, row["category"], measure))
-                for d in sorted(given or (), key=lambda d: d["position"])
+                for d in sorted(row["donors"] or (), key=lambda d: d["position"])
             ]
             head = {"setting": row["setting"], "unit": drawing.unit, "draw": row["draw"]}
             digest = treat_digest(

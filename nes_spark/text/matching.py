@@ -151,7 +151,7 @@ _FILE = re.compile(
 #: Where a line may begin, or a chunk of a text.
 _LINE_BEGINS = re.compile(r"""(?:^|\n|[.!?…:]["'”’)\]]?\s)[ \t]*$""")
 #: What follows the initials of who speaks or of whom a line is about: "RS:", "RS - notes".
-_LABELS = re.compile(r":| [-–—] ")
+_AFTER_INITIALS = re.compile(r":| [-–—] ")
 _INNER_CAPITAL = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[^\W\d_a-zß-öø-ÿ])")
 _DOUBLE_BEFORE = re.compile(r"(?<![^\W_])(?=[^\W\d_a-zß-öø-ÿ])[^\W\d_]{2,}[-‐‑]$")
 
@@ -577,7 +577,7 @@ class Matcher:
                     continue
             if case == LABEL and not (
                 parts[0].isupper()
-                and _LABELS.match(text, words[j][2])
+                and _AFTER_INITIALS.match(text, words[j][2])
                 and _LINE_BEGINS.search(text, max(0, words[i][1] - 24), words[i][1])
             ):
                 continue

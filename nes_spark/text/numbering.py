@@ -40,7 +40,7 @@ def find_all(text: str, matcher: Matcher, found: Sequence[Match] | None = None) 
 
     In "Ann, B&B" the capitals may be a part of somebody's name; in "[Executive 1], B&B" they are
     none, and whoever reads the text sees it so. Texts are looked at again with what was found
-    replaced, until nothing more is.
+    replaced, until nothing more is. In speech without capitals parts of names need none.
 
     Parameters
     ----------

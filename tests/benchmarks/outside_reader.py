@@ -6,12 +6,11 @@ each released document its beginning and three passages; with ``--unit chunks`` 
 words and more (``--least``), with ``--originals`` as many more, mixed in, that were suppressed but
 not swapped, and with ``--likes N`` each followed by the N released chunks that are most like it,
 which may be of the same document. Several RUN_DIRs are mixed, with other chunks of each. The reader
-writes a JSON list of
-objects ``{"text": number, "guess": name, "confidence": 0-100, "identifies": true or false}``:
-whether something in the text could be looked up and shown to be that one's (may be left out).
-``... score FOLDER guesses.json`` counts the right ones, of chunks by their length as well, and
-prints the others for a person to look through: a guess is right where it shares a telling word with
-the name, but for a letter, or is its initials.
+writes a JSON list of objects ``{"text": number, "guess": name, "confidence": 0-100, "identifies":
+true or false}``: whether something in the text could be looked up and shown to be that one's (may
+be left out). ``... score FOLDER guesses.json`` counts the right ones, of chunks by their length as
+well, and prints the others for a person to look through: a guess is right where it shares a telling
+word with the name, but for a letter, or is its initials.
 
 A reader can take the place of a language model's audit: ``... divide RUN_DIR FOLDER --parts 8``
 writes all released chunks into FOLDER/0 and so on, each with a ``texts.txt`` for a reader, who

@@ -322,6 +322,14 @@ def test_terms_and_quantities_on_spark_as_in_memory(spark, partitions, options):
     own = defaultdict(set)
     for row in rows:
         own[row["document_id"]].update(chain.from_iterable(map(kin_of, row["entities"]["Term"])))
+    # beside words that are parts of a document's own names
+    every = sorted({term for row in rows for term in row["entities"]["Term"]})[::2]
+    for words in own.values():
+        words.update(every)
+    parts = spark.createDataFrame(
+        [(document, "Term", word) for document in own for word in every],
+        "document_id string, category string, entity string",
+    )
     plans = sample_plans(
         data["cells"],
         data["assignments"].where("setting = 'vmf-K1'"),
@@ -329,6 +337,7 @@ def test_terms_and_quantities_on_spark_as_in_memory(spark, partitions, options):
         releases,
         swapping,
         SECRET,
+        own_names=parts,
         terms_are_own=True,
     )
     own_names = {"Term": [own[c["document_id"]] for c in rows]}
@@ -374,6 +383,7 @@ def test_terms_and_quantities_on_spark_as_in_memory(spark, partitions, options):
         releases,
         SwappingConfig(),
         SECRET,
+        own_names=parts,
         terms_are_own=True,
     )
     assert sorted(tuple(str(r[f]) for f in fields) for r in few.leftovers.collect()) == left
