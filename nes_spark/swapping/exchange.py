@@ -206,9 +206,9 @@ def name_similarity(first: str, second: str) -> float:
     two). It needs no model, so that the choice can be checked by eye.
     """
     return (
-        _dice(_bigrams(first.casefold()), _bigrams(second.casefold()))
+        _dice(first.casefold(), second.casefold())
         + _ratio(len(first.split()), len(second.split()))
-        + _dice(_bigrams(_shape(first)), _bigrams(_shape(second)))
+        + _dice(_shape(first), _shape(second))
     ) / 3.0
 
 
@@ -233,21 +233,24 @@ def _shape(name: str) -> str:
 
 
 @lru_cache(maxsize=65_536)
-def _bigrams(text: str) -> dict[str, int]:
+def _bigrams(text: str) -> tuple[dict[str, int], int]:
     counts: dict[str, int] = {}
     for word in text.split():
         marked = f"^{word}$"
         for i in range(len(marked) - 1):
             pair = marked[i : i + 2]
             counts[pair] = counts.get(pair, 0) + 1
-    return counts
+    return counts, sum(counts.values())
 
 
-def _dice(one: dict[str, int], other: dict[str, int]) -> float:
-    total = sum(one.values()) + sum(other.values())
-    if total == 0:
+# the same names meet in many chunks, and shapes are few
+@lru_cache(maxsize=262_144)
+def _dice(first: str, second: str) -> float:
+    (one, ours), (other, theirs) = _bigrams(first), _bigrams(second)
+    if ours + theirs == 0:
         return 1.0
-    return 2.0 * sum(min(count, other.get(pair, 0)) for pair, count in one.items()) / total
+    common = sum(min(count, other[pair]) for pair, count in one.items() if pair in other)
+    return 2.0 * common / (ours + theirs)
 
 
 def _ratio(one: int, other: int) -> float:

@@ -10,7 +10,8 @@ writes a JSON list of objects ``{"text": number, "guess": name, "confidence": 0-
 true or false}``: whether something in the text could be looked up and shown to be that one's (may
 be left out). ``... score FOLDER guesses.json`` counts the right ones, of chunks by their length as
 well, and prints the others for a person to look through: a guess is right where it shares a telling
-word with the name, but for a letter, or is its initials.
+word with the name, but for a letter, or is its initials; words of a trade ("Realty") must be all of
+the name.
 
 A reader can take the place of a language model's audit: ``... divide RUN_DIR FOLDER --parts 8``
 writes all released chunks into FOLDER/0 and so on, each with a ``texts.txt`` for a reader, who
@@ -53,19 +54,31 @@ _COMMON = word_set(
     "inc corp corporation company companies group the and of holdings holding international "
     "limited ltd plc industries enterprises trust trusts se sa ag nv"
 )
+#: Words that say what a company does: two of one trade are not the same for them.
+_TRADES = word_set(
+    "airlines applied bancorp bank banco biosciences brands capital care communications electric "
+    "electronics energy entertainment express financial foods gas general health healthcare home "
+    "hotels innovative insurance logistics media medical motors oil pharma pharmaceuticals power "
+    "properties realty resources restaurants retail sciences semiconductor services software "
+    "solutions steel stores systems technologies technology therapeutics"
+)
 
 
-def telling(name: str) -> set[str]:
-    """Return the words of a name that tell whose it is, and the initials of names of several.
+def plain_words(name: str) -> list[str]:
+    """Return the words of a name without those that many names have."""
+    words = re.findall(r"\w+", name.casefold())
+    return [squeeze(w) for w in words if w not in _COMMON]
 
-    >>> {"fem", "femsa"} <= telling("Fomento Economico Mexicano")
-    True
+
+def initials(name: str) -> set[str]:
+    """Return the initials of a name of several words, with and without those that many names have.
+
+    >>> {"fem", "femsa"} <= initials("Fomento Economico Mexicano"), initials("Spire Inc")
+    (True, {'si'})
     """
     words = re.findall(r"\w+", name.casefold())
-    plain = [w for w in words if w not in _COMMON]
-    initials = {"".join(w[0] for w in some) for some in (plain, words) if len(some) > 1}
-    with_form = {f"{some}sa" for some in initials if len(some) > 2}
-    return {w for w in plain if len(w) > 2} | initials | with_form
+    firsts = {"".join(w[0] for w in some) for some in (plain_words(name), words) if len(some) > 1}
+    return firsts | {f"{some}sa" for some in firsts if len(some) > 2}
 
 
 def is_right(guess: str, name: str) -> bool:
@@ -77,10 +90,17 @@ def is_right(guess: str, name: str) -> bool:
     (False, False)
     >>> is_right("Identiv", "Indentiv Inc"), is_right("Enagás", "Enagas"), is_right("", "Enagas")
     (True, True, False)
+    >>> is_right("Agree Realty", "Healthcare Realty Trusts"), is_right("Ormat Group", "One Gas")
+    (False, False)
+    >>> is_right("The New Home Co", "New Home Company Inc"), is_right("Home Depot", "New Home Co")
+    (True, False)
     """
-    said, known = ({squeeze(word) for word in telling(text)} for text in (guess, name))
-    if said & known or squeeze(guess) in known:
+    said, known = ({w for w in plain_words(text) if len(w) > 2} for text in (guess, name))
+    if said & known - _TRADES or (known and known <= said):
         return True
+    if {*plain_words(guess), squeeze(guess)} & initials(name) or known & initials(guess):
+        return True
+    said, known = said - _TRADES, known - _TRADES
     # a corpus may misspell its names
     pairs = [(a, b) for a in said for b in known if min(len(a), len(b)) > 4]
     return any(difflib.SequenceMatcher(None, a, b).ratio() > ALIKE for a, b in pairs)
