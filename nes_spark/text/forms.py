@@ -496,7 +496,7 @@ def _name_words(value: str) -> tuple[str, ...]:
 
 
 #: What last names begin with.
-_BEFORE_LAST = PARTICLES | word_set("abu ben lo mac nic saint st ten ter")
+_BEFORE_LAST = PARTICLES | word_set("ab abu ap ben ferch lo mac nic ni o saint st ten ter ui")
 
 
 #: Labels of lines that are nobody's initials.
@@ -534,7 +534,7 @@ def _person_forms(value: str) -> Iterator[tuple[str, Form]]:
     first, rest = words[0], words[1:]
     # "van der Berg" is one last name.
     at = len(words) - 1
-    while at > 1 and words[at - 1].lower() in _BEFORE_LAST:
+    while at > 1 and fold(words[at - 1]) in _BEFORE_LAST:
         at -= 1
     last = " ".join(words[at:]) if len(words) > 1 else ""
     initial = len(squeeze(last)) == 1
@@ -557,6 +557,10 @@ def _person_forms(value: str) -> Iterator[tuple[str, Form]]:
             case = CAPITAL if plain else ANY
             yield squeeze(f"{name} {last}"), Form(owner, case, "name", size)
             yield squeeze(f"{last} {name}"), Form(owner, REVERSED, "name", size)
+        if at > 1:
+            turned = " ".join([last, *words[:at]])
+            size = len(WORD.findall(turned))
+            yield squeeze(turned), Form(owner, REVERSED, "name", size)
         if len(rest) > 1:
             yield squeeze(f"{first} {rest[0]}"), Form(owner, CAPITAL, "name", 2)
             # "Two Rivers" of "Ann Two Rivers": half of it would tell the rest.
@@ -580,6 +584,11 @@ def _person_forms(value: str) -> Iterator[tuple[str, Form]]:
                 folded,
                 Form(owner, case, "part", len(WORD.findall(last)), True, last, first),
             )
+            # van der Berg is Berg, too, but St John is not John
+            key = squeeze(words[-1])
+            if at < len(words) - 1 and len(key) > 3 and key not in NICKNAMES:
+                case = CONTEXT if key in COMMON_WORDS else CAPITAL
+                yield key, Form(owner, case, "part", 1, True, words[-1], first)
             # Mrs Nwachukwu-Field is Mrs Field, too.
             for half in last.split("-") if "-" in last.strip("-") else ():
                 key = squeeze(half)

@@ -133,7 +133,30 @@ _DOTTED = re.compile(r"\b[A-Z]\.[A-Z]$")
 _DOTTED_ON = re.compile(r"\.[A-Z](?![^\W_])")
 #: Initials between a title and a name: "Mr. MP [Executive 1]" would tell them.
 _INITIALS_BEFORE = re.compile(
-    r"(?<=\b(?:Mr|Ms|Dr)\. )(?:[A-Z]{1,2}\.? ){1,2}$|(?<=\bMrs\. )[A-Z]{1,2} $"
+    r"\b(?:Mrs?|Ms|Miss|Mx|Dr|Prof|Sir)\.? (?P<all>(?:[A-Z]{1,2}\.? |[A-Z]\.){1,3})$"
+)
+#: Initials before a last name: "J. P. Roe", "J Roe"; what they stand for decides.
+_INITIALS_ALONE = re.compile(r"(?<![\w.'’-])([A-Z])(?P<dot>\. ?| )(?:[A-Z](?:\. ?| )){0,2}$")
+#: Between a first and a last name: "Ann B. Roe", "Ann B Roe".
+_INITIALS_BETWEEN = re.compile(r" (?:[A-Z]\.? ){1,2}(?=[^\W\d_a-zß-öø-ÿ])")
+#: No name of a person stands behind one of these.
+_NO_PERSON = word_set("the a an this that these those each every any some no our your its another")
+#: Months that are names, and what stands before a month.
+_MONTHS = word_set("april august june march may")
+_DATED = word_set(
+    "in by since until till late early mid end last next through of from before after"
+)
+#: What is said of companies: "Orchard expects to grow".
+_OF_COMPANIES = word_set(
+    "acquired agreed announced anticipates believes closed completed declared employs entered "
+    "estimates expects files filed intends issued launched leases manufactures operates owns plans "
+    "reported reports sells sold"
+)
+#: What nobody says of a thing: "May was well".
+_OF_SOMEBODY = word_set(
+    "was is has had said says told tells asked asks came went lives lived looks looked feels felt "
+    "denies denied reports reported states stated remains remained seems seemed agreed thinks "
+    "thought wants wanted works worked"
 )
 #: What counts the bearers of a name: left there it would tell one.
 _GENERATION_AFTER = re.compile(r",? (?:[JS]r\b\.?(?= [a-z]|,|$)|[JS]r\b|I{2,3}\b|IV\b)")
@@ -536,9 +559,13 @@ class Matcher:
         parts = words.spelled[i : j + 1]
         for form in known:
             if form.case == REVERSED:
-                capitals = is_capital(parts[0]) and is_capital(parts[-1])
+                capitals = is_capital(parts[0]) and any(map(is_capital, parts[1:]))
+                if not capitals or len(parts) != form.n_words:
+                    continue
+                # "Roe, Ann", "ROE Ann"
                 there = text[words[i][1] : words[j][2]]
-                if capitals and len(parts) == form.n_words and _LAST_FIRST.fullmatch(there):
+                forms = len(parts[0]) > 1 and parts[0].isupper() and not parts[-1].isupper()
+                if forms or _LAST_FIRST.fullmatch(there):
                     return form
                 continue
             if len(parts) != form.n_words:
@@ -589,7 +616,10 @@ class Matcher:
                         continue
                 elif not is_capital(parts[0]):
                     continue
-            if case == CONTEXT and not self._context(text, words, i, form):
+            if case == CONTEXT and not (
+                self._context(text, words, i, form)
+                or (form.last_name and self._amid(text, words, i, j))
+            ):
                 continue
             if case in HEADS and not self._heads(text, words, i, j, case):
                 continue
@@ -598,8 +628,14 @@ class Matcher:
             ):
                 # A sentence may start with this word; what follows decides.
                 after = text[words[j][2] : words[j][2] + 2]
-                if after[:1] not in (",", ".", "?", "!") and after not in ("'s", "’s"):
+                if (
+                    after[:1] not in (",", ".", "?", "!")
+                    and after not in ("'s", "’s")
+                    and not self._of_somebody(text, words, j)
+                ):
                     continue
+            if form.rule == "first" and self._is_month(text, words, i, j):
+                continue
             if form.rule == "first" and parts[0].isupper() and fold(parts[0]) in GENERATIONS:
                 continue  # "phase IV" beside an executive called Iv
             if form.rule == "first" and not self._alone(text, words, j, form):
@@ -625,6 +661,53 @@ class Matcher:
             initial = dotted and len(word) == 1 and word == form.first_name[:1].upper()
             return initial or fold(word) in ("mr", "mrs", "ms", "miss", "dr", "prof", "sir")
         return False
+
+    @staticmethod
+    def _is_month(text: str, words: Words, i: int, j: int) -> bool:
+        """Whether a name that is a month's is one here: beside a number, or "in May"."""
+        if fold(words.spelled[i]) not in _MONTHS:
+            return False
+        before = words.spelled[i - 1] if i and text[words.ends(i - 1)] == " " else ""
+        after = words.spelled[j + 1] if j + 1 < len(words) else ""
+        owns = _POSSESSIVE.match(text, words.ends(j)) is not None
+        dated = before[:1].isdigit() or (fold(before) in _DATED and not owns)
+        return dated or (after[:1].isdigit() and words.starts(j + 1) - words.ends(j) < 3)
+
+    @staticmethod
+    def _of_somebody(text: str, words: Words, j: int) -> bool:
+        """Whether what follows is said of people: "Will has a cough"."""
+        there = j + 1 < len(words) and text[words.ends(j) : words.starts(j + 1)] == " "
+        return there and words.spelled[j + 1] in _OF_SOMEBODY
+
+    def _amid(self, text: str, words: Words, i: int, j: int) -> bool:
+        """Whether a capitalised ordinary word stands where it must be a last name.
+
+        Inside a sentence ("we saw Hill again"), or where what follows is said of people, but beside
+        no other capitalised word ("Chapel Hill"), no number and no article ("on the Hill").
+        """
+        start, end = words.starts(i), words.ends(j)
+        parts = words.spelled[i : j + 1]
+        if not all(map(is_capital, parts)) or any(len(p) > 1 and p.isupper() for p in parts):
+            return False
+        if text[start - 1 : start] in tuple("-‐‑/&_.") or text[end : end + 1] in tuple("-‐‑/&_"):
+            return False
+        if self._is_month(text, words, i, j):
+            return False
+        owns = _POSSESSIVE.match(text, end) is not None
+        line = text.rfind("\n", 0, start) + 1
+        if not text[line:start].strip() or SENTENCE_END.search(text[max(0, start - 8) : start]):
+            if not owns and not self._of_somebody(text, words, j):
+                return False
+        elif text[start - 1] == " " and i and words.ends(i - 1) == start - 1:
+            before = words.spelled[i - 1]
+            if fold(before) in _NO_PERSON or before[:1].isdigit():
+                return False
+            if before[:1].isupper() and not opens_sentence(before):
+                return False
+        if j + 1 < len(words) and text[end : words.starts(j + 1)] == " ":
+            after = words.spelled[j + 1]
+            return not is_capital(after) or opens_sentence(after)
+        return True
 
     @staticmethod
     def _heads(text: str, words: Words, i: int, j: int, case: str) -> bool:
@@ -655,8 +738,12 @@ class Matcher:
             return bool(closed) or not previous[:1].isupper() or opens_sentence(previous)
         # A sentence may begin with an ordinary word, but hardly goes on with another capital,
         # unless all of it is written so.
+        if before[-1:] == "@":
+            return True
         if SENTENCE_END.search(before[-8:]):
             beyond = words.spelled[j + 1] if j + 1 < len(words) else ""
+            if beyond in _OF_COMPANIES and after[:1] == " ":
+                return True
             if not (i < j and is_capital(parts[-1]) and beyond[:1].islower()):
                 return False
         # Capital letters around it: a title, or another name that the word is a part of.
@@ -701,6 +788,21 @@ class Matcher:
             return dotted.end(), last
         return (words[last][2], last) if last > j else (end, j)
 
+    @staticmethod
+    def _behind_initials(
+        text: str, words: Words, j: int, end: int, start: int, form: Form
+    ) -> tuple[int, int]:
+        """Take in the last name behind a middle initial: "Ann B. Roe"."""
+        at = next((k for k in range(j + 1, len(words)) if words.starts(k) >= start), len(words))
+        spelled = ""
+        for k in range(at, min(at + 3, len(words))):
+            spelled += fold(words.spelled[k])
+            if form.last_name and spelled == squeeze(form.last_name):
+                return words.ends(k), k
+        if at < len(words) and form.last_name and sounds_like(words.spelled[at], form.last_name):
+            return words.ends(at), at
+        return end, j
+
     def _extend(
         self,
         text: str,
@@ -730,13 +832,21 @@ class Matcher:
             # A misheard last name, or the last name of somebody known by the first alone.
             word, begin, stop = words[j + 1]
             named = text[end:begin] == " " and word[:1].isupper() and not word.isupper()
-            named = named and not opens_sentence(word) and fold(word) not in COMMON_WORDS
-            if named and (not form.last_name or sounds_like(word, form.last_name)):
+            last = any(f.rule == "part" and f.last_name for f in self.forms.get(fold(word), ()))
+            other = not opens_sentence(word) and fold(word) not in COMMON_WORDS
+            if named and (
+                last or (other and (not form.last_name or sounds_like(word, form.last_name)))
+            ):
                 end, j = stop, j + 1
+            elif between := _INITIALS_BETWEEN.match(text, end):
+                end, j = self._behind_initials(text, words, j, end, between.end(), form)
         elif rule == "person" and form.rule == "part" and i:
             word, begin, stop = words[i - 1]
-            if word == form.first_name[:1].upper() and text[stop:start] in (". ", "."):
-                start = begin  # "A. Roe"
+            initials = _INITIALS_ALONE.search(text, max(0, start - 12), start)
+            # "A. Roe", "J. P. Roe", "K Roe"; "I" and "A" alone are words
+            told = initials and (initials["dot"] != " " or initials.group(1) not in "AI")
+            if initials and told and initials.group(1) == form.first_name[:1].upper():
+                start = initials.start()
             if text[stop:start] == " " and word[:1].isupper() and len(word) > 1:
                 names = {fold(form.first_name), *NICKNAMES.get(fold(form.first_name), ())}
                 # Somebody else with an executive's first name: left there, it would name that one.
@@ -758,7 +868,7 @@ class Matcher:
                 while j + 1 < len(words) and words[j + 1][2] <= end:
                     j += 1
             if part := _INITIALS_BEFORE.search(text, max(0, start - 16), start):
-                start = part.start()
+                start = part.start("all")
             if part := _DOUBLE_BEFORE.search(text, max(0, start - 40), start):
                 start = part.start()
         # What was broken off before it: "R-Rob", "Ac- Acme".

@@ -151,6 +151,8 @@ _LOST = re.compile(r" <(?:unk|inaudible|foreign|crosstalk)>")
 _ARTICLE = re.compile(
     r"\b(?:the|an?|new|this|these|those|its|their|your|another|every|each|some) $"
 )
+#: Where somebody comes from.
+_FROM = re.compile(r"\b(?:from|at) $")
 #: What follows was founded, and is nobody.
 _FOUNDED = re.compile(r"\b[Ff]ounders? of $")
 #: A sentence that says who is there; what it names are people.
@@ -188,6 +190,7 @@ _NO_NAMES = word_set(
     "international regional product products services solutions segment division phase fda eu uk "
     "usa north south east west united states america europe asia china india capital markets "
     "market bank street wall zoom google microsoft amazon facebook twitter youtube linkedin apple "
+    "feb apr jul aug sept oct nov dec tues wed thurs fri "
     "walmart target costco congress senate house government administration department treasury "
     "federal reserve medicare medicaid god jesus speaker moderator host inaudible crosstalk unk "
     "regards related note looking turning moving during despite although while since because "
@@ -256,7 +259,7 @@ def mine_people(
         {"company": IdentifierKind(placeholder="[Company Name]", rule="company")},
     )
     framed: Counter[str] = Counter()
-    texts = [_FILLER.sub(" ", in_one_line(normalize(turn.text).text)) for turn in turns]
+    texts = [_FILLER.sub(" ", _joined_lines(normalize(turn.text).text)) for turn in turns]
     whole = " ".join(texts)
 
     tokens = Counter(whole.split())
@@ -274,6 +277,30 @@ def mine_people(
     found += [full for name in found for full in _full_names(name, whole, own)]
     found += _misheard([*known, *found], texts, own)
     return _without_known(found, known)
+
+
+#: So many letters a line has that goes on in the next one.
+_WRAPPED = 60
+
+
+def _joined_lines(text: str) -> str:
+    """Return a text in one line; no name goes on behind a bar, where a short line ended.
+
+    >>> _joined_lines("Consultant: Dr Ann Roe\\nWard: Oak\\nwith a view")
+    'Consultant: Dr Ann Roe | Ward: Oak with a view'
+    """
+    if "\n" not in text.strip():
+        return in_one_line(text)
+    joined: list[str] = []
+    before = ""
+    for line in (in_one_line(line).strip() for line in text.splitlines()):
+        if not line:
+            before = ""
+            continue
+        goes_on = line[:1].islower() or len(before) >= _WRAPPED
+        joined += ([" " if goes_on else " | "] if joined else []) + [line]
+        before = line
+    return "".join(joined)
 
 
 def is_given_name(word: str) -> bool:
@@ -332,6 +359,10 @@ def _framed(text: str, own: Matcher, begun: int) -> Iterable[tuple[str, int]]:
             start += len(words.pop(0)) + 1
         if not words or _FOUNDED.search(text, max(0, start - 20), start):
             continue
+        if _NOBODY.match(text, end) or _is_town(text, end):
+            continue
+        if _FROM.search(text, max(0, start - 6), start) and text.startswith(" as ", end):
+            continue  # "joined us from Globex as our CFO"
         if len(words) > 2 and (hits := own.find(text[start:end])) and hits[0].start == 0:
             # "NextEra Energy Rebecca Kujawa"
             rest = text[start + hits[0].end : end].lstrip(" ")
@@ -354,6 +385,21 @@ def _framed(text: str, own: Matcher, begun: int) -> Iterable[tuple[str, int]]:
             sentence = max(text.rfind(". ", 0, start), text.rfind("? ", 0, start)) + 1
             if _PRESENT.search(text, max(sentence, start - 900), end + 80):
                 yield " ".join(words), _WEAK if len(words) > 1 else _SINGLE
+
+
+#: Behind a date, a firm or a brand: "on Sept. 12", "Roe & Doe, LLC", "Globex®".
+_NOBODY = re.compile(
+    r"\.? \d|[®™]|\((?:R|TM)\)|(?:,? | & )(?:LLC|L\.L\.C\.|LLP|Inc|Ltd|PLC|Corp|Co|Partners|"
+    r"Associates)\b"
+)
+#: What a name of one place stands before: its state or country.
+_REGION = re.compile(r", (?P<name>[A-Z][a-z]+(?: [A-Z][a-z]+)?)(?=[,.;)]|$)")
+
+
+def _is_town(text: str, end: int) -> bool:
+    """Whether a state or country follows, as behind a town: "Condorham, Ohio"."""
+    region = _REGION.match(text, end)
+    return region is not None and squeeze(region["name"]) in place_names()
 
 
 def _runs(text: str) -> Iterable[tuple[int, int]]:
@@ -572,7 +618,8 @@ def _without_known(found: Sequence[str], known: Sequence[str]) -> list[str]:
     kept = []
     for name in sorted(found, key=lambda n: len(n.split()) == 1):
         key = squeeze(name)
-        if key in seen or (len(name.split()) == 1 and key in singles):
+        words = name_words(name)  # without the title of "Mr. Park"
+        if key in seen or (len(words) == 1 and squeeze(words[0]) in singles):
             continue
         seen.add(key)
         singles.update(_single_forms(name))

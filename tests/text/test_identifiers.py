@@ -61,6 +61,11 @@ def released(text, identifiers, **options):
             "First Solar is first. Solar too",
             "[Company Name] is first. Solar too",
         ),
+        (
+            "Orchard Lane Dental",
+            "Orchard expects growth. Orchard trees grew. @Orchard",
+            "[Company Name] expects growth. Orchard trees grew. @[Company Name]",
+        ),
     ],
 )
 def test_company_forms(name, text, expected):
@@ -80,7 +85,7 @@ def test_company_forms(name, text, expected):
         # Somebody else's last name: somebody else.
         ("we met Brian Moynihan", "we met Brian Moynihan"),
         ("the brian lobe", "the brian lobe"),
-        ("turn to Ann Price for Price", "turn to [Executive 2] for Price"),
+        ("turn to Ann Price for price", "turn to [Executive 2] for price"),
         ("the price; Mrs. Price said", "the price; Mrs. [Executive 2] said"),
         ("Michael, Mike and Mike Stone", "[Executive 3], [Executive 3] and [Executive 3]"),
         ("Will Grant will grant it. Will it?", "[Executive 4] will grant it. Will it?"),
@@ -496,7 +501,25 @@ def test_what_stands_for_a_name_beside_a_placeholder_alone_is_replaced_too(
         ("Heike Ten Broeck", "Ms. Ten Broeck left", "Ms. [Executive 1] left"),
         ("Ling St. Clair", "as St. Clair said", "as [Executive 1] said"),
         # names do not go on behind a sentence, and no comma makes one of two people
-        ("Hector Early", "met Hector. Early said no", "met [Executive 1]. Early said no"),
+        ("Hector Early", "met Hector. Early on, no", "met [Executive 1]. Early on, no"),
+        # a last name that is a word, where it must be one: inside a sentence, or somebody acts
+        ("Hector Early", "met Hector. Early said no", "met [Executive 1]. [Executive 1] said no"),
+        ("Ann Hill", "see Hill again, with Hill.", "see [Executive 1] again, with [Executive 1]."),
+        ("Ann Hill", "on the Hill, at Chapel Hill", "on the Hill, at Chapel Hill"),
+        ("Ann Hill", "in Hill Street and Hill 16", "in Hill Street and Hill 16"),
+        ("Ann Hill", "Hill's gait\nHill road", "[Executive 1]'s gait\nHill road"),
+        ("Bo May", "asked May in May 2020, 3 May", "asked [Executive 1] in May 2020, 3 May"),
+        ("May Roe", "May was well. May we? in May", "[Executive 1] was well. May we? in May"),
+        ("May Roe", "in May's room", "in [Executive 1]'s room"),
+        ("Will Roe", "Will came. Will it?", "[Executive 1] came. Will it?"),
+        # last names first, given names of several parts, initials before and between
+        ("Min-jun Park", "PARK, Min-jun; Park, Min-jun", "[Executive 1]; [Executive 1]"),
+        ("Xiu Ying Li", "LI, Xiu Ying; LI Xiu Ying", "[Executive 1]; [Executive 1]"),
+        ("Linh Quill", "Linh T. Quill, Linh B Quill", "[Executive 1], [Executive 1]"),
+        ("Kim Quill", "Mr K Quill, K. B. Quill", "Mr [Executive 1], [Executive 1]"),
+        ("Ida Quill", "I Quill, I. Quill", "I [Executive 1], [Executive 1]"),
+        ("Rhys ap Gwilym", "Mr. ap Gwilym; Gwilym", "Mr. [Executive 1]; [Executive 1]"),
+        ("Ann St John", "St John and John", "[Executive 1] and John"),
         ("Ann Early", "we paid early, Ann says", "we paid early, [Executive 1] says"),
         ("Chas. Levy", "to Chas. Levy", "to [Executive 1]"),
         # in small letters behind a title, or with the first name

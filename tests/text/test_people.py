@@ -33,6 +33,14 @@ def mined(*texts, companies=("Acme Corp",), known=()):
         ("Thank you, Operator. Good morning, everyone.", []),
         ("We move it over to Monday. Thanks, Acme.", []),
         ("I turn to Slide 4, to Revenue, to China.", []),
+        # days, firms, brands and towns that stand where people do
+        ("We host a call on Sept. 12, 2024, and on Feb. 3.", []),
+        ("Led by Condorham Roew, LLC, and Condorham & Partners.", []),
+        ("Ann Roew joined us from Quillmont Ridge as General Counsel.", ["Ann Roew"]),
+        ("Headed by Quillmont Ridge, Indiana. Thank you, Aurelia®.", []),
+        # a line that ended is no beginning of a name
+        ("Consultant: Dr Ann Roew\nWard: Oak\n\nMs Leen\nDate: May", ["Ann Roew", "Leen"]),
+        ("We met a good many of them today, and among these our CFO, Ann\nRoew.", ["Ann Roew"]),
         # a name and what companies are called by is a company, unless a given name leads it
         ("We won back Aurelia, which had moved to Grand Condorham Brands in 2028.", []),
         ("I will turn it over to Robert Condorham Energy.", ["Robert Condorham"]),
@@ -315,6 +323,12 @@ def test_who_is_known_by_a_surname_has_a_first_name_too():
     assert mine_people([Turn(t) for t in texts], ["Kestrel Insurance plc"]) == [
         "Wei Lindqvist",
         "Orban",
+    ]
+
+
+def test_a_known_last_name_that_is_a_word_is_nobody_new():
+    assert mined("We saw Mr. Rose. Mr. Rose was well, Ms. Stone too.", known=["Ann Rose"]) == [
+        "Mr. Stone"
     ]
 
 
