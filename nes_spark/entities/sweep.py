@@ -104,35 +104,51 @@ _PERIOD = re.compile(
 )
 _PARTS = re.compile(r"[-/–&+.]+")
 _NUMBER = re.compile(r"['’]?\d[\d.,:/-]*")
-#: What keys belong to, and how one is told from a count.
+#: What keys belong to: "order 448894620".
 _KEYED = (
-    r"(?:account|badge|booking|card|case|certificate|claim|client|complaint|conference|confirmation"
-    r"|contract|customer|docket|employee|file|invoice|licen[cs]e|loan|medical record"
-    r"|member(?:ship)?|mortgage|national insurance|order|pass ?code|passport|patient|pay ?book"
-    r"|payroll|permit|personnel|policy|prisoner|pupil|ration book|ref|reference|registration"
-    r"|reservation|roll|serial|shipment|sort code|staff|student|subscriber|tax(?:payer)?|ticket"
-    r"|tracking|user)"
-    r"(?:,? (?:number(?:ed)?|no|nr|num|id|code))?"
+    r"(?:accession|account|badge|booking|card|case|certificate|claim|client|complaint|conference"
+    r"|confirmation|contract|customer|docket|employee|file|histology|incident|invoice|lab"
+    r"|licen[cs]e|loan|medical record|member(?:ship)?|mortgage|national insurance|order|pass ?code"
+    r"|passport|patient|pay ?book|payroll|permit|personnel|policy|prisoner|pupil|ration book|ref"
+    r"|reference|registration|reservation|roll|serial|shipment|sort code|specimen|staff|student"
+    r"|subscriber|tax(?:payer)?|ticket|tracking|user)"
 )
+#: What has numbers, and counts as well: "unit no 88213", but "hospital 250000".
+_NUMBERED = r"(?:chart|hosp\.?|hospital|index|lot|matter|record|sample|study|trial|unit|visit|ward)"
+#: Registers of people and things: "MRN 88213", "GMC 5028631".
+_REGISTERS = (
+    r"(?:CHI|CRN|EIN|EMPI|GDC|GMC|GPHC|HCN|HCPC|IMEI|MPI|MRN|NHI|NHS|NINO|NMC|NPI|PESEL|PMI|PPSN"
+    r"|SSN|TFN|UBRN|UPRN|URN|UTR|VIN)"
+)
+#: Words for a number, behind these and, written out or marked as one, behind any word.
+_NO = r"(?:number(?:ed)?|no|nr|num|id|code|ref)"
+_ANY_NO = r"(?:number(?:ed)?|reference|(?-i:[Rr]ef|ID|No|(?:[Nn]o|[Nn]r|[Nn]um)\.))"
+#: What tells a key by itself, and what stands between it and the number.
+_TOLD = (
+    rf"(?:{_KEYED},? {_NO}|{_NUMBERED} {_NO}|{_REGISTERS}(?: {_NO})?|(?-i:[A-Z]{{2,6}} no)"
+    rf"|(?P<any>{_ANY_NO}))"
+)
+_IS = r"[.:]{0,2}(?: is)?,?[ \t]{0,3}#?[ \t]?"
+_END = r"(?![\w%]|[.,:/-]\d)"
 #: Numbers that are keys, not counts: "order 448894620", "ticket no. 634984", "#41898".
 _KEY = re.compile(
-    rf"(?:\b{_KEYED}[.:]?(?: is)?,? ?#? ?|#)"
-    r"(?P<key>\d{6,}|0\d{3,4}|(?<=#)\d{4,5})(?![\w%]|[.,:/-]\d)",
+    rf"(?:\b(?:(?P<told>{_TOLD})|{_KEYED}){_IS}|(?P<mark>#) ?)(?P<key>\d{{4,}}){_END}",
     re.IGNORECASE,
 )
 _GROUP = r"(?-i:[A-Z]{1,4}\d*[A-Z]{0,2}|\d+[A-Z]{0,3})"
 #: Keys of several groups: "policy, numbered 6335 8800 1902", "No. 4836/GB 430683".
 _GROUPED_KEY = re.compile(
-    rf"\b(?:{_KEYED}[.:]?|number(?:ed)?:?|(?-i:[Nn]o\.|No))(?: is)?,? ?#? ?"
-    rf"(?P<key>{_GROUP}(?:[-/ ]{_GROUP})+)(?![\w%]|[.,:/-]\d)",
-    re.IGNORECASE,
+    rf"\b(?:{_TOLD}|{_KEYED}){_IS}(?P<key>{_GROUP}(?:[-/ ]{_GROUP})+){_END}", re.IGNORECASE
 )
+#: Behind these "number" may mean an amount: "the number 52400".
+_AMOUNT_OF = re.compile(r"\b(?:an?|any|our|same|that|the|this|total|what)\s$", re.IGNORECASE)
 #: Years, ranges, round amounts and reports, which are written like keys of several groups.
 _COUNTED = re.compile(
     r"(?:19|20)\d\d[-/ ](?:\d\d){1,2}|\d{1,4}-\d{1,4}|\d{1,3}(?: \d{3})+|\d+-[KQ] (?:19|20)\d\d"
 )
-#: Figures of a key of several groups at least.
-_KEY_FIGURES = 5
+#: Figures of a key at least: of one in several groups or behind what tells it, of any other, of one
+#: behind # itself or a 0.
+_KEY_FIGURES, _BARE_FIGURES, _MARKED_FIGURES = 5, 6, 4
 _LISTS = read_lists(GENERAL)
 #: Models that go by a number, in the plural ("737s"); decades and round counts end in 0.
 _MODELS = re.compile(r"\d{2,3}[1-9]s")
@@ -446,8 +462,9 @@ def candidates_of(
 def _keys(texts: Iterable[str]) -> re.Pattern[str]:
     """Return what finds the keys of a document wherever they stand."""
     texts = list(texts)
-    keys = {m["key"] for text in texts for m in _KEY.finditer(text)}
+    keys: set[str] = set()
     for text in texts:
+        keys.update(m["key"] for m in _KEY.finditer(text) if _is_long_enough(text, m))
         keys.update(m["key"] for m in _GROUPED_KEY.finditer(text) if _is_key(m["key"]))
     # the longer first: one of them may begin like another
     any_key = "|".join(map(re.escape, sorted(keys, key=lambda key: (-len(key), key))))
@@ -472,6 +489,20 @@ def _letters(mentions: Iterable[Mention]) -> re.Pattern[str]:
     found -= ACRONYMS
     any_letters = "|".join(sorted(found, key=lambda a: (-len(a), a)))
     return re.compile(rf"(?<![\w'’$€£&-])(?:{any_letters})(?!\w|[-&]\w)" if found else r"(?!)")
+
+
+def _is_long_enough(text: str, match: re.Match[str]) -> bool:
+    """Whether a number in one group has as many figures as a key has behind these words."""
+    key = match["key"]
+    if match["mark"]:
+        least = _BARE_FIGURES if match.group().startswith("# ") else _MARKED_FIGURES
+        return len(key) >= least
+    counted = (match["any"] or "").lower().startswith("n")
+    amount = counted and _AMOUNT_OF.search(text[: match.start()][-8:])
+    least = _KEY_FIGURES if match["told"] and not amount else _BARE_FIGURES
+    if key.endswith("000") and (match["any"] or len(key) == _KEY_FIGURES):
+        return False  # a round count
+    return len(key) >= least or (key.startswith("0") and len(key) >= _MARKED_FIGURES)
 
 
 def _is_key(groups: str) -> bool:

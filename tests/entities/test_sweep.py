@@ -498,9 +498,22 @@ def test_a_word_that_is_mostly_a_name_is_one_at_the_beginning_of_a_sentence():
         ("it is #41898, the passcode is 10147392", ["41898", "10147392"]),
         ("Order number? - 4261855. Is order 4261855 here?", ["4261855", "4261855"]),
         ("She is member no. 04431, of ticket, no. 0662.", ["04431", "0662"]),
+        # five figures behind what says that it is a number, or letters of a register
+        ("NHS Number: 9793145237\nHospital No.: 99159", ["9793145237", "99159"]),
+        ("MRN 88213, mrn 14759, MRN: 17784, GMC 5028631", ["88213", "14759", "17784", "5028631"]),
+        ("Unit no: 84407, Hosp. no 60431, hosp no 60432", ["84407", "60431", "60432"]),
+        ("record number 31313, matter no 20417, docket 204178", ["31313", "20417", "204178"]),
+        ("Our ref: 99159, CHI 1234567890, DVLA no 33456", ["99159", "1234567890", "33456"]),
+        ("Parcel number 48213, Widget No. 48214, wallet ID 48215", ["48213", "48214", "48215"]),
+        ("quote the number 634984, or number 88213", ["634984", "88213"]),
         # counts, amounts and years
         ("an order of 500000 units, order 500,000, case 2020, #1 and claims up 123456.5", []),
         ("a contract 2019-2020, customers 123456789", []),
+        ("number 16, page number 16, a number of 12,000, the No. 1 player, Unit 4", []),
+        ("store number 1,250, slide number 2020, unit 53200, hospital 250000, no 53200 left", []),
+        ("the number 52400, our number 52400, number 50000, No. 12000, the number 500000", []),
+        ("order 53200, patient 53200, GMC 1500, lot of 53200, number 53,200, number 53200.5", []),
+        ("WBC 12300, platelets 153000, dose no 2 of 1250 mg, PSA number 11.4, MRN 8821", []),
     ],
 )
 def test_numbers_that_are_keys_are_swept(text, keys):
@@ -515,6 +528,10 @@ def test_numbers_that_are_keys_are_swept(text, keys):
         ("The schedule, numbered 00417-882-6, was sent.", ["00417-882-6"]),
         ("See roll no. 7/0041887-03 and my paybook, No. NX 119842.", ["7/0041887-03", "NX 119842"]),
         ("membership, No. 4836/GB 430683, twice: 4836/GB 430683", ["4836/GB 430683"] * 2),
+        (
+            "Lab no 23-22477, incident 23-22478, trial no. 20-73262, CHI 010203 4451",
+            ["23-22477", "23-22478", "20-73262", "010203 4451"],
+        ),
         ("sort code 04-88-61 and grant of probate, number 1992-401-7", ["04-88-61", "1992-401-7"]),
         # years, amounts, counts, ranks
         ("contract 2019-2020, order 2019/20, licence 10 000 000, case 12 30 45 99", []),
