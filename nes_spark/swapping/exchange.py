@@ -22,7 +22,7 @@ shared entity become new cells.
 
 Which entity meets which is random (order of a keyed digest of the names, so it depends on nothing
 but the secret and the ids) or ``similar``: the assignment with the largest total similarity; which
-of a longer list are surplus follows from it.
+of a longer list are surplus follows from it. Keys (:mod:`nes_spark.entities.keys`) meet nobody.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
+from nes_spark.entities.keys import is_key
 from nes_spark.errors import parameter_error
 
 Policy = Literal["one_to_one", "cover"]
@@ -106,7 +107,9 @@ def plan_exchange(
     Returns
     -------
     list of Exchange
-        In the order of categories, sides and pairs.
+        In the order of categories, sides and pairs. Keys
+        (:func:`~nes_spark.entities.keys.is_key`) are not exchanged; a category in which one side
+        has nothing else is not in it.
 
     Raises
     ------
@@ -126,6 +129,10 @@ def plan_exchange(
         theirs = exchangeable(available_b.get(category, ()), history_a.get(category, ()))
         if not ours or not theirs:
             raise ValueError(f"Not a valid swap: nothing to exchange in category {category!r}.")
+        ours = [name for name in ours if not is_key(name, category)]
+        theirs = [name for name in theirs if not is_key(name, category)]
+        if not ours or not theirs:
+            continue
         # A random order first: it is the matching itself, and it breaks ties of the similar one.
         ours.sort(key=lambda name: digest("a", category, name))
         theirs.sort(key=lambda name: digest("b", category, name))

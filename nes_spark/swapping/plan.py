@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nes_spark.entities.combination import Combination
+from nes_spark.entities.keys import is_key
 from nes_spark.entities.quantities import likeness_of
 from nes_spark.entities.terms import TERM, may_give
 from nes_spark.errors import parameter_error
@@ -961,7 +962,7 @@ def giveable(
     category: str,
     similarity: Similarity | None = None,
 ) -> set[str]:
-    """Return those of a donor's names that a unit may take.
+    """Return those of a donor's names that a unit may take; no keys.
 
     Parameters
     ----------
@@ -977,7 +978,8 @@ def giveable(
     if category == TERM:
         return may_give(names, barred)
     gives = getattr(similarity, "gives", None)
-    return {name for name in set(names).difference(barred) if gives is None or gives(name)}
+    own = (name for name in set(names).difference(barred) if not is_key(name, category))
+    return {name for name in own if gives is None or gives(name)}
 
 
 def treated_names(

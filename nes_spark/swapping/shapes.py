@@ -116,8 +116,6 @@ _UNDERTAKINGS = word_set(
 _MARKS = INSTITUTIONS | LEGAL_FORMS
 #: A code: no lower case but a plural ending or a letter behind a figure ("ICEs", "757s", "CD16a").
 _CODE = re.compile(r"(?:[^a-z]|(?<=\d)[a-z]\b)*[A-Z0-9](?:[^a-z]|(?<=\d)[a-z]\b)*s?")
-#: A key of figures alone, in groups or not: "634984", "6335 8800 1902".
-_FIGURES = re.compile(r"\d+(?:[-/ ]\d+)*")
 #: "Approx 13", "Article 16": what counts or quotes, and names nothing.
 _COUNTS = re.compile(
     r"(?:about|approx\w*|decree|law|regulation|resolution|schedule|annex|clause|"
@@ -363,9 +361,9 @@ def sort_of(name: str, category: str) -> str:
         organisation or product, ``country``, and ``continent`` for what is larger among places;
         among products ``undertaking`` for programs and projects; among products and other names
         ``people`` for names of peoples (``peoples`` for those of their members), ``currency``,
-        ``code`` for letters and figures, ``small`` for what is written without a capital; among
-        other names ``number`` for keys of figures alone; else ''. Well-known companies and
-        products are no buildings, parts or undertakings, whatever their last word.
+        ``code`` for letters and figures, ``small`` for what is written without a capital;
+        else ''. Well-known companies and products are no buildings, parts or undertakings, whatever
+        their last word.
 
     Examples
     --------
@@ -381,8 +379,6 @@ def sort_of(name: str, category: str) -> str:
     ['continent', 'continent', 'country', '', '']
     >>> [sort_of(n, "Product") for n in ("ADX-629", "King Air 260", "aspirin")]
     ['code', '', 'small']
-    >>> [sort_of(n, "Name") for n in ("634984", "6335 8800 1902", "SO-72788", "GB 430683")]
-    ['number', 'number', 'code', 'code']
     """
     plain = plain_form(name) or name
     if category == "Organization":
@@ -415,8 +411,6 @@ def sort_of(name: str, category: str) -> str:
             return "peoples"
     if words and words[-1] in _CURRENCY_NAMES:
         return "currency"
-    if category == "Name" and len(plain) > 3 and _FIGURES.fullmatch(plain):
-        return "number"
     if _CODE.fullmatch(plain):
         return "code"
     if category == "Product" and len(words) > 1 and plain not in listed_names():
@@ -520,7 +514,7 @@ def is_slip(name: str, category: str) -> bool:
 
 
 #: Sorts that come in for no other, and nothing else for a currency.
-_ALONE = frozenset({"people", "peoples", "currency", "number"})
+_ALONE = frozenset({"people", "peoples", "currency"})
 #: Sorts that read worse than a placeholder in the place of another, in any category.
 _STRICT = frozenset({"site", "undertaking"})
 

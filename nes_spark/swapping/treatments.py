@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from nes_spark.entities.cells import recode
 from nes_spark.entities.generalising import general_word
+from nes_spark.entities.keys import is_key
 from nes_spark.entities.terms import TERM
 from nes_spark.errors import parameter_error
 from nes_spark.swapping.exchange import Matching, Similarity, matched
@@ -184,6 +185,9 @@ def is_choosy(order: Sequence[str], fitting: bool = True, names: bool = False) -
 def treat(left: Left, order: Sequence[str], means: Means) -> list[Treated]:
     """Treat every entity that is left by the first treatment that applies.
 
+    A key (:func:`~nes_spark.entities.keys.is_key`) gets no donor's name; where nothing but ``keep``
+    comes behind ``donor``, it becomes a placeholder.
+
     Returns
     -------
     list of Treated
@@ -194,6 +198,12 @@ def treat(left: Left, order: Sequence[str], means: Means) -> list[Treated]:
         rest = tuple(e for e in left.entities if e not in done)
         if not rest:
             break
+        if name == "keep" and "donor" in order:
+            # what would have had a donor's name but for being a key does not stay for it
+            keys = tuple(e for e in rest if is_key(e, left.category))
+            for entity, (new, _) in placeholder(replace(left, entities=keys), means).items():
+                done[entity] = Treated(entity, "placeholder", new)
+            rest = tuple(e for e in rest if e not in done)
         part = replace(left, entities=rest)
         for entity, (new, donor) in TREATMENTS[name].function(part, means).items():
             done[entity] = Treated(entity, name, new, donor)
@@ -245,7 +255,11 @@ def donor(left: Left, means: Means) -> Outcome:
         names = [n for n in one.names if n not in pool and (stands is None or stands(n))]
         names.sort(key=lambda name: left.digest("n", name))
         pool |= dict.fromkeys(names, one.unit_id)
-    ours = [entity for entity in left.entities if stands is None or stands(entity)]
+    ours = [
+        entity
+        for entity in left.entities
+        if (stands is None or stands(entity)) and not is_key(entity, left.category)
+    ]
     ours.sort(key=lambda e: left.digest("o", e))
     similarity = own or means.similarity
     root = getattr(similarity, "root", None)

@@ -541,6 +541,39 @@ def test_names_of_two_sorts_do_not_meet_where_donors_replace_what_is_left():
         assert ("Organization", "FDA", "Vega") in exchanged_names(first, second, **options)
 
 
+#: Keys of records, and codes that are names.
+KEYS = ["634984", "20-73262", "H20/92174", "MARSH853193I99KB", "ALRAS703260M99LC", "GB 430683"]
+CODES = ["737s", "AFM24", "HSP90", "ADX-1612"]
+
+
+@pytest.mark.parametrize("matching", ["random", "similar"])
+@pytest.mark.parametrize("policy", ["one_to_one", "cover"])
+def test_a_key_takes_part_in_no_exchange(policy, matching):
+    for one, other in itertools.pairwise(KEYS):
+        assert not exchanged_names({"Name": [one]}, {"Name": [other]}, policy, matching)
+        assert not exchanged_names({"Name": [one]}, {"Name": ["Vega"]}, policy, matching)
+        both = exchanged_names({"Name": [one, "Vega"]}, {"Name": [other, "Orr"]}, policy, matching)
+        assert both == {("Name", "Vega", "Orr")}
+    for one, other in itertools.pairwise(CODES):
+        found = exchanged_names({"Product": [one]}, {"Product": [other]}, policy, matching)
+        assert found == {("Product", one, other)}
+
+
+@pytest.mark.parametrize("matching", ["random", "similar"])
+@pytest.mark.parametrize("leftover", [["donor", "placeholder"], ["donor", "keep"], ["placeholder"]])
+def test_a_key_becomes_a_placeholder_and_is_nobodys_donor(leftover, matching):
+    given_ = (
+        ["a#0", "b#0", "c#0"], ["A", "B", "C"], None,
+        {"Name": [[*KEYS[:3], "Vega"], [*KEYS[3:], "Orr"], ["Lund", "Kite", "Bell", "Moor"]]},
+        ["Name"],
+    )  # fmt: skip
+    for seed in range(6):
+        plan = sample_plan(*given_, seed=seed, matching=matching, leftover=leftover)
+        fates = {f.entity: (f.treatment, f.replacement) for f in plan.fates() if f.entity in KEYS}
+        assert fates == dict.fromkeys(KEYS, ("placeholder", "[Name]"))
+        assert {f.replacement for f in plan.fates()}.isdisjoint(KEYS)
+
+
 @pytest.mark.parametrize("policy", ["one_to_one", "cover"])
 def test_a_figure_is_not_exchanged_for_itself_in_another_writing(policy):
     dollars, euros = "$1.80 billion (money/e+9/0)", "1.8 billion euros (money/e+9/0)"

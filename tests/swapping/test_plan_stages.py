@@ -527,8 +527,8 @@ def test_no_names_travel_to_the_tasks_that_draw(spark):
 
 
 #: Companies and public bodies, so that many pairs have a name that fits none of the other's.
-#: Two of them no names by themselves, which give theirs to nobody.
-COMPANIES = ["Orion Works", "Umbra", "Boarding", "Vega Labs", "Mines"]
+#: One of them no name by itself and one a key, which give theirs to nobody.
+COMPANIES = ["Orion Works", "Umbra", "Boarding", "Vega Labs", "LC-4417733"]
 BODIES = ["Department of Energy", "FDA", "Ministry of Health", "Federal Trade Commission", "Senate"]
 
 
@@ -561,12 +561,14 @@ def test_names_of_two_sorts_are_left_to_donors_on_spark_as_in_memory(spark):
         sort_of(old, "Organization") == sort_of(new, "Organization") for old, new in exchanged
     )
     came = {f.replacement for f in expected.fates() if f.category == "Organization"}
-    assert "Umbra" in came and not came & {"Boarding", "Mines"}
+    assert "Umbra" in came and not came & {"Boarding", "LC-4417733"}
     fields = ("chunk_id", "category", "entity", "treatment", "replacement", "donor", "reason")
     assert sorted(tuple(str(r[f]) for f in fields) for r in plans.leftovers.collect()) == sorted(
         tuple(str(getattr(x, f)) for f in fields) for x in expected.leftovers
     )
     plans.unpersist()
+    keys = {f.treatment for f in expected.fates() if f.entity == "LC-4417733"}
+    assert keys == {"placeholder"}
     # every name is exchanged or treated
     fates = [f for f in expected.fates() if f.category == "Organization"]
     assert {f.treatment for f in fates} == {"exchange", "donor", "placeholder"}

@@ -1,0 +1,45 @@
+"""Keys: numbers and codes that tell one record from all others of its kind.
+
+In another text a key reads well, but it is a true one all the same: whoever knows it knows whose
+record it is. So keys are never exchanged and never a donor's; a placeholder takes their place.
+"""
+
+from __future__ import annotations
+
+import re
+
+#: Categories whose figures are no keys: amounts, days, and the numbers of houses and streets.
+_NO_KEYS = frozenset(["Date", "Location", "Quantity", "Term"])
+#: A number alone, in groups or not, but for the models of a maker: "634984", not "737-800".
+_FIGURES = re.compile(r"(?!\d{1,3}-\d{1,3}$)(?=(?:\D*\d){4})\d+(?:[-/ ]\d+)*")
+#: Figures in one run, which blanks and strokes may part: of products few have as many.
+_RUN = re.compile(r"\d(?:[ /]?\d){4}")
+#: Letters between figures: "AB12C345".
+_MIXED = re.compile(r"(?=(?:\D*\d){4})[A-Z]*\d+[A-Z]+\d+[A-Z\d]*")
+
+
+def is_key(name: str, category: str) -> bool:
+    """Return whether a name is the number or code of one record.
+
+    Figures alone, four and more; five and more in a run; or four and more with letters between
+    them. Other codes are names of products and the like.
+
+    Parameters
+    ----------
+    name, category : str
+
+    Examples
+    --------
+    >>> [is_key(n, "Name") for n in ("634984", "20-73262", "H20/92174", "MARSH853193I99KB")]
+    [True, True, True, True]
+    >>> [is_key(n, "Product") for n in ("737s", "AFM24", "HSP90", "ADX-1612", "King Air 260")]
+    [False, False, False, False, False]
+    >>> is_key("10450 Clover Road", "Location")
+    False
+    """
+    if category in _NO_KEYS:
+        return False
+    return bool(_FIGURES.fullmatch(name) or _RUN.search(name) or _MIXED.fullmatch(name))
+
+
+__all__ = ["is_key"]
