@@ -10,22 +10,31 @@ import phonenumbers
 from phonenumbers import Leniency, PhoneNumberMatcher, PhoneNumberType
 from stdnum import cusip, figi, isin, lei
 
+#: What parts the groups of a number: never the end of a line, behind which another one begins.
+_BLANK = r"[^\S\r\n\v\f\x1c-\x1e\x85\u2028\u2029]"
+_BETWEEN = r"(?:B|[.\-–]){1,2}"
 _PHONE = re.compile(
-    r"(?<![\w$€£¥.,/:-])(?:"
-    # behind a plus groups of one digit count too: "+33 1 42 68 53 00"
-    r"\+\s?\d{1,3}(?:(?:[\s.\-–]{1,2}|(?<=\)))(?:\(\s?\d{1,5}\s?\)|\d{1,8})){1,7}"
-    # "0221/4740173"
-    r"|\(?0\d{1,4}\)?\s?/\s?\d{3,9}(?:[\s\-–]\d{1,6}){0,3}(?!/)"
-    r"|(?:\+\s?)?(?:\(\s?\d{1,5}\s?\)|\d{1,5})(?:[\s.\-–]{1,2}(?:\(\s?\d{1,5}\s?\)|\d{2,8})){1,6}"
-    r"|(?:\+\s?)?\d{9,15}"
-    r")(?![\w%]|[.,:]\d)"
+    (
+        r"(?<![\w$€£¥.,/:-])(?:"
+        # behind a plus groups of one digit count too: "+33 1 42 68 53 00"
+        rf"\+B?\d{{1,3}}(?:(?:{_BETWEEN}|(?<=\)))(?:\(B?\d{{1,5}}B?\)|\d{{1,8}})){{1,7}}"
+        # "0221/4740173"
+        r"|\(?0\d{1,4}\)?B?/B?\d{3,9}(?:(?:B|[\-–])\d{1,6}){0,3}(?!/)"
+        r"|(?:\+B?)?(?:\(B?\d{1,5}B?\)|\d{1,5})"
+        rf"(?:{_BETWEEN}(?:\(B?\d{{1,5}}B?\)|\d{{2,8}})){{1,6}}"
+        r"|(?:\+B?)?\d{9,15}"
+        r")(?![\w%]|[.,:]\d)"
+    ).replace("B", _BLANK)
 )
 #: Words before a number that say that it is one to call.
 _CALLED = re.compile(
-    r"\b(?:call|dial|phone|telephone|tel|fax|mobile|cell|ring|hotline|helpline|whatsapp|sms)\b"
+    r"\b(?:call|dial|phone|phoned|telephone|telephoned|tel|fax|mobile|mob|cell|ring|rang|hotline"
+    r"|helpline|whatsapp|sms|contact|reach(?:ed|able)? (?:\w+ )?(?:on|at)|next of kin|nok)\b"
     r"[^\d\n]{0,24}$",
     re.IGNORECASE,
 )
+#: Figures of a national number that is written without spaces, with the 0 before it.
+_NATIONAL = re.compile(r"0\d{9,10}")
 
 
 def phone_spans(text: str, regions: Sequence[str]) -> Iterable[tuple[int, int]]:
@@ -40,7 +49,9 @@ def phone_spans(text: str, regions: Sequence[str]) -> Iterable[tuple[int, int]]:
 
     Notes
     -----
-    A number without spaces counts when it is international, free of charge, or announced ("call").
+    A number without spaces counts when it is international, free of charge, announced ("call"), or
+    has ten or eleven figures of which the first is 0, as no amount has. None goes on in another
+    line.
     A number that has the American shape counts whatever its digits: transcripts mishear some; and
     so does one that begins with 0 and is announced.
     """
@@ -56,7 +67,8 @@ def phone_spans(text: str, regions: Sequence[str]) -> Iterable[tuple[int, int]]:
             continue
         called = _CALLED.search(text[max(0, match.start() - 40) : match.start()])
         if len(groups) == 1:
-            if _is_phone(found, regions, not called and not found.startswith("+")):
+            told = called or found.startswith("+") or _NATIONAL.fullmatch(found)
+            if _is_phone(found, regions, not told):
                 yield match.span()
             continue
         shape = tuple(lengths)

@@ -61,8 +61,39 @@ def test_a_bare_number_must_be_free_of_charge_or_announced():
 
 
 @pytest.mark.parametrize(
+    "text, number",
+    [
+        ("I rang Bridget (01535669678) to say so", "01535669678"),
+        ("please contact Staff Nurse Abi on 01282737353.", "01282737353"),
+        ("Femi Summers (07700900123, femi", "07700900123"),
+        ("her next of kin, Leroy: 07852020064", "07852020064"),
+        ("he can be reached on 02079460632", "02079460632"),
+        ("contact Ann on 01632 960 123", "01632 960 123"),
+    ],
+)
+def test_a_national_number_without_spaces_needs_no_word_before_it(text, number):
+    assert [text[a:b] for a, b, _ in find_identifiers(text, [])] == [number]
+
+
+@pytest.mark.parametrize(
+    "text, numbers",
+    [
+        ("tel. 01282 737353\n12 High Street", ["01282 737353"]),
+        ("445-110-6796\n63 St. Mary's Road", ["445-110-6796"]),
+        ("+44 20 7946 0632\r\n2020 was good", ["+44 20 7946 0632"]),
+        ("020 7946\u00a00632\t\n5 Elm Row", ["020 7946\u00a00632"]),
+        ("Ward 020\n7946 0632 beds", []),
+    ],
+)
+def test_a_number_ends_with_its_line(text, numbers):
+    assert [text[a:b] for a, b, _ in find_identifiers(text, [])] == numbers
+
+
+@pytest.mark.parametrize(
     "text",
     [
+        "01234567890123 and 012345678 and 00123456",
+        "reached 2079460632 units, contacted 1234567890",
         "2019 2020 2021",
         "100 200 300 units",
         "10-12-14 and 2020-11-04",
