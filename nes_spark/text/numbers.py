@@ -67,8 +67,8 @@ def phone_spans(text: str, regions: Sequence[str]) -> Iterable[tuple[int, int]]:
             continue
         called = _CALLED.search(text[max(0, match.start() - 40) : match.start()])
         if len(groups) == 1:
-            told = called or found.startswith("+") or _NATIONAL.fullmatch(found)
-            if _is_phone(found, regions, not told):
+            national = _NATIONAL.fullmatch(found) is not None
+            if _is_phone(found, regions, not (called or national or found.startswith("+"))):
                 yield match.span()
             continue
         shape = tuple(lengths)
