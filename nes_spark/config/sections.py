@@ -1047,7 +1047,8 @@ class GatesConfig(Section):
         description="kinds or rules of identifiers whose remaining occurrences do not refuse; "
         "'other_document' are names that belong to another document of the corpus, for example "
         "a competitor that is spoken of; 'swapped_in' are parts of names that a stranger from "
-        "another document shares with a person of this one",
+        "another document shares with a person of this one, and what reads as a number or an "
+        "address only with the text that a swap put beside it",
     )
     max_linkage_accuracy: float | None = Field(
         None, ge=0, le=1, description="bound on the linkage adversary's accuracy after swapping"

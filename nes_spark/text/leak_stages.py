@@ -27,7 +27,7 @@ from nes_spark.text.leaks import (
     own_spellings,
     spellings_in,
 )
-from nes_spark.text.matching import Matcher
+from nes_spark.text.matching import SHAPES, Matcher
 from nes_spark.text.searching import forms_of_kinds
 
 if TYPE_CHECKING:
@@ -145,7 +145,8 @@ def find_leaks(
     ----------
     released : DataFrame
         Columns chunk_id, document_id, text; ``edits`` too where parts of names that swaps brought
-        in are to have a rule of their own (:func:`~nes_spark.text.leaks.own_leaks`).
+        in, and shapes that came about by them, are to have a rule of their own
+        (:func:`~nes_spark.text.leaks.own_leaks`).
     documents : DataFrame or LeakIndex
         Columns document_id and identifiers, as in the documents table; or the result of
         :func:`index_identifiers` for several searches.
@@ -186,6 +187,7 @@ def find_own_leaks(
         released = released.withColumn("edits", F.lit(None).cast(EDITS))
     schema = arrow_schema(LEAKS.ddl)
     columns = ("document_id", "chunk_id", "text", "identifiers")
+    told = {PART, *SHAPES}
 
     def own(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         of: str | None = None
@@ -202,9 +204,10 @@ def find_own_leaks(
                 leaks = own_leaks(text, matcher, document)
                 # edits are read where they tell: as objects, those of all texts cost more than
                 # the search
-                if edits[at].is_valid and any(leak.rule == PART for leak in leaks):
-                    brought = moved_spans(tuple(edit.values()) for edit in edits[at].as_py())
-                    leaks = own_leaks(text, matcher, document, brought)
+                if edits[at].is_valid and any(leak.rule in told for leak in leaks):
+                    made = [tuple(edit.values()) for edit in edits[at].as_py()]
+                    edited = moved_spans((*edit[:3], True) for edit in made)
+                    leaks = own_leaks(text, matcher, document, moved_spans(made), edited)
                 for leak in leaks:
                     row = (chunk, document, document, leak.kind, leak.rule, leak.n)
                     found.append(dict(zip(LEAKS.names, row, strict=True)))

@@ -40,13 +40,14 @@ from nes_spark.text.forms import (
     fold,
     is_capital,
 )
-from nes_spark.text.matching import Matcher
+from nes_spark.text.matching import SHAPES, Match, Matcher
 from nes_spark.text.normalizing import normalize
 
 #: The rule of hits that name another document.
 OTHER_DOCUMENT = "other_document"
 #: Rule of a hit that a swap brought in: part of a name that a person of the document shares with a
-#: stranger ("Rutherford"), as every phone book has them.
+#: stranger ("Rutherford"), as every phone book has them; or what reads as an address or a number
+#: with the text beside it alone ("ALP 340" before "5028631").
 SWAPPED_IN = "swapped_in"
 #: Part of a name.
 PART = "part"
@@ -259,7 +260,11 @@ def looks_like(candidate: Candidate, key: Key) -> bool:
 
 
 def own_leaks(
-    text: str, matcher: Matcher, document_id: str, brought: Sequence[tuple[int, int]] = ()
+    text: str,
+    matcher: Matcher,
+    document_id: str,
+    brought: Sequence[tuple[int, int]] = (),
+    edited: Sequence[tuple[int, int]] = (),
 ) -> list[Leak]:
     """Return what a text still says about its own document, counted by kind and rule.
 
@@ -275,8 +280,12 @@ def own_leaks(
         Where swaps brought other documents' names in (:func:`brought_spans`). Parts of names that
         are not found without these have the rule ``swapped_in``; whole names and other kinds keep
         theirs wherever they come from.
+    edited : sequence of (int, int)
+        Where anything was replaced. What has the shape of an address or a number with a part of it
+        alone has the rule ``swapped_in``; a shape that stands wholly in it keeps its own.
     """
-    counts = Counter((m.kind, m.rule) for m in matcher.find(text))
+    found = matcher.find(text)
+    counts = Counter((m.kind, m.rule) for m in found)
     parts = [key for key in counts if key[1] == PART]
     if brought and parts:
         pieces, done = [], 0
@@ -288,7 +297,30 @@ def own_leaks(
             came = counts[key] - min(counts[key], own[key])
             counts[key] -= came
             counts[key[0], SWAPPED_IN] += came
+    for match in _made_by(text, matcher, found, edited):
+        counts[match.kind, match.rule] -= 1
+        counts[match.kind, SWAPPED_IN] += 1
     return [Leak(document_id, kind, rule, n) for (kind, rule), n in sorted(counts.items()) if n]
+
+
+def _made_by(
+    text: str, matcher: Matcher, found: Sequence[Match], edited: Sequence[tuple[int, int]]
+) -> list[Match]:
+    """Return the shapes that reach into what was replaced, and without it are none."""
+    reaching = [
+        m
+        for m in found
+        if m.rule in SHAPES
+        and any(s < m.end and m.start < e for s, e in edited)
+        and not any(s <= m.start and m.end <= e for s, e in edited)
+    ]
+    if not reaching:
+        return []
+    letters = list(text)
+    for start, end in edited:
+        letters[start:end] = _HIDDEN * (end - start)  # what is left stands where it stood
+    own = [m for m in matcher.find("".join(letters)) if m.rule in SHAPES]
+    return [m for m in reaching if not any(o.start < m.end and m.start < o.end for o in own)]
 
 
 def brought_spans(edits: Iterable[Mapping[str, Any]]) -> list[tuple[int, int]]:

@@ -42,6 +42,9 @@ CHUNKS = [
     ("d1#00003", "d1", "Mr. Ponton.", []),
     # What was mended around a name brings none.
     ("d1#00004", "d1", "the Ponton", [edit("a Ponton", "a Ponton", "the Ponton", "")]),
+    # It reads as a number with what came alone; a number that was left does not.
+    ("d1#00005", "d1", "ALP 340 5028631", [edit("GMC 5028631", "GMC", "ALP 340")]),
+    ("d1#00006", "d1", "ALP 340, 020 7946 0632", [edit("GMC, 020 7946 0632", "GMC", "ALP 340")]),
     # A name that two documents have is one hit.
     ("d4#00000", "d4", LANDS, [edit("Nobody.", "Nobody.", LANDS)]),
     ("d4#00001", "d4", "Nobody.", []),
@@ -53,6 +56,8 @@ FOUND = [
     ("d1#00002", "d1", "d1", "company", "name", 1),
     ("d1#00003", "d1", "d1", "person", "part", 1),
     ("d1#00004", "d1", "d1", "person", "part", 1),
+    ("d1#00005", "d1", "d1", "phone", SWAPPED_IN, 1),
+    ("d1#00006", "d1", "d1", "phone", "phone", 1),
     ("d4#00000", "d4", "d2", "company", "other_document", 2),
 ]
 
@@ -84,6 +89,28 @@ def test_a_name_that_goes_on_behind_what_came_is_the_documents_own():
     row = dict(zip(EDITS_NAMES, edit(before, "Ann", "Bret"), strict=True))
     (leak,) = own_leaks(after, Matcher.of(items, CONFIG), "d", brought_spans([row]))
     assert (leak.rule, leak.n) == ("part", 1)
+
+
+def test_a_shape_that_a_replacement_made_is_no_identifier_of_the_document():
+    def leaks(before, old, new, entity=None):
+        after = before.replace(old, new)
+        row = dict(zip(EDITS_NAMES, edit(before, old, new, entity), strict=True))
+        spans = brought_spans([row | {"new_entity": "x"}])
+        found = own_leaks(after, Matcher.of([], CONFIG), "d", brought_spans([row]), spans)
+        return [(leak.kind, leak.rule, leak.n) for leak in found]
+
+    made = [("phone", SWAPPED_IN, 1)]
+    assert leaks("GMC 5028631", "GMC", "ALP 340") == made
+    assert leaks("GMC 5028631 now", "5028631", "340 502 8631") == [("phone", "phone", 1)]
+    # also where it was mended around a name, or a date was moved
+    assert leaks("of 12 on 4 5028631", "12 on 4", "on 340", "") == made
+    # what was left is found, with the word that announces it and beside a number that came
+    assert leaks("call Zoe Zoe Zoe Zoe 4451106796", "Zoe Zoe Zoe Zoe", "Ann") == [
+        ("phone", "phone", 1)
+    ]
+    both = leaks("call 02079460632 or GMC 5028631", "GMC", "ALP 340")
+    assert both == [("phone", "phone", 1), *made]
+    assert leaks("Tel. 0221/4740173 5 Vega", "Vega", "Orr") == [("phone", "phone", 1)]
 
 
 EDITS_NAMES = ("start", "end", "old", "new", "category", "old_entity", "new_entity")
