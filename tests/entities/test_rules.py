@@ -238,6 +238,10 @@ def test_a_heading_in_capitals_is_no_name_but_for_the_name_in_it():
         ("We bought 1010 Pacific street, and more.", "1010 Pacific street"),
         ("The property in 10 West 65th street was sold.", "10 West 65th street"),
         ("Our shop on Fifth Avenue did well.", "Fifth Avenue"),
+        ("He lives alone at 105 Chapel Row; carers come.", "105 Chapel Row"),
+        ("Copy to her at 57A Wood Street.", "57A Wood Street"),
+        ("She moved to Flat 6, 81 Wood Street, in May.", "Flat 6, 81 Wood Street"),
+        ("It stands at 7 Nelson Mandela Way today.", "7 Nelson Mandela Way"),
     ],
 )
 def test_an_address_is_one_place_with_the_number_of_the_house(text, place):
@@ -258,6 +262,7 @@ def test_a_stop_without_its_space_ends_a_name():
 def test_numbers_that_are_of_no_house_stay_out():
     for text in (
         "In 2020 Wall Street analysts asked.",
+        "In 2020 Flatbush Gardens grew, and 3D Print Drive too.",
         "In 2019 Ocean Road opened.",
         "It is the third street that we sell, on $150 Main Street loans.",
     ):
@@ -414,6 +419,8 @@ ADDRESSES = [
     "at 3 Oak road", "at 9 Ash Boulevard", "at 9 Ash boulevard", "at 9 Ash Lane", "at 9 Ash lane",
     "at 1 Fir Drive", "at 1 Fir Place", "at 1 Fir Plaza", "at 1 Fir Square", "at 1 Fir Terrace",
     "at 1 Fir Parkway", "at 1 Fir Highway", "at 1 Fir Court", "at 1 Fir Crescent",
+    "at 1 Fir Row", "at 1 Fir Close", "at 1 Fir Mews", "at 1 Fir Grove", "at 1 Fir Gardens",
+    "at 1 Fir Walk", "at 1 Fir Way", "at 1B Fir Road",
     "on 65th street", "on Fifth Avenue", "10 West 65th Street",
 ]  # fmt: skip
 OFFICES = [
