@@ -112,8 +112,20 @@ _NO_QUANTITY = (
 )
 
 _MONTH_NUMBER, _DAY_NUMBER = r"(?:1[0-2]|0?[1-9])", r"(?:3[01]|[12]\d|0?[1-9])"
+_IN_THREE = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+#: What ends a date of two figures: punctuation, or the end of a line.
+_STOPS = r"(?=[.,;:)\]](?!\d)|[ \t]*(?:\n|$))"
+#: "13MAY22", "03Apr1957", "13 MAY 22", and "31 March 21" where nothing is counted. Whole as it is.
+_COMPACT = (
+    rf"(?P<compact>(?<![\w$€£.,:/-]){_DAY_NUMBER}(?:{_IN_THREE}(?:(?:19|20)\d\d|\d\d)(?![\w%])"
+    rf"|(?: (?!(?-i:May)){_IN_THREE}\.? \d\d(?! ?(?:m?c?g|ml|mmol|units?|[ap]\.?m)\b)"
+    rf"(?! (?:{_IN_THREE}[a-z]{{0,6}}|(?!(?:as|has|his|is|its|this|was)\b)(?-i:[a-z]+s))\b)"
+    rf"| (?-i:January|February|March|April|May|June|July|August|September|October|November|"
+    rf"December) \d\d{_STOPS}){_NO_QUANTITY}))"
+)
 
 _PATTERNS = [
+    _COMPACT,
     _CALENDAR,
     rf"(?:(?:early|late|mid|mid-|the end of|end of|beginning of|middle of|start of|month of|"
     rf"months of)[ -]?)?"
@@ -157,7 +169,7 @@ _PATTERNS = [
     rf"(?<![\w$€£.,:/-])(?:(?:19[5-9]|20[0-6])\d)(?:['’]?s)?{_NO_QUANTITY}",
     r"(?<![\w$€£.,:/-])(?:19|20)\d\d(?:-[01]\d-|/[01]\d/)[0-3]\d",
     r"(?<![\w$€£.,:/-])(?:19|20)\d\dQ[1-4]",
-    rf"(?<![\w$€£.,:/-]){_DAY_NUMBER}-(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)-"
+    rf"(?<![\w$€£.,:/-]){_DAY_NUMBER}-{_IN_THREE}-"
     r"(?:(?:19|20)\d\d|\d\d(?![\w%-]))",
     # "31/12/2020", "12/31/2020", "31.12.2020"
     *(
@@ -215,6 +227,10 @@ _PATTERNS = [
     r"(?=[.?](?:\s|$))",
     r"(?:next|this|last|past|prior|coming) (?:spring|summer|autumn|fall|winter|season|decade|"
     r"century)",
+    # what is around them tells: "8.5.80", "28/4", "4/28"
+    rf"(?P<points>(?<![\w$€£.,:/-]){_DAY_NUMBER}\.{_MONTH_NUMBER}\.\d\d(?![\w%/-]|[.,:]\d))",
+    rf"(?P<slash>(?<![\w$€£.,:/+-])(?:{_DAY_NUMBER}/{_MONTH_NUMBER}|{_MONTH_NUMBER}/{_DAY_NUMBER})"
+    r"(?![\w%/+-]|[.,:]\d))",
 ]
 _DATE = re.compile("(?:" + "|".join(f"(?:{p})" for p in _PATTERNS) + r")(?!\w)", re.IGNORECASE)
 #: how dates begin, for text in lower case: the long pattern is tried at these places only
@@ -280,6 +296,111 @@ _YEAR_AFTER = re.compile(
 )
 
 
+#: Behind these words stands a day: "on 28/4", "dated 28/4", "admitted 8.5.22".
+_TAKES_DAY = re.compile(
+    r"\b(?:on|dated|since|until|till|due|seen|admitted|discharged|born|died|reviewed|signed|typed|"
+    r"dictated|sited|inserted|removed|visited|returned|delivered|delivery|commencing|begins|"
+    r"ends|w/[bce]|wef) $",
+    re.IGNORECASE,
+)
+#: Behind these as often a number.
+_MAY_TAKE_DAY = re.compile(r"\b(?:from|to|by|before|after|between) $", re.IGNORECASE)
+#: "DOB 8.5.80", "Date of birth: 8.5.80", "dated 3/4", "Clinic date: 3/4", "Mon 12/15".
+_SAYS_DATE = re.compile(
+    r"\b(?:dob|d\.o\.b|(?:date of )?birth(?:day|date)?|born(?: on)?|date(?:d|s| \w+)?|"
+    rf"{_WEEKDAY}|Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)\W{{1,3}}$",
+    re.IGNORECASE,
+)
+#: "Admitted: 8.5.22", "Follow up: 19/3".
+_DATED_LABEL = re.compile(
+    r"\b(?:admi(?:tted|ssion)|discharged?|seen|clinic|review(?:ed)?|dictated|typed|signed|sent|"
+    r"received|due|appointment|follow[- ]?up|visit(?:ed)?|from|until)\s*: *$",
+    re.IGNORECASE,
+)
+#: "signed Dr. Holm 14/4.", "typed by AN; 5/5.": who did it stands between.
+_DONE_BY = re.compile(
+    r"\b(?:signed|typed|dictated|completed|written|reviewed|seen|checked|entered|prepared|approved)"
+    r"(?: by)?:? (?=[^\n]*[A-Z])(?:[\w.'’-]+ ){0,4}[\w.'’-]+[;,]? $"
+)
+_THEN_TIME = re.compile(r",? (?:at )?(?:[01]?\d|2[0-3])[:.]?[0-5]\d(?!\w|[.,/]\d)")
+#: What goes on behind a day, and hardly behind a fraction.
+_GOES_ON = re.compile(
+    rf"{_STOPS}| (?:[-–—] |\(|[A-Z]|(?:and|as|at|because|but|by|due|following|for|he|in|is|it|she|"
+    r"they|to|via|was|we|were|when|where|which|who|with)\b)"
+)
+#: What a number of this form counts: "3/4 of", "6/12 ago", "2/3 majority".
+_OF_SHARE = re.compile(
+    r"[\"”]|[ -](?:of|a|an|the|ago|chance|cups?|days?|dilution|doses?|feet|foot|full|hours?|"
+    r"inch(?:es)?|later|lbs?|majority|miles?|mg|ml|months?|occasions|odds|old|pain|pints?|points?|ratio|scale|"
+    r"split|stars?|teaspoons?|tablespoons?|times?|votes?|way|weeks?|years?)\b",
+    re.IGNORECASE,
+)
+#: Scales on which something is so many of so many.
+_SCORED = re.compile(
+    r"\b(?:acuity|apgar|bp|gcs|grade[sd]?|graded|eye|eyes|mmse|moca|mrc|murmur|pain|power|pressure|"
+    r"rat(?:ed|es?|ing)|ratio|scor(?:e[sd]?|ing)|severity|snellen|stars?|strength|va|vas|vision)\b",
+    re.IGNORECASE,
+)
+#: A fraction of nothing, an event, and always.
+_NO_DAY = frozenset({"1/2", "9/11", "24/7"})
+#: What rulers and scores divide by, beyond a dozen.
+_DIVISORS = frozenset({15, 16, 20, 24, 25, 30})
+#: A label of a line in notes: "26/11: settled", "26/11 07:45", "- 26/11 settled".
+_BEGINS_LINE = re.compile(r"(?:^|\n)[ \t>*•–-]*$")
+_OF_LINE = re.compile(r":(?!\d)|[ \t]*(?:[-–—] |\n|$)| (?=\w)")
+_PAIR = re.compile(r" (?:to|until|and|-|–) (\d\d?)/(\d\d?)(?![\w%/]|[.,:]\d)")
+#: What has numbers with points that are no dates.
+_NUMBERED = re.compile(
+    r"\b(?:v|ver|versions?|releases?|released|rel|rev|build|patch|patched|firmware|software|driver|"
+    r"kernel|upgrad\w+|updat\w+|downgrad\w+|install\w*|running|runs|sections?|sec|sect|clauses?|"
+    r"paragraphs?|paras?|articles?|chapters?|figures?|figs?|tables?|rules?|items?|steps?|parts?|"
+    r"exercises?|annex|appendix|requirements?|standards?|iso|iec|icd|ip|pursuant|under|see|per)\b|§",
+    re.IGNORECASE,
+)
+
+
+def _is_fraction(first: int, second: int) -> bool:
+    """Whether two numbers with a slash may be a share as well as a day: 3/4, 13/15, not 28/4."""
+    return first <= second and (second <= 12 or second in _DIVISORS)
+
+
+def _is_day(text: str, start: int, end: int) -> bool:
+    """Whether a day and a month in figures, without a year, are one: what is around them tells."""
+    before = text[max(0, start - 60) : start]
+    if _SAYS_DATE.search(before) or _THEN_TIME.match(text, end):
+        return True
+    line = before.rpartition("\n")[2]
+    if text[start:end] in _NO_DAY or _OF_SHARE.match(text, end) or _SCORED.search(line):
+        return False
+    first, second = map(int, text[start:end].split("/"))
+    fraction = _is_fraction(first, second)
+    if _TAKES_DAY.search(before) or _DONE_BY.search(line):
+        return not fraction or _GOES_ON.match(text, end) is not None
+    if _MAY_TAKE_DAY.search(before):
+        pair = _PAIR.match(text, end)
+        return not fraction or bool(pair and not _is_fraction(int(pair[1]), int(pair[2])))
+    if fraction:
+        return False
+    if _BEGINS_LINE.search(before):
+        return _OF_LINE.match(text, end) is not None
+    in_brackets = before.endswith("(") and text.startswith(")", end)
+    return in_brackets or _DATED_LABEL.search(before) is not None
+
+
+def _is_dated(text: str, start: int, end: int) -> bool:
+    """Whether three numbers with points are a day: "8.5.80" is a version or a section, too."""
+    before = text[max(0, start - 60) : start]
+    if _SAYS_DATE.search(before) or _DATED_LABEL.search(before):
+        return True
+    line = before.rpartition("\n")[2]
+    if _NUMBERED.search(line) or _NUMBERED.search(text, end, end + 12):
+        return False
+    if _TAKES_DAY.search(before) or _THEN_TIME.match(text, end):
+        return True
+    # versions hardly count to 13 in front
+    return int(text[start:end].partition(".")[0]) > 12
+
+
 def find_dates(text: str) -> list[tuple[int, int]]:
     """Return the half-open offsets of the dates and periods in a text.
 
@@ -299,15 +420,24 @@ def find_dates(text: str) -> list[tuple[int, int]]:
         if place.start() < done or not (match := _DATE.match(text, place.start())):
             continue
         done = match.end()
-        before = text[max(0, match.start() - 24) : match.start()]
-        called = (_DAY_ALONE.match(match.group()) and _CALLED.search(before)) or (
-            _ALONE.match(match.group()) and _NAME_BEFORE.search(before)
-        )
-        if not called and not _EXACT_CASE.match(match.group()):
-            last = found[-1][1] if found else 0
-            found.append(_whole(text, *match.span(), last))
-            done = found[-1][1]
+        if (span := _span(text, match, found[-1][1] if found else 0)) is not None:
+            found.append(span)
+            done = span[1]
     return found
+
+
+def _span(text: str, match: re.Match[str], floor: int) -> tuple[int, int] | None:
+    """Return where a date stands whole; None where what is around it tells that it is none."""
+    if match.lastgroup is not None:
+        told = {"slash": _is_day, "points": _is_dated}.get(match.lastgroup)
+        return match.span() if told is None or told(text, *match.span()) else None
+    before = text[max(0, match.start() - 24) : match.start()]
+    called = (_DAY_ALONE.match(match.group()) and _CALLED.search(before)) or (
+        _ALONE.match(match.group()) and _NAME_BEFORE.search(before)
+    )
+    if called or _EXACT_CASE.match(match.group()):
+        return None
+    return _whole(text, *match.span(), floor)
 
 
 def _whole(text: str, start: int, end: int, floor: int) -> tuple[int, int]:

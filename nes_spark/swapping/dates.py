@@ -187,12 +187,15 @@ _PIECE = re.compile(
     rf"(?P<iso>(?<!\d)(?P<isoy>{_YEAR})(?P<isos>[-/])(?P<isom>[01]\d)(?P=isos)(?P<isod>[0-3]\d)(?!\d))"
     rf"|(?P<num>(?<![\d./-])(?P<num_a>\d\d?)(?P<num_s>[./-])(?P<num_b>\d\d?)(?P=num_s)"
     rf"(?P<num_y>{_YEAR}|\d\d)(?!\d))"
+    rf"|(?P<slash>(?<![\d./-])(?P<slash_a>\d\d?)/(?P<slash_b>\d\d?)(?![\d/]))"
+    rf"|(?P<joined>(?<![^\W_])(?P<j_d>\d\d?)(?P<j_m>{'|'.join(_SHORT)})(?P<j_y>{_YEAR}|\d\d)"
+    rf"(?!\d))"
     rf"|(?P<md>(?P<md_m>{_MONTH})(?P<md_dot>\.?)(?P<md_a> (?:the )?)(?P<md_d>{_DAY})"
     rf"(?P<md_th>st|nd|rd|th)?(?!\d)(?:(?P<md_b>,? (?:of )?)(?P<md_y>{_ITS_YEAR})(?!\d))?)"
     rf"|(?P<dm>(?<![\d.])(?P<dm_d>{_DAY})(?P<dm_th>st|nd|rd|th)?(?P<dm_a>-| (?:day )?(?:of )?)"
     rf"(?P<dm_m>{_MONTH})(?P<dm_dot>\.?)"
     rf"(?:(?P<dm_b>,? (?:of )?)(?P<dm_y>{_ITS_YEAR})(?!\d)"
-    rf"|(?P<dm_h>-)(?P<dm_hy>{_YEAR}|\d\d)(?!\d))?)"
+    rf"|(?P<dm_h>-)(?P<dm_hy>{_YEAR}|\d\d)(?!\d)|(?P<dm_s> )(?P<dm_sy>\d\d)(?![\d%]))?)"
     rf"|(?P<my>(?P<my_m>{_MONTH})(?P<my_a>\.?,? (?:of )?)(?P<my_y>{_ITS_YEAR})(?!\d))"
     rf"|(?P<m>{_MONTH})"
     rf"|(?P<quarter>(?:(?P<q_nth>{_NTH})(?=(?:,? (?:and|or|to|through) (?:{_NTH}))?[ -]"
@@ -354,14 +357,15 @@ def day_comes_first(surfaces: Iterable[str]) -> bool | None:
         found
         for surface in surfaces
         for match in _pieces(surface)
-        if match["num"] and (found := _tells(match)) is not None
+        if (match["num"] or match["slash"]) and (found := _tells(match)) is not None
     }
     return told.pop() if len(told) == 1 else None
 
 
 def _tells(match: re.Match[str]) -> bool | None:
     """Whether a date in numbers begins with the day; None where it may be either."""
-    first, second = int(match["num_a"]), int(match["num_b"])
+    kind = "num" if match["num"] else "slash"
+    first, second = int(match[f"{kind}_a"]), int(match[f"{kind}_b"])
     if match["num_s"] == "." or first > 12:
         return True
     return False if second > 12 else None
@@ -467,7 +471,11 @@ def _shifted(
         new = _moved(day, shift)
         return new.isoformat().replace("-", group["isos"]) if new else None
     if group["num"]:
-        return _in_numbers(match, shift, day_first)
+        return _in_numbers(match, "num", shift, day_first, reference)
+    if group["slash"]:
+        return _in_numbers(match, "slash", shift, day_first, reference)
+    if group["joined"]:
+        return _joined(group, shift)
     for kind in ("md", "dm"):
         if group[kind]:
             return _calendar(group, kind, shift, reference)
@@ -510,20 +518,37 @@ def _next_year(year: str, number: str) -> bool:
     return (int(year) + 1) % 100 == int(number)
 
 
-def _in_numbers(match: re.Match[str], shift: Shift, day_first: bool | None) -> str | None:
-    first, second, year, mark = match["num_a"], match["num_b"], match["num_y"], match["num_s"]
+def _in_numbers(
+    match: re.Match[str], kind: str, shift: Shift, day_first: bool | None, reference: date | None
+) -> str | None:
+    """Move "31/12/2020", or "31/12" (kind ``slash``), which has no year."""
+    first, second = match[f"{kind}_a"], match[f"{kind}_b"]
     told = _tells(match)
     if told is None:  # 5/5/2020 is the same either way
         told = day_first if first != second else bool(day_first)
     if told is None:
         return None
-    day, month = (first, second) if told else (second, first)
-    new = _moved(_valid(_year_of(year), int(month), int(day)), shift)
+    day, month = map(int, (first, second) if told else (second, first))
+    year = match["num_y"]
+    if year:
+        new = _moved(_valid(_year_of(year), month, day), shift)
+    else:
+        new = _moved_in_year(month, day, shift, reference)
     if new is None:
         return None
     wide = 2 if len(first) == len(second) == 2 or "0" in (first[0], second[0]) else 1
-    parts = (new.day, new.month) if told else (new.month, new.day)
-    return mark.join([*(f"{part:0{wide}d}" for part in parts), _year_like(year, new.year)])
+    parts = [f"{p:0{wide}d}" for p in ((new.day, new.month) if told else (new.month, new.day))]
+    return (match["num_s"] or "/").join([*parts, *([_year_like(year, new.year)] if year else [])])
+
+
+def _joined(group: dict[str, str], shift: Shift) -> str | None:
+    """Move "13MAY22", which has as many figures and letters wherever it lands."""
+    number, year = group["j_d"], group["j_y"]
+    new = _moved(_valid(_year_of(year), _month_number(group["j_m"]) + 1, int(number)), shift)
+    if new is None:
+        return None
+    month = _cased(group["j_m"], _SHORT[new.month - 1])
+    return f"{new.day:0{len(number)}d}{month}{_year_like(year, new.year)}"
 
 
 def _year_of(written: str) -> int:
@@ -546,18 +571,21 @@ def _calendar(group: dict[str, str], kind: str, shift: Shift, reference: date | 
     year, before = group[f"{kind}_y"], group[f"{kind}_b"]
     if kind == "dm" and group["dm_h"]:  # "17-Nov-2018"
         year, before = group["dm_hy"], group["dm_h"]
+    elif kind == "dm" and group["dm_s"]:  # "13 MAY 22"
+        year, before = group["dm_sy"], group["dm_s"]
     if year:
         new = _moved(_valid(_year_of(year), month, number), shift)
-    elif reference is not None:
-        new = _moved(_nearest(reference, month, number), shift)
     else:
-        new = _round(month, number, shift)
+        new = _moved_in_year(month, number, shift, reference)
     if new is None:
         return None
     day = f"{new.day:02d}" if group[f"{kind}_d"].startswith("0") else str(new.day)
     if group[f"{kind}_th"]:
         day += _cased(group[f"{kind}_th"], _suffix(new.day))
     name = _month_like(group[f"{kind}_m"], new.month - 1)
+    if kind == "dm" and (group["dm_h"] or group["dm_s"]) and len(group["dm_m"]) == 3:
+        # beside hyphens or a year of two figures "May" is short for nothing longer
+        name = _cased(group["dm_m"], _SHORT[new.month - 1])
     dot = group[f"{kind}_dot"] if len(name) < 5 and name != "May" else ""
     tail = before + _year_like(year, new.year) if year else ""
     if kind == "md":
@@ -577,6 +605,13 @@ def _moved(day: date | None, shift: Shift) -> date | None:
         return shift.apply(day) if day else None
     except OverflowError:
         return None
+
+
+def _moved_in_year(month: int, day: int, shift: Shift, reference: date | None) -> date | None:
+    """Move a day without a year: the one nearest to the reference, or around a year."""
+    if reference is not None:
+        return _moved(_nearest(reference, month, day), shift)
+    return _round(month, day, shift)
 
 
 def _nearest(reference: date, month: int, day: int) -> date | None:

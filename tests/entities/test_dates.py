@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from nes_spark.entities.dates import _DATE, _EXACT_CASE, _whole, find_dates
+from nes_spark.entities.dates import _DATE, _span, find_dates
 
 
 @pytest.mark.parametrize(
@@ -86,6 +86,7 @@ _BITS = st.one_of(
     ),
     st.sampled_from(["since", "until", "corresponding", "comparable", "latter", "semester"]),
     st.sampled_from(["nine", "the nine", "HY", "Q", "9M", "pre-", "founded"]),
+    st.sampled_from(["28/4", "3/4", "on", "13MAY22", "8.5.80", "DOB", "13 Sep 22", "07:45"]),
 )
 _GLUE = st.sampled_from([" ", " ", " ", "-", ", ", ". ", "", " (", "’s ", "\n"])
 
@@ -101,9 +102,9 @@ def test_looking_at_beginnings_only_misses_no_date(text):
             continue
         if match := _DATE.match(text, start):
             at = match.end()
-            if not _EXACT_CASE.match(match.group()):
-                spans.append(_whole(text, *match.span(), spans[-1][1] if spans else 0))
-                at = spans[-1][1]
+            if (span := _span(text, match, spans[-1][1] if spans else 0)) is not None:
+                spans.append(span)
+                at = span[1]
     assert find_dates(text) == spans
 
 
@@ -177,3 +178,39 @@ def test_years_of_two_digits_and_days_of_one_month(text, dates):
 )
 def test_years_of_two_digits_without_a_mark_and_the_month_of_may(text, dates):
     assert [text[s:e] for s, e in find_dates(text)] == dates
+
+
+@pytest.mark.parametrize(
+    ("text", "dates"),
+    [
+        # the month between two numbers
+        ("Admitted 24AUG22 - 3 nurses, CXR 03Apr1957: clear.", ["24AUG22", "03Apr1957"]),
+        ("Seen 13 MAY 22 - 2 staff. Typed 3 Sep 21 by AN", ["13 MAY 22", "3 Sep 21"]),
+        ("It ended on 31 March 21. On 31 March 21 stores closed.", ["31 March 21", "31 March"]),
+        ("3 Jan 22 patients, 3 Jan 20 mg, 3 Jan 10 am, 3 Jan 22:00", 4 * ["3 Jan"]),
+        ("12 Jan 22 Feb 3 Sep", ["12 Jan", "22 Feb", "3 Sep"]),
+        ("Part 13MAYX, 32MAY22, 13MAY22B, 113MAY22", []),
+        # with points
+        ("DOB 8.5.80, born 20.7.43, D.O.B.: 3.6.69", ["8.5.80", "20.7.43", "3.6.69"]),
+        ("Cyril Lee - 20.7.43 - 735-235-8501", ["20.7.43"]),
+        ("Admitted: 8.5.22, seen on 9.5.22.", ["8.5.22", "9.5.22"]),
+        ("Tomcat 8.5.80 and kernel 5.10.20, upgraded on 8.5.80 to 13.2.10.", []),
+        ("4.1.12 Notices\nSee section 4.1.12 and clause 14.1.12, on 10.1.1.20", []),
+        # a day and a month
+        ("Letter dated 26/11, seen on 4/3. Died on 28/4 at home.", ["26/11", "4/3", "28/4"]),
+        ("26/11 07:45\nSlept well\n15/4 - Bay 2\n27/9: fell\n", ["26/11", "15/4", "27/9"]),
+        ("signed Dr. Holm 14/4. typed by AN; 5/5. CT head (16/12) NAD", ["14/4", "5/5", "16/12"]),
+        ("From 3/4 to 28/4, until 4/28, by 30/6. Follow up: 19/3, Clinic 4",
+         ["3/4", "28/4", "4/28", "30/6", "19/3"]),
+        ("The show on Mon 12/15 ends 9/20, Friday 1/10.", ["12/15", "9/20", "Friday", "1/10"]),
+        # shares, scores, doses and what is called so
+        ("On 3/4 of days, to 1/2, on 1/2. By 2/3, from 1/4 to 3/4. 3/4 cup", []),
+        ("Open 24/7, on 24/7. Since 9/11. 50/50, BP 120/80", []),
+        ("Pain 5/10, from 8/10 to 3/10; GCS 15/15, to 13/15; power on 4/5. VA to 6/9", []),
+        ("Seen 3/7 ago, for 2/52, on 5/7 days, on 2/3 occasions", []),
+        ("3/4 of it\n1/2 cup of milk\n1/5: a thread\n24/7 care", []),
+        ("a ratio of 21/2, and/or 28/4, room 28/4", []),
+    ],
+)  # fmt: skip
+def test_days_in_figures_that_what_is_around_them_tells(text, dates):
+    assert [text[a:b] for a, b in find_dates(text)] == dates

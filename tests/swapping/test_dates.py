@@ -78,6 +78,24 @@ SHIFTS = st.integers(-4000, 4000).map(Shift)
         ("Mar 27 '22", 5, "Apr 1 '22"),
         ("27 Dec ’21", 5, "1 Jan ’22"),
         ("Dec '21", 31, "Jan '22"),
+        # two figures of a year, and a day and a month, in their own form
+        ("13MAY22", 30, "12JUN22"),
+        ("24AUG22", 10, "03SEP22"),
+        ("3Apr1957", 31, "4May1957"),
+        ("13 MAY 22", 30, "12 JUN 22"),
+        ("3 Sep 21", 150, "31 Jan 22"),
+        ("31 March 21", 31, "1 May 21"),
+        ("17-MAY-18", 30, "16-JUN-18"),
+        ("8.5.80", 300, "4.3.81"),
+        ("20.7.43", -400, "15.6.42"),
+        ("28/4", 3, "1/5"),
+        ("26/11", 40, "05/01"),
+        ("4/28", 3, "5/1"),
+        ("5/5", 40, "6/14"),
+        ("03/04", 400, None),
+        ("3/4", 400, None),
+        ("30/2", 400, None),
+        ("21/22", 400, None),
         ("year ended December 31st, 2019", 1, "year ended January 1st, 2020"),
         # relative, and lengths of time
         ("last year", 400, "last year"),
@@ -143,6 +161,8 @@ def test_one_date_in_numbers_tells_how_the_others_are_read():
         "31/12/2023": "03/02/2025",
     }
     assert day_comes_first(["31/12/2020", "12/31/2020"]) is None
+    assert day_comes_first(["3/4", "28/4"]) is True
+    assert shift_date("3/4", Shift(40), date(2020, 4, 1), day_first=True) == "13/5"
 
 
 def ordinal(n):
@@ -168,6 +188,9 @@ def forms(day: date) -> list[str]:
         f"fiscal year {day.year}",
         f"{day.year}-{day.year + 1}",
         day.strftime("%A"),
+        f"{day.day:02d}{month[:3].upper()}{day.year % 100:02d}",
+        f"{day.day} {month[:3].upper()} {day.year % 100:02d}",
+        day.strftime("%d.%m.%y"),
     ]
 
 
@@ -249,14 +272,18 @@ def test_the_shift_of_a_document():
 def test_dates_of_a_text_are_shifted_and_come_back(shift):
     text = (
         "In the third quarter of 2020 and in June, sales rose. Third quarter results came on "
-        "October 5th. On March 31, 2020 we had 203. Last year's growth was slow by 2019's mark."
+        "October 5th. On March 31, 2020 we had 203. Last year's growth was slow by 2019's mark.\n"
+        "Seen 13MAY22, born 8.5.80, signed 3 JUN 21: dated 28/4, reviewed on 3/4."
     )
     mentions = [Mention(s, e, "Date", text[s:e], text[s:e].lower()) for s, e in find_dates(text)]
     assert len(mentions) >= 6
     new = date_replacements(mentions, shift, date(2020, 9, 30))
     done = rewrite_text(text, mentions, new)
     assert invert_edits(done.text, done.edits) == text
-    by_surface = {m.surface: shift_date(m.surface, shift, date(2020, 9, 30)) for m in mentions}
+    # "28/4" tells how "3/4" is read
+    by_surface = {
+        m.surface: shift_date(m.surface, shift, date(2020, 9, 30), day_first=True) for m in mentions
+    }
     for surface, shifted in by_surface.items():
         assert (shifted or "[Date]") in done.text, surface
     assert ("203" in done.text) == ("203" not in by_surface)
