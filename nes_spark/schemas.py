@@ -219,10 +219,10 @@ LEAKS = Table(
         Column(
             "rule",
             "string",
-            "how it was recognised: name, part, ticker, url, email, phone, literal, pattern; "
-            "other_document for names of another document, which swapping may put there; "
-            "swapped_in for a part of the document's own name that came with a swap, and for a "
-            "number or address that is one only with what came",
+            "how it was recognised: name, part, ticker, url, email, phone, date, literal, "
+            "pattern; other_document for names of another document, which swapping may put there; "
+            "swapped_in for a part of the document's own name, or a day, that came with a swap, "
+            "and for a number or address that is one only with what came",
         ),
         Column("n", "bigint", "occurrences"),
     ),

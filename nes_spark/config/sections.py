@@ -243,12 +243,21 @@ class IdentifierKind(Section):
 
     placeholder: str = Field(description="e.g. '[Company Name]'; '#' is numbered per document")
     rule: Literal[
-        "company", "person", "ticker", "url", "email", "phone", "security", "literal", "pattern"
+        "company",
+        "person",
+        "ticker",
+        "url",
+        "email",
+        "phone",
+        "security",
+        "date",
+        "literal",
+        "pattern",
     ] = Field(
         "literal",
         description="company: also short forms, initials and web domains; person: also surnames "
-        "and first names; ticker, url, email, phone, security: by their form; literal: the very "
-        "words; pattern: a regular expression",
+        "and first names; ticker, url, email, phone, security: by their form; date: a listed day "
+        "in every writing; literal: the very words; pattern: a regular expression",
     )
     pattern: str | None = Field(None, description="regular expression for rule 'pattern'")
 

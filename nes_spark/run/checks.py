@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 #: Rules that a hit of the leak search may have (table ``leaks``).
 LEAK_RULES = (
-    "name", "part", "ticker", "url", "email", "phone", "literal", "pattern",
+    "name", "part", "ticker", "url", "email", "phone", "date", "literal", "pattern",
     "other_document", "swapped_in",
 )  # fmt: skip
 #: Those by which the value that must stay secret may be found.
-SECRET_RULES = ("name", "part", "literal")
+SECRET_RULES = ("name", "part", "date", "literal")
 #: Rules of choice that name a combination.
 _NAMING = ("max_rate", "candidate")
 #: Finds faults of a configuration: one line each, with what is allowed.

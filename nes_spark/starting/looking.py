@@ -79,6 +79,8 @@ class Column:
         Share of the values that have the form of people's names.
     digits : float
         Share of the values with a digit.
+    days : float
+        Share of the values that are days, such as dates of birth.
     turn_text, turn_speaker : str or None
         Fields inside a turn.
     """
@@ -93,6 +95,7 @@ class Column:
     period: bool = False
     names: float = 0.0
     digits: float = 0.0
+    days: float = 0.0
     turn_text: str | None = None
     turn_speaker: str | None = None
 
@@ -491,6 +494,7 @@ def _turn_fields(values: Sequence[Any]) -> tuple[str | None, str | None]:
 
 
 def _column(name: str, values: Sequence[Any]) -> Column:
+    from nes_spark.text.days import days_of
     from nes_spark.text.forms import is_name
 
     there = [_decoded(v) for v in values if v is not None and v != "" and v != []]
@@ -523,6 +527,7 @@ def _column(name: str, values: Sequence[Any]) -> Column:
         _lengths(parts) if parts else None, period=period,
         names=len(people) / len(parts) if parts else 0.0,
         digits=sum(any(c.isdigit() for c in s) for s in parts) / len(parts) if parts else 0.0,
+        days=sum(bool(days_of(s)) for s in parts) / len(parts) if parts else 0.0,
     )  # fmt: skip
 
 
@@ -570,9 +575,17 @@ def _with_text(column: Column, flat: Sequence[Mapping[str, Any]], bodies: Sequen
     """Say in how many records a value of the column, or a surname, stands in the text."""
     if column.kind not in ("label", "list", "number", "other") or column.period:
         return column
+    from nes_spark.text.days import days_of, find_days
+
     hits = 0
     for record, body in zip(flat, bodies, strict=True):
         given = _strings(record.get(column.name))
+        if column.days >= 0.5:
+            # a day is written in many ways
+            listed = [day for s in given for day in days_of(s)]
+            found = (day for _, _, days in find_days(body) for day in days)
+            hits += any(day.may_be(other) for day in found for other in listed)
+            continue
         # People are mostly called by their surname.
         given += [s.split()[-1] for s in given if _looks_like_a_person(s)]
         values = [s for s in given if len(s) >= _SEARCHED]

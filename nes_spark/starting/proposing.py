@@ -15,7 +15,7 @@ from nes_spark.text.kinds import title_placeholder
 IN_TEXT = 0.02
 #: Kinds without a column of their own: they are found by their form, in any text.
 BY_FORM = ("url", "email", "phone", "security")
-RULES = ("company", "person", "ticker", "url", "email", "phone", "security", "literal")
+RULES = ("company", "person", "ticker", "url", "email", "phone", "security", "date", "literal")
 _KIND = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
 #: Asks a person: the option, the question, the answers there are, the one that is likely.
@@ -329,7 +329,9 @@ def _kinds(
         people = columns and min(c.names for c in columns) >= 0.5
         # "2018 IEHC 283", "F1026": parts of them are years and counts in any text
         numbers = columns and all(c.kind == "number" or c.digits >= 0.5 for c in columns)
-        chosen = rule or ("person" if people else "literal" if numbers else "company")
+        days = columns and min(c.days for c in columns) >= 0.5
+        listed = "date" if days else "literal" if numbers else "company"
+        chosen = rule or ("person" if people else listed)
         plain = title_placeholder(kind)
         many = chosen == "person"
         kinds[kind] = IdentifierKind.model_validate(

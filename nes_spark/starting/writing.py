@@ -128,7 +128,8 @@ choice:
 _KINDS = """\
   # How each kind is searched for and what replaces it; '#' is numbered in each document.
   # company: also short forms, initials, web domains. person: also surnames, first names.
-  # literal: the very words. url, email, phone, security: by their form, in any text.
+  # date: a listed day, however it is written. literal: the very words.
+  # url, email, phone, security: by their form, in any text.
   # What must stay secret is searched for whether or not a kind lists it.
   kinds:"""
 _NOT_ENGLISH = """\

@@ -16,9 +16,9 @@ from nes_spark.config import IdentifiersConfig
 from nes_spark.schemas import EDITS, LEAKS, OWN_NAMES, arrow_schema
 from nes_spark.spreading import spread
 from nes_spark.text.leaks import (
+    BY_CHANCE,
     CROSS_LENGTH,
     OTHER_DOCUMENT,
-    PART,
     Sieve,
     candidates,
     identifier_keys,
@@ -187,7 +187,7 @@ def find_own_leaks(
         released = released.withColumn("edits", F.lit(None).cast(EDITS))
     schema = arrow_schema(LEAKS.ddl)
     columns = ("document_id", "chunk_id", "text", "identifiers")
-    told = {PART, *SHAPES}
+    told = {*BY_CHANCE, *SHAPES}
 
     def own(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         of: str | None = None

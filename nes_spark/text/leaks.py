@@ -40,7 +40,7 @@ from nes_spark.text.forms import (
     fold,
     is_capital,
 )
-from nes_spark.text.matching import SHAPES, Match, Matcher
+from nes_spark.text.matching import DATE, SHAPES, Match, Matcher
 from nes_spark.text.normalizing import normalize
 
 #: The rule of hits that name another document.
@@ -51,6 +51,8 @@ OTHER_DOCUMENT = "other_document"
 SWAPPED_IN = "swapped_in"
 #: Part of a name.
 PART = "part"
+#: Rules of hits that may have come by chance: a stranger's name, a day that was shifted here.
+BY_CHANCE = frozenset({PART, DATE})
 #: Forms that name somebody only beside something else.
 _BESIDE = frozenset({CONTEXT, REVERSED, *HEADS})
 #: What stands for text that a swap brought in: no letter, and more of it than a name has gaps.
@@ -277,16 +279,16 @@ def own_leaks(
     document_id : str
         The document.
     brought : sequence of (int, int)
-        Where swaps brought other documents' names in (:func:`brought_spans`). Parts of names that
-        are not found without these have the rule ``swapped_in``; whole names and other kinds keep
-        theirs wherever they come from.
+        Where swaps brought other documents' names in (:func:`brought_spans`), and shifts days.
+        Parts of names, and days, that are not found without these have the rule ``swapped_in``;
+        whole names and other kinds keep theirs wherever they come from.
     edited : sequence of (int, int)
         Where anything was replaced. What has the shape of an address or a number with a part of it
         alone has the rule ``swapped_in``; a shape that stands wholly in it keeps its own.
     """
     found = matcher.find(text)
     counts = Counter((m.kind, m.rule) for m in found)
-    parts = [key for key in counts if key[1] == PART]
+    parts = [key for key in counts if key[1] in BY_CHANCE]
     if brought and parts:
         pieces, done = [], 0
         for start, end in brought:

@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import chain
 from typing import Any, NamedTuple
 
 from nes_spark.config import IdentifierKind, IdentifiersConfig
@@ -21,6 +22,7 @@ from nes_spark.config.patterns import Pattern
 from nes_spark.config.sections import METADATA_KIND, PHONE_REGIONS, default_kinds
 from nes_spark.errors import ConfigError
 from nes_spark.text.addresses import email_spans, url_spans
+from nes_spark.text.days import days_of, find_days
 from nes_spark.text.forms import (
     ANY,
     BRAND,
@@ -83,7 +85,7 @@ class Match(NamedTuple):
     rule : str
         How it was recognised: ``name``, ``part`` (head of a company name, last or first name,
         initials before what somebody says), ``ticker``, ``url``, ``email``, ``phone``,
-        ``security``, ``literal``, ``pattern``.
+        ``security``, ``date``, ``literal``, ``pattern``.
     """
 
     start: int
@@ -210,6 +212,8 @@ def _attribute(item: Any, name: str) -> str:
     return str(value)
 
 
+#: The rule of listed days.
+DATE = "date"
 #: Rules of kinds that are found without being listed.
 SHAPES = ("url", "email", "phone", "security", "pattern")
 
@@ -315,6 +319,12 @@ class Matcher:
                     key=lambda f: (f.rule != "name", f.rule == LABEL, f.rule == "first", f.owner)
                 )
         self._max_words = longest
+        #: Listed days, with all that each may be.
+        self.days = [
+            (item, days_of(item.value))
+            for item in self.items
+            if self.rule_of(item.kind) == DATE and days_of(item.value)
+        ]
         #: Values that no form can find, for instance in a script without spaces: as they are.
         self.literals = [
             (item, _literal(item.value))
@@ -361,7 +371,7 @@ class Matcher:
             return False
         text = f"x of {normalize(value).text.strip()} x"
         left = list(text[5:-2])
-        for match in self._names(text):
+        for match in chain(self._listed_days(text), self._names(text)):
             left[max(0, match.start - 5) : match.end - 5] = " " * (match.end - max(5, match.start))
         return bool(squeeze(value)) and not squeeze("".join(left))
 
@@ -380,7 +390,7 @@ class Matcher:
                 squeeze(symbol),
                 Form(owner, CONTEXT if vague else UPPER, "ticker", len(WORD.findall(symbol))),
             )
-        else:
+        elif rule != DATE or not days_of(item.value):
             # Addresses, numbers and literals that the input names are matched as they are.
             words = WORD.findall(normalize(item.value).text)
             yield squeeze(item.value), Form(owner, ANY, "literal", len(words))
@@ -408,7 +418,7 @@ class Matcher:
                 if rule != "pattern":
                     spans = (plain.span(*span) for span in self._finders[rule](looks))
                     found += self._spans(name, text, spans)
-            for match in self._names(plain.text, small):
+            for match in chain(self._listed_days(looks), self._names(plain.text, small)):
                 start, end = plain.span(match.start, match.end)
                 found.append(match._replace(start=start, end=end))
         return found
@@ -451,6 +461,14 @@ class Matcher:
             value = text[start:end]
             if end > start and squeeze(value) not in self.allow:
                 yield Match(start, end, name, kind.placeholder, value, kind.rule)
+
+    def _listed_days(self, text: str) -> Iterator[Match]:
+        """Days that are listed, however they are written."""
+        for start, end, days in find_days(text) if self.days else ():
+            for item, listed in self.days:
+                if any(day.may_be(other) for day in days for other in listed):
+                    yield Match(start, end, item.kind, item.placeholder, item.value, DATE)
+                    break
 
     def _names(self, text: str, small: bool = False) -> Iterable[Match]:
         if not self.forms:

@@ -400,6 +400,7 @@ def test_an_id_that_repeats_once_may_be_named(tmp_path):
         (["Robert Park", "Yusuf Szeto", "Jiří Weatherby", "Olga Demirci"], "person"),
         # parts of these are years and counts in any text
         (["2018 IEHC 283", "2019 IEHC 7", "2020 NIQB 11", "2018 EWHC 5"], "literal"),
+        (["03/04/1957", "1961-12-24", "7 Mar 1980", "unknown"], "date"),
     ],
 )
 def test_how_a_column_is_searched_for_goes_by_its_values(tmp_path, values, rule):
@@ -411,6 +412,18 @@ def test_how_a_column_is_searched_for_goes_by_its_values(tmp_path, values, rule)
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     proposal = propose(look_at([str(file)]), Told(secret="party", document_id="no"))
     assert proposal.kinds["party"].rule == rule
+
+
+def test_a_column_of_days_is_seen_in_texts_that_write_them_otherwise(tmp_path):
+    path = tmp_path / "births.jsonl"
+    rows = [
+        row
+        | {"dob": f"{1 + i % 28:02d}/05/1950", "ruling": f"{row['ruling']} B. {1 + i % 28} May 50"}
+        for i, row in enumerate(rulings())
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (column,) = [c for c in look_at([str(path)]).columns if c.name == "dob"]
+    assert (column.days, column.in_text) == (1, 1)
 
 
 def test_a_column_of_another_role_is_no_id_where_another_can_be(tmp_path):

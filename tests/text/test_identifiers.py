@@ -593,3 +593,43 @@ def test_a_person_made_of_ordinary_words_is_not_looked_for_in_small_letters():
     assert (
         released("We will grant it to Will Grant.", found) == "We will grant it to [Executive 1]."
     )
+
+
+DOB = {"dob": IdentifierKind(placeholder="[Dob]", rule="date")}
+
+
+def born(*days):
+    return [Identifier("dob", day, "[Dob]") for day in days]
+
+
+@pytest.mark.parametrize(
+    "listed", ["1957-04-03", "03/04/1957", "3 Apr 1957", "1957-04-03 00:00:00", "3.4.57"]
+)
+def test_a_listed_day_is_found_in_every_usual_writing(listed):
+    written = (
+        "3/4/1957", "03.04.57", "3 April 1957", "April 3rd, 1957", "1957-04-03", "03APR57",
+        "3rd of April, 1957", "3-Apr-57", "03 04 1957", "19570403", "APRIL 3 1957", "3/4/57",
+        "Apr. 3, '57", "03APR1957", "1957/4/3",
+    )  # fmt: skip
+    text = "; ".join(written) + ". DOB:3/4/57, 1957-04-03T00:00"
+    wanted = "; ".join(["[Dob]"] * len(written)) + ". DOB:[Dob], [Dob]T00:00"
+    assert released(text, born(listed), kinds=DOB) == wanted
+
+
+def test_what_is_not_the_listed_day_stays():
+    text = "4 April 1957, 3 April 1958, on 3 April, 3457, 3.4.57.2, 13/4/57, 3/4/2057, v13.4.57"
+    assert released(text, born("3 April 1957"), kinds=DOB) == text
+    # the month first, where that may be meant
+    assert released("4/3/1957", born("3/4/1957"), kinds=DOB) == "[Dob]"
+    assert released("4 March 1957", born("3 April 1957"), kinds=DOB) == "4 March 1957"
+    # of a value that is no day the very words count
+    assert released("about 1957, 1957", born("about 1957"), kinds=DOB) == "[Dob], 1957"
+    assert Matcher(born("3/4/1957"), DOB).covers("3 Apr 1957")
+
+
+@given(st.dates(), st.dates())
+def test_no_other_day_is_taken_for_the_listed_one(day, other):
+    text = f"on {other.day} {other:%b} {other.year:04d}"
+    assert (released(text, born(day.isoformat()), kinds=DOB) == "on [Dob]") == (
+        day == other and 1500 <= day.year < 2100
+    )

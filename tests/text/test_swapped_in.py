@@ -2,11 +2,12 @@
 
 from pyspark.sql import Row
 
-from nes_spark.config import IdentifiersConfig
+from nes_spark.config import IdentifierKind, IdentifiersConfig
 from nes_spark.schemas import EDITS, LEAKS
 from nes_spark.text.leak_stages import find_leaks
 from nes_spark.text.leaks import SWAPPED_IN, brought_spans, own_leaks
-from nes_spark.text.matching import Matcher
+from nes_spark.text.matching import Identifier, Matcher
+from nes_spark.text.searching import forms_of_kinds
 
 CONFIG = IdentifiersConfig.model_validate({})
 PERSON, COMPANY = "[Executive 1]", "[Company Name]"
@@ -114,3 +115,13 @@ def test_a_shape_that_a_replacement_made_is_no_identifier_of_the_document():
 
 
 EDITS_NAMES = ("start", "end", "old", "new", "category", "old_entity", "new_entity")
+
+
+def test_a_day_that_a_shift_brought_is_told_from_the_listed_one():
+    kinds = {"dob": IdentifierKind(placeholder="[Dob]", rule="date")}
+    matcher = Matcher([Identifier("dob", "3/4/1957", "[Dob]")], kinds)
+    text = "Seen on 3 April 1957, born 3.4.57."
+    found = own_leaks(text, matcher, "d1", [(8, 20)])
+    assert [(leak.rule, leak.n) for leak in found] == [("date", 1), (SWAPPED_IN, 1)]
+    assert [leak.n for leak in own_leaks(text, matcher, "d1")] == [2]
+    assert forms_of_kinds(matcher) == {"dob": 1}
