@@ -38,6 +38,30 @@ def test_english_of_all_kinds_is_english():
     assert min(map(known_share, spoken + written)) > KNOWN_SHARE + 0.05
 
 
+NOTES = {
+    "nursing": "13MAY22 - Heron Ward\nIDA MOSS / 41451\nSkin tear R forearm dressed (Mepilex). "
+    "Datix 22-13036 completed. Moss c/o pain +++, Oramorph 5mg given @ 0340. BMs 4.2 / 11.8. "
+    "Cannula L ACF VIP 0. Site satisfactory. Echo: LVEF 35%, moderate MR. Spoke with Sunny Bank, "
+    "happy to have Ida back Sunday. Catheter draining 40mls/hr. Dr Rees r/v'd. Hand over to HCA "
+    "Wendy.",
+    "drugs": "Ida Moss, Heron Ward. Allergies: Penicillin, Codeine. Medication: Ramipril 5mg OD, "
+    "Bisoprolol 2.5mg OD, Lansoprazole 30mg, Atorvastatin 80mg nocte. Stopped by GP: Naproxen. "
+    "Lantus 18 units with tea. Dr Rees to review. Hb 101, MCV 78, CRP 4.",
+}
+
+
+@pytest.mark.parametrize("kind", NOTES)
+def test_notes_full_of_names_and_abbreviations_are_english(kind):
+    assert known_share(NOTES[kind]) > KNOWN_SHARE
+    assert known_share(NOTES[kind].upper()) < known_share(NOTES[kind])
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_capitals_make_no_language_english(language):
+    assert not speaks_english(OTHERS[language].upper())
+    assert not speaks_english(OTHERS[language].title())
+
+
 def test_a_text_without_words_says_nothing():
     assert known_share("12 % | 14 %") is None
     assert speaks_english("12 % | 14 %")
