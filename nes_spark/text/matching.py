@@ -177,6 +177,8 @@ _FILE = re.compile(
 _LINE_BEGINS = re.compile(r"""(?:^|\n|[.!?…:]["'”’)\]]?\s)[ \t]*$""")
 #: What follows the initials of who speaks or of whom a line is about: "RS:", "RS - notes".
 _AFTER_INITIALS = re.compile(r":| [-–—] ")
+#: The same behind initials with points, and a comma: "R.G., 59F".
+_AFTER_DOTTED = re.compile(r"\.?(?:[:,]| [-–—] )")
 _INNER_CAPITAL = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[^\W\d_a-zß-öø-ÿ])")
 _DOUBLE_BEFORE = re.compile(r"(?<![^\W_])(?=[^\W\d_a-zß-öø-ÿ])[^\W\d_]{2,}[-‐‑]$")
 
@@ -204,6 +206,16 @@ def _literal(value: str) -> re.Pattern[str]:
     before = r"(?<![^\W_])" if plain[:1].isalnum() and not _unspaced(plain[:1]) else ""
     after = r"(?![^\W_])" if plain[-1:].isalnum() and not _unspaced(plain[-1:]) else ""
     return re.compile(before + body + after if body else r"(?!)", re.IGNORECASE)
+
+
+def _are_dotted(text: str, words: Words, i: int, j: int) -> bool:
+    """Whether words i to j are initials with points that begin a line: "R.G., 59F"."""
+    start, end = words.starts(i), words.ends(j)
+    return (
+        re.fullmatch(r"(?:[A-Z]\. ?)+[A-Z]", text[start:end]) is not None
+        and _AFTER_DOTTED.match(text, end) is not None
+        and _LINE_BEGINS.search(text, max(0, start - 24), start) is not None
+    )
 
 
 def _attribute(item: Any, name: str) -> str:
@@ -586,6 +598,10 @@ class Matcher:
                 if forms or _LAST_FIRST.fullmatch(there):
                     return form
                 continue
+            if form.case == LABEL and len(parts) > 1:
+                if _are_dotted(text, words, i, j):
+                    return form
+                continue
             if len(parts) != form.n_words:
                 initials = form.case == UPPER or form.rule in ("first", "part")
                 if initials and len(parts) > 1 and all(len(p) == 1 for p in parts):
@@ -895,6 +911,8 @@ class Matcher:
             if not name.startswith(fold(part.group(1))):
                 break
             start = part.start()
+        if form.case == LABEL and j > i and text.startswith(".", end):
+            end += 1  # "R.G."
         if text[end - 2 : end] in ("'s", "’s"):
             end -= 2
         if text[end : end + 1] == ")" and "(" in text[start:end]:

@@ -633,3 +633,12 @@ def test_no_other_day_is_taken_for_the_listed_one(day, other):
     assert (released(text, born(day.isoformat()), kinds=DOB) == "on [Dob]") == (
         day == other and 1500 <= day.year < 2100
     )
+
+
+def test_initials_with_points_begin_a_line_about_somebody():
+    text = "R.G., 59F/M\nR.G.: fell. R. G. - notes\nR. G, 59\nnot R.G., nor R.G.B., 59\nS.G., 40"
+    wanted = (
+        "[Executive 1], 59F/M\n[Executive 1]: fell. [Executive 1] - notes\n[Executive 1], 59\n"
+        "not R.G., nor R.G.B., 59\nS.G., 40"
+    )
+    assert released(text, people("Ruby Greaves")) == wanted
