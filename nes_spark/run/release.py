@@ -906,8 +906,7 @@ def move_release(publication: Publication, started: float) -> RunResult:
     published = publication.figures["chunks"] - publication.statuses.get("dropped", 0)
     publication.progress.done(
         "release",
-        f"{published:,} chunks in {len(publication.files)} files, "
-        f"{len(publication.gates)} gates passed",
+        f"{published:,} chunks in {len(publication.files)} files, {gates_told(publication.gates)}",
         time.perf_counter() - started,
     )
     return RunResult(
@@ -927,3 +926,16 @@ def move_release(publication: Publication, started: float) -> RunResult:
         config.output.publish,
         record.get("chunks_together"),
     )
+
+
+def gates_told(gates: Sequence[Gate]) -> str:
+    """Return how many gates of a published release passed, and how many of them warn.
+
+    Examples
+    --------
+    >>> from nes_spark.releases.publishing import Gate
+    >>> gates_told([Gate("swaps", True, ""), Gate("risk fit", True, "", warned=True)])
+    '2 gates passed, 1 of them with a warning'
+    """
+    warned = sum(gate.warned for gate in gates)
+    return f"{len(gates)} gates passed" + (f", {warned} of them with a warning" if warned else "")
