@@ -12,6 +12,9 @@ from nes_spark.starting.looking import look_at
 from nes_spark.starting.proposing import Ask, Told, propose
 from nes_spark.starting.writing import write_configuration
 
+#: Of fewer texts there may be no estimate of the risk: every passage is unique.
+FEW = 40
+
 
 def example(name: str, folder: Path, force: bool = False) -> str:
     """Write an example; return what to do with it."""
@@ -72,6 +75,11 @@ def initialize(
         roles.append(f"period {proposal.period.name}")
     roles += [f"{kind} {', '.join(names)}" for kind, names in proposal.identifiers.items()]
     careful = f"CAREFUL: {look.not_utf8}\n" if look.not_utf8 else ""
+    if look.whole and look.records < FEW:
+        careful += (
+            f"CAREFUL: only {look.records} texts: of so few there may be no estimate of the risk, "
+            "and the run then ends without a release; give it more, if there are any\n"
+        )
     return (
         f"\n{target} written: {'; '.join(roles)}\n{careful}"
         f"next: read it, then nes-spark run {target} --output out"

@@ -79,6 +79,8 @@ class Column:
         Share of the values that have the form of people's names.
     digits : float
         Share of the values with a digit.
+    ordinary : float
+        Share of the values that are ordinary words in small letters.
     days : float
         Share of the values that are days, such as dates of birth.
     turn_text, turn_speaker : str or None
@@ -96,6 +98,7 @@ class Column:
     names: float = 0.0
     digits: float = 0.0
     days: float = 0.0
+    ordinary: float = 0.0
     turn_text: str | None = None
     turn_speaker: str | None = None
 
@@ -528,6 +531,7 @@ def _column(name: str, values: Sequence[Any]) -> Column:
         names=len(people) / len(parts) if parts else 0.0,
         digits=sum(any(c.isdigit() for c in s) for s in parts) / len(parts) if parts else 0.0,
         days=sum(bool(days_of(s)) for s in parts) / len(parts) if parts else 0.0,
+        ordinary=sum(map(_is_ordinary, parts)) / len(parts) if parts else 0.0,
     )  # fmt: skip
 
 
@@ -541,6 +545,14 @@ def _looks_like_a_person(name: str) -> bool:
         return False
     # a company's name begins with a given name or has no ordinary word now and then, not mostly
     return is_given_name(words[0]) or not any(is_word(w.lower()) for w in words if len(w) > 1)
+
+
+def _is_ordinary(value: str) -> bool:
+    """Whether a value is ordinary words in small letters: "discharge summary"."""
+    from nes_spark.entities.wordforms import is_word
+
+    words = [w for w in re.split(r"[\s_/-]+", value) if w]
+    return bool(words) and all(w.isalpha() and w.islower() and is_word(w) for w in words)
 
 
 def _lengths(texts: Sequence[str]) -> tuple[int, int, int]:

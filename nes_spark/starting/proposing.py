@@ -187,16 +187,41 @@ def _document_id(look: Look, told: Told, short: Sequence[Column], ask: Ask | Non
         return found
     unique = [c for c in short if c.filled == 1 and c.distinct == look.records]
     likely = [c for c in unique if re.search(r"(?:^|_|\b)(?:id|key|number|no|nr)$", c.name.lower())]
-    if len(likely) == 1 or len(unique) == 1:
-        return (likely if len(likely) == 1 else unique)[0]
+    if len(likely) == 1:
+        return likely[0]
+    # "dated" is no id because one row of "doc_ref" stands there twice
+    others = [
+        c
+        for c in look.columns
+        if c.kind in ("label", "number")
+        and c not in unique
+        and _nearly_unique(c, look)
+        and c.days < 0.5
+    ]
+    doubted = len(unique) == 1 and bool(others) and not _looks_like_an_id(unique[0])
+    if len(unique) == 1 and not doubted:
+        return unique[0]
     if ask is not None and unique:
-        names = [c.name for c in unique]
+        names = [c.name for c in (*others, *unique)] if doubted else [c.name for c in unique]
         asked = ask(
-            "--id", "Which column tells documents apart?", names, (likely or unique)[0].name
+            "--id",
+            "Which column tells documents apart?",
+            names,
+            names[0] if doubted else (likely or unique)[0].name,
         )
         return _named(look, "--id", asked)
     nearly = [c for c in short if _nearly_unique(c, look)]
     why = "no column is filled and different in every record; add one to the files"
+    if doubted:
+        found = others[0]
+        twice = round(found.filled * look.records) - found.distinct
+        why = (
+            f"{found.name} has {found.distinct} values in {look.records} records "
+            f"({twice} duplicates), and {unique[0].name}, which is different in every record, does "
+            "not look like an id; name one of them: documents without an id of their own are put "
+            "aside"
+        )
+        raise _missing("--id", why, [*others, *unique])
     if unique:
         why = "several columns are different in every record"
     elif nearly:
@@ -206,6 +231,16 @@ def _document_id(look: Look, told: Told, short: Sequence[Column], ask: Ask | Non
             "documents without an id of their own are put aside"
         )
     raise _missing("--id", why, unique or nearly)
+
+
+#: An id has figures and hardly more characters.
+_ID_CHARACTERS = 24
+
+
+def _looks_like_an_id(column: Column) -> bool:
+    """Whether the values of a column have figures, are short, and are neither days nor names."""
+    short = column.lengths is None or column.lengths[1] <= _ID_CHARACTERS
+    return short and column.digits >= 0.9 and column.days < 0.5 and column.names < 0.5
 
 
 def _nearly_unique(column: Column, look: Look) -> bool:
@@ -269,7 +304,7 @@ def _identifiers(
     look: Look, told: Told, secret: Column, free: Sequence[Column], ask: Ask | None
 ) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {kind_of(secret.name): [secret.name]}
-    seen = [c for c in free if c.in_text >= IN_TEXT and c.kind != "turns"]
+    seen = [c for c in free if c.in_text >= IN_TEXT and c.kind != "turns" and not _sorts(c, look)]
     if told.identifiers and told.no_identifiers:
         raise InputError("--identifier and --no-identifiers: give one of them")
     if told.identifiers:
@@ -297,6 +332,16 @@ def _identifiers(
         if ask("--identifier", question, ["yes", "no"], "yes") == "yes":
             found.setdefault(kind_of(column.name), []).append(column.name)
     return found
+
+
+#: Share of the records that a column of sorts has different values for, at most.
+_SORTS = 0.1
+
+
+def _sorts(column: Column, look: Look) -> bool:
+    """Whether a column sorts texts by ordinary words ("letter", "referral"), which name nobody."""
+    few = column.distinct <= max(2, _SORTS * look.records)
+    return few and column.ordinary >= 0.9
 
 
 def _parse(given: str) -> tuple[str, list[str], str | None]:

@@ -472,3 +472,52 @@ def test_nothing_is_said_of_files_in_utf8(tmp_path):
     for encoding in ("utf-8", "utf-8-sig"):
         look = look_at([latin(tmp_path / "rulings.csv", every, encoding)])
         assert (look.records, look.not_utf8) == (40, None)
+
+
+def letters(path, double):
+    rows = [
+        {"ref": f"L{min(i, 39 - double)}", "client": f"Client {i % 8}", "kind": sort,
+         "dated": f"2023-{1 + i // 28:02d}-{1 + i % 28:02d}", "body": f"This {sort}, {i}. {TEXT}"}
+        for i in range(40)
+        for sort in (("letter", "referral")[i % 2],)
+    ]  # fmt: skip
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return look_at([str(path)])
+
+
+TEXT = "We think that this was a good year for all of us, and more of it is to come. " * 4
+
+
+def test_a_sole_unique_column_is_no_id_where_another_has_a_duplicate(tmp_path):
+    look = letters(tmp_path / "letters.jsonl", double=1)
+    for told in (Told(secret="client"), Told(secret="ref")):
+        with pytest.raises(ConfigError, match=r"ref has 39 values in 40 records \(1 duplicates\)"):
+            propose(look, told)
+    asked = []
+
+    def ask(option, question, names, likely):
+        asked.append((option, names, likely))
+        return likely
+
+    assert propose(look, Told(secret="client"), ask).document_id.name == "ref"
+    assert asked[0] == ("--id", ["ref", "dated"], "ref")
+    look = letters(tmp_path / "others.jsonl", double=0)
+    assert propose(look, Told(secret="client", document_id="ref")).document_id.name == "ref"
+
+
+def test_a_column_that_sorts_texts_by_ordinary_words_is_no_identifier(tmp_path):
+    look = letters(tmp_path / "letters.jsonl", double=0)
+    assert look.column("kind").in_text == 1
+    assert "kind" in [
+        c.name for c in propose(look, Told(secret="client", document_id="ref")).unused
+    ]
+
+
+def test_it_is_told_early_that_texts_are_few(tmp_path):
+    for count, few in ((30, True), (40, False)):
+        path = tmp_path / f"{count}.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rulings(count)))
+        said = initialize(
+            [str(path)], TOLD, output=str(tmp_path / f"{count}.yaml"), tell=lambda _: None
+        )
+        assert ("CAREFUL: only 30 texts: of so few" in said) == few
