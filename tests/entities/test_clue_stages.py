@@ -88,6 +88,8 @@ def found_in(spark, listed, texts, partitions=1, known=()):
     return {(r["chunk_id"], r["surface"]) for r in found.collect()}, (chunks, listed)
 
 
+# on one partition too: the first of the tests
+@pytest.mark.parametrize("partitions", [7], indirect=True)
 def test_clues_of_another_quarter_are_read_in_each_text(spark, partitions):
     listed = [
         # with a name that an exchange had brought in there
@@ -105,6 +107,7 @@ def test_clues_of_another_quarter_are_read_in_each_text(spark, partitions):
     assert count_lost(chunks, listed) == ({}, {})
 
 
+@pytest.mark.parametrize("partitions", [7], indirect=True)
 def test_a_list_of_ones_own_tells_in_all_texts_whatever_it_is(spark, partitions):
     listed = [(None, "A", clue) for clue in ("737", "EV", "Materials", "grew", "of")]
     # the same clue of another quarter does not change that
@@ -159,6 +162,7 @@ def test_names_that_would_give_a_clue_back_are_nobodys_to_give(spark, partitions
     assert own["Product"] == [["King Air"], ["King Air"], [], []]
 
 
+@pytest.mark.parametrize("partitions", [7], indirect=True)
 def test_a_word_that_many_names_have_gives_nothing_back(spark, partitions):
     """Else every document would have as many rows as the corpus has names."""
     clues = ["energy", "rent", "galleri", "green energy"]
