@@ -152,7 +152,7 @@ def test_spark_finds_the_words_of_each_secret(spark, partitions):
     assert found == {"A": {"kiln"}, "B": {"court"}, "C": {"sold"}}
 
 
-@pytest.mark.parametrize("share", [0.09, 0.4])
+@pytest.mark.parametrize(("partitions", "share"), [(7, 0.09), (1, 0.4)], indirect=["partitions"])
 def test_telling_words_become_clues_wherever_their_secret_says_them(spark, partitions, share):
     chunks, mentions = frames(spark, partitions)
     telling = find_telling(chunks, mentions, share)
@@ -172,7 +172,7 @@ def test_telling_words_become_clues_wherever_their_secret_says_them(spark, parti
         assert sorted(row for row in rows if row[1] != "Clue") == sorted(KNOWN[:2])
 
 
-@pytest.mark.parametrize("together", [1, 2])
+@pytest.mark.parametrize(("partitions", "together"), [(1, 1), (7, 2)], indirect=["partitions"])
 def test_texts_of_one_secret_may_lie_in_several_partitions(
     spark, partitions, monkeypatch, together
 ):
@@ -204,6 +204,7 @@ def test_texts_of_one_secret_may_lie_in_several_partitions(
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("partitions", [7], indirect=True)
 def test_beside_clues_that_are_listed(spark, partitions):
     chunks, mentions = frames(spark, partitions)
     columns = "chunk_id string, metadata string, clue string"
