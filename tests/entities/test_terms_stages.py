@@ -58,13 +58,14 @@ def test_in_one_call_the_mentions_are_those_of_the_stage(spark, partitions):
     categories = ["Organization", "Quantity", "Term"]
     config = EntitiesConfig(terms=5, currency="EUR").model_copy(update={"categories": categories})
     here = further_rows(iter(rows), mentions, config)
-    assert sorted(here) == sorted(tuple(r) for r in add_further(chunks, mentions, config).collect())
+    found = sorted(tuple(r) for r in add_further(chunks, mentions, config).collect())
+    assert sorted(here) == found
     assert {row[1] for row in here} == {"Organization", "Quantity", "Term"}
     assert "of another run" not in {row[3] for row in here}
     assert "€5 million (money/e+6/0)" in {row[3] for row in here}
     # and telling words on top of them
     told = config.model_copy(update={"telling": 0.5})
-    found = add_further(chunks, mentions, config)
+    found = spark.createDataFrame(found, MENTIONS.ddl)  # each reader would find them again
     with_clues = add_clues(chunks, found, None, telling=find_telling(chunks, found, 0.5))
     here = further_rows(iter(rows), mentions, told)
     assert sorted(here) == sorted(tuple(r) for r in with_clues.collect())
