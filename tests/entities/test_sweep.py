@@ -392,7 +392,7 @@ def on_one(chunks, mentions):
     return rows(one.mentions), rows(one.swept)
 
 
-@pytest.mark.parametrize("partitions", [2, 7])
+@pytest.mark.parametrize("partitions", [pytest.param(2, marks=pytest.mark.slow), 7])
 def test_stage_is_the_same_on_any_number_of_partitions(chunks, mentions, on_one, partitions):
     many = swept(chunks.repartition(partitions), mentions.repartition(partitions))
     assert (rows(many.mentions), rows(many.swept)) == on_one
@@ -407,9 +407,9 @@ def test_a_person_decides(chunks, mentions):
     assert {"mophie"}.isdisjoint(row.surface for row in result.mentions.collect())
 
 
-def test_what_is_denied_as_a_name_is_not_swept_as_one(chunks, mentions):
-    form = "mophie"
-    assert form in {row.form for row in swept(chunks, mentions).swept.where("treated").collect()}
+def test_what_is_denied_as_a_name_is_not_swept_as_one(chunks, mentions, on_one):
+    form, told = "mophie", [dict(zip(SWEPT.names, row, strict=True)) for row in on_one[1]]
+    assert form in {row["form"] for row in told if row["treated"]}
     denied = swept(chunks, mentions, deny={"Organization": ["The Mophie"]})
     assert {row.form: row.treated for row in denied.swept.collect()}[form] is False
 
@@ -579,6 +579,7 @@ SHORT = {
 }
 
 
+@pytest.mark.parametrize("partitions", [7], indirect=True)
 def test_a_name_of_other_documents_of_the_secret_is_one_at_the_beginning_of_a_sentence(
     spark, partitions
 ):
