@@ -220,6 +220,8 @@ def spark_own(spark):
     return spark.createDataFrame(own_entities()[0], OWN_NAMES.ddl)
 
 
+# each is compared with the swaps in memory, so one partitioning tells
+@pytest.mark.parametrize("partitions", [7], indirect=True)
 def test_names_of_a_chunks_own_document_never_come_in(spark, partitions):
     shuffled = frames(spark, TABLES, partitions, shuffle=partitions)
     options = SwappingConfig(rounds=2)
@@ -477,6 +479,7 @@ def test_must_change_categories_are_replaced_in_every_chunk(data, partitions):
     assert 0 < changed < len(IDS)
 
 
+@pytest.mark.parametrize("partitions", [7], indirect=True)
 def test_dates_of_a_document_move_together_in_every_chunk(spark, data, partitions):
     from nes_spark.swapping.dates import Shift, date_replacements
     from nes_spark.swapping.shift_stages import shifts_of
