@@ -139,7 +139,8 @@ def test_every_prefix_has_its_share_of_what_is_left_over(spark):
         return {(r["chunk_id"], r["category"]): r["order"] for r in found}
 
     found = orders(3, LATE)
-    assert found == orders(1, LATE) != orders(1, Secret(8))
+    other = orders(1, Secret(8))
+    assert found == orders(1, LATE) != other
     assert len(found) == 2 * n + 2 and {type(k) for k in found.values()} == {int}
     assert min(found.values()) == 1 and max(found.values()) == last
     for share in (0.1, 0.5, 0.8):
@@ -147,7 +148,7 @@ def test_every_prefix_has_its_share_of_what_is_left_over(spark):
         assert abs(early - share) < 4 * (share * (1 - share) / n) ** 0.5
     assert all(found[f"{i}#0", "Term"] == found[f"{i}#0", "Person"] for i in range(n))
     # what is dropped stays away: its own swap is before it
-    assert all(orders(1, Secret(k))["7#1", "Person"] >= 7 for k in range(1, 4))
+    assert all(late["7#1", "Person"] >= 7 for late in (found, other, orders(1, Secret(1))))
 
 
 def test_every_mention_has_its_fate(tables):
@@ -182,6 +183,8 @@ def left(chunk, category, entity, treatment, replacement=None):
     return ("s", J, 0, chunk, category, entity, treatment, replacement, None, "no_partner")
 
 
+# the same stages on one partition: the tests before
+@pytest.mark.parametrize("partitions", [7], indirect=True)
 def test_a_chunk_is_dropped_or_summarised_as_a_whole_and_comes_back(spark, tables):
     swaps = as_swaps(tables["plan"], J)
     rest = [
@@ -294,7 +297,8 @@ def test_candidates_are_tenths_of_the_sequence(spark):
     assert sorted(r["n_swaps"] for r in found if r["setting"] == "t") == [1, 2, 3]
 
 
-@pytest.mark.parametrize("parts", [1, 2, 7])
+# on one and three partitions: test_every_prefix_has_its_share_of_what_is_left_over
+@pytest.mark.parametrize("parts", [*(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2)), 7])
 def test_what_is_left_over_follows_its_own_sequence(spark, parts):
     """Sequences of both units stand in the same tables; neither looks at the other's."""
     names = [f"{J}@{unit}" for unit in ("chunk", "document")]
