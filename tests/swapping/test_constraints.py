@@ -166,7 +166,7 @@ def test_every_field_of_the_configuration_has_its_constraint():
 def test_a_chunk_swapped_before_is_left_alone(spark):
     once = ConstraintsConfig(not_swapped_before=True)
     releases = ReleasesConfig(plan="pairs", draws=1, max_swaps=200, combinations=[["Organization"]])
-    swapping = SwappingConfig(rounds=3)
+    swapping = SwappingConfig(rounds=2)
     free = drawn_in_memory(releases, ["Organization"], swapping=swapping)
     strict = releases.model_copy(update={"constraints": once})
     swaps = drawn_in_memory(strict, ["Organization"], swapping=swapping)
