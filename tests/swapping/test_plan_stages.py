@@ -172,7 +172,7 @@ def test_plans_are_the_same_on_any_partitioning_and_as_in_memory(spark, case):
 @pytest.mark.parametrize(
     ("partitions", "options"),
     [
-        (7, PlanOptions(SWAP, OTHERS, donors=2, neighbours=1)),
+        (7, PlanOptions(SWAP[:2], ("Location", *OTHERS), donors=2, neighbours=1)),
         (1, PlanOptions(SWAP, OTHERS, unit="document")),
     ],
     ids=["chunk", "document"],
@@ -223,7 +223,8 @@ FURTHER = [
             leftover=("donor", "general", "placeholder"),
         ),
     ),
-    (2, PlanOptions(("Person", "Term"), ("Quantity",), layers=(("Person",),), donors=3)),
+    # on Spark as the case before it, without general words: here the driver alone draws
+    (0, PlanOptions(("Person", "Term"), ("Quantity",), layers=(("Person",),), donors=3)),
     (
         2,
         PlanOptions(
@@ -236,6 +237,11 @@ FURTHER = [
         PlanOptions(
             ("Person", "Term"), ("Quantity",), layers=(("Person",),), donors=3, fitting=False
         ),
+        marks=pytest.mark.slow,
+    ),
+    pytest.param(
+        2,
+        PlanOptions(("Person", "Term"), ("Quantity",), layers=(("Person",),), donors=3),
         marks=pytest.mark.slow,
     ),
     pytest.param(
@@ -317,8 +323,8 @@ def test_words_of_clues_are_barred_as_in_memory(spark, partitions):
 @pytest.mark.parametrize(("partitions", "options"), FURTHER)
 def test_terms_and_quantities_on_spark_as_in_memory(spark, partitions, options):
     rows = further_cells()
-    data = frames(spark, TABLES | {"cells": rows}, partitions, shuffle=partitions)
-    releases, swapping = ReleasesConfig(draws=1), SwappingConfig(in_memory_rows=0)
+    data = frames(spark, TABLES | {"cells": rows}, partitions or 1, shuffle=partitions)
+    releases = ReleasesConfig(draws=1)
     own = defaultdict(set)
     for row in rows:
         own[row["document_id"]].update(chain.from_iterable(map(kin_of, row["entities"]["Term"])))
@@ -330,18 +336,8 @@ def test_terms_and_quantities_on_spark_as_in_memory(spark, partitions, options):
         [(document, "Term", word) for document in own for word in every],
         "document_id string, category string, entity string",
     )
-    plans = sample_plans(
-        data["cells"],
-        data["assignments"].where("setting = 'vmf-K1'"),
-        options,
-        releases,
-        swapping,
-        SECRET,
-        own_names=parts,
-        terms_are_own=True,
-    )
     own_names = {"Term": [own[c["document_id"]] for c in rows]}
-    expected = alone(rows, options, releases, swapping, own_names=own_names)
+    expected = alone(rows, options, releases, SwappingConfig(), own_names=own_names)
     if "Term" in options.swap:
         given = [x for x in expected.leftovers if x.category == "Term"]
         document = {c["chunk_id"]: c["document_id"] for c in rows}
@@ -360,33 +356,31 @@ def test_terms_and_quantities_on_spark_as_in_memory(spark, partitions, options):
         for x in given:
             if x.treatment == "general" and x.entity == "tanker":
                 assert x.replacement == "vehicle" and "vehicles" not in own[document[x.chunk_id]]
+    assert len(expected.swaps) > 10
     fields = ("order", "layer", "time", "component", "chunk_a", "chunk_b")
-    assert [
-        (*(r[f] for f in fields), r["exchanged"])
-        for r in sorted(
-            (r.asDict(recursive=True) for r in plans.plan.collect()), key=lambda r: r["order"]
-        )
-    ] == [
+    swaps = [
         (*(getattr(s, f) for f in fields), [e.__dict__ for e in s.exchanged])
         for s in expected.swaps
     ]
-    fields = ("chunk_id", "category", "entity", "treatment", "replacement", "donor", "reason")
-    left = sorted(tuple(str(getattr(x, f)) for f in fields) for x in expected.leftovers)
-    assert sorted(tuple(str(r[f]) for f in fields) for r in plans.leftovers.collect()) == left
-    assert len(expected.swaps) > 10
-    plans.unpersist()
+    names = ("chunk_id", "category", "entity", "treatment", "replacement", "donor", "reason")
+    left = sorted(tuple(str(getattr(x, f)) for f in names) for x in expected.leftovers)
     # of few rows the driver draws, and bars the same words
-    few = sample_plans(
-        data["cells"],
-        data["assignments"].where("setting = 'vmf-K1'"),
-        options,
-        releases,
-        SwappingConfig(),
-        SECRET,
-        own_names=parts,
-        terms_are_own=True,
-    )
-    assert sorted(tuple(str(r[f]) for f in fields) for r in few.leftovers.collect()) == left
+    for rows_of_driver in (20_000, 0) if partitions else (20_000,):
+        plans = sample_plans(
+            data["cells"],
+            data["assignments"].where("setting = 'vmf-K1'"),
+            options,
+            releases,
+            SwappingConfig(in_memory_rows=rows_of_driver),
+            SECRET,
+            own_names=parts,
+            terms_are_own=True,
+        )
+        made = [r.asDict(recursive=True) for r in plans.plan.collect()]
+        made.sort(key=lambda r: r["order"])
+        assert [(*(r[f] for f in fields), r["exchanged"]) for r in made] == swaps
+        assert sorted(tuple(str(r[f]) for f in names) for r in plans.leftovers.collect()) == left
+        plans.unpersist()
 
 
 @pytest.mark.parametrize("unit", ["chunk", "document"])
