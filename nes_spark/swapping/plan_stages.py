@@ -167,6 +167,9 @@ def sample_plans(
             raise parameter_error(_OWNER, "swap", allowed, list(options.swap))
         constraints = constraints_of_likeness(constraints)
         swapping = swapping.model_copy(update={"uniques_first": False, "cosine_weight": None})
+    if "summary" in order and (summarise is None or documents):
+        allowed = "given with treatment 'summary', which is for chunks"
+        raise parameter_error(_OWNER, "summarise", allowed, options.unit)
     settings = None
     if options.neighbours:
         settings = sorted(r["setting"] for r in assignments.select("setting").distinct().collect())
@@ -249,9 +252,7 @@ def sample_plans(
     )
     summaries = None
     if "summary" in order:
-        if summarise is None or documents:
-            allowed = "given with treatment 'summary', which is for chunks"
-            raise parameter_error(_OWNER, "summarise", allowed, options.unit)
+        assert summarise is not None
         # what would stay if nothing came after the treatments before it
         before = (*order[: order.index("summary")], "keep")
         asked = _left_over(plan, rows, units, drawing, before, means_, kept)

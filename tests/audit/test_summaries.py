@@ -222,6 +222,7 @@ def test_refused_summaries_go_on_to_the_next_treatment(spark, tmp_path):
     places = [("s", c["chunk_id"], int(c["chunk_id"][3])) for c in corpus.cells]
     assignments = spark.createDataFrame(places, "setting string, chunk_id string, component int")
     options = PlanOptions(("Organization",), ("Product",), leftover=("summary", "drop"))
+    plain = (options, ReleasesConfig(draws=1), SwappingConfig(), b"secret")
     with ModelServer(answer=told, key="sk-never-shown", fault_rate=0.2, seed=3) as server:
         config = configuration(server)
 
@@ -231,10 +232,7 @@ def test_refused_summaries_go_on_to_the_next_treatment(spark, tmp_path):
             )
 
         def treated(how):
-            plans = sample_plans(
-                tables["cells"], assignments, options, ReleasesConfig(draws=1), SwappingConfig(),
-                b"secret", summarise=how,
-            )  # fmt: skip
+            plans = sample_plans(tables["cells"], assignments, *plain, summarise=how)
             rows = plans.leftovers.collect()
             plans.unpersist()
             return {(r["chunk_id"], r["entity"]): (r["treatment"], r["replacement"]) for r in rows}
@@ -258,8 +256,9 @@ def test_refused_summaries_go_on_to_the_next_treatment(spark, tmp_path):
         with pytest.raises(BudgetExceeded, match="more than the budget"):
             ask(tables["cells"].select("chunk_id"), tight, "others")
         assert len(server.requests) == asked
+    # refused before a table is looked at
     with pytest.raises(ValueError, match="'summarise' parameter of sample_plans"):
-        treated(None)
+        sample_plans(None, None, *plain)
 
 
 def test_a_model_reads_what_is_released_and_never_more(spark, tmp_path, partitions):
