@@ -13,6 +13,8 @@ K = TypeVar("K", bound=Hashable)
 
 #: Partitions up to which numbered rows are placed one by one: for each the driver tries some keys.
 _MOST_PLACED = 2000
+#: Partitions -> place -> a key that falls there: Spark's hash is the same in all sessions.
+_KEYS: dict[int, dict[int, int]] = {}
 
 
 def shuffle_partitions(frame: DataFrame) -> int:
@@ -70,13 +72,16 @@ def placed(spark: SparkSession, number: Column, numbers: int, partitions: int) -
 
     if partitions > _MOST_PLACED:
         return number.cast("int")
-    key = F.col("id").cast("int")
-    found: dict[int, int] = {}
-    for row in (
-        spark.range(32 * partitions)
-        .select(key.alias("key"), F.pmod(F.hash(key), F.lit(partitions)).alias("place"))
-        .collect()
-    ):
-        found.setdefault(row["place"], row["key"])
+    found = _KEYS.get(partitions)
+    if found is None:
+        found = {}
+        key = F.col("id").cast("int")
+        for row in (
+            spark.range(32 * partitions)
+            .select(key.alias("key"), F.pmod(F.hash(key), F.lit(partitions)).alias("place"))
+            .collect()
+        ):
+            found.setdefault(row["place"], row["key"])
+        _KEYS[partitions] = found
     keys = [found.get(n * partitions // numbers, n) for n in range(numbers)]
     return F.element_at(F.array(*[F.lit(k) for k in keys]), number.cast("int") + F.lit(1))

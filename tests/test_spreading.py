@@ -47,3 +47,7 @@ def test_numbered_rows_go_where_they_belong(spark, numbers, partitions):
     there = rows.repartition(partitions, key).select("number", F.spark_partition_id().alias("at"))
     at = {row["number"]: row["at"] for row in there.distinct().collect()}
     assert at == {n: n * partitions // numbers for n in range(numbers)}
+    # the next time no job looks for them
+    again = spreading.placed(None, F.col("number"), numbers, partitions)
+    there = rows.repartition(partitions, again).select("number", F.spark_partition_id().alias("at"))
+    assert {row["number"]: row["at"] for row in there.collect()} == at
