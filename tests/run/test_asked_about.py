@@ -175,15 +175,19 @@ def test_of_what_a_model_names_a_summary_is_published(finished, spark, monkeypat
     chunks = chunks[chunks["text"].str.len() > 80].drop_duplicates("text")
     named = mentions[mentions["chunk_id"].isin(chunks.index)]
     barred, name = named[["chunk_id", "surface"]].iloc[0]
-    good, other = [c for c in chunks.index if c != barred][:2]
+    good, other, plain = [c for c in chunks.index if c != barred][:3]
     before = {r["chunk_id"]: t for r, t in texts_of(Path(result.directory))}
     told = {
         before[good]: "They did well.",
         before[barred]: f"It is {name}.",
         before[other]: "Fine.",
+        # without a brief summary its chunk is left out, whatever the first one was
+        before[plain]: "Nobody knows.",
+        "Nobody knows.": "",
     }
     listed = tmp_path / "listed.csv"
-    listed.write_text("".join(f"{row}\n" for row in ("chunk_id", good, barred, other)))
+    rows = ("chunk_id,instead", f"{good},", f"{barred},", f"{other},", f"{plain},brief")
+    listed.write_text("".join(f"{row}\n" for row in rows))
 
     def again(path, server, **more):
         model = {"name": "writer", "model": "m", "base_url": server.base_url}
@@ -201,14 +205,14 @@ def test_of_what_a_model_names_a_summary_is_published(finished, spark, monkeypat
     monkeypatch.setenv("TEST_MODEL_KEY", "key-of-the-tests")
     with ModelServer(answer=summary) as server:
         found, record, after = again(listed, server, **{"ledger.keep_originals": True})
-        assert found.status == "published" and len(server.requests) == 3
+        assert found.status == "published" and len(server.requests) == 5
         assert after == {
             c: {good: "They did well.", other: "Fine."}.get(c, text)
             for c, text in before.items()
-            if c != barred
+            if c not in (barred, plain)
         }
-        assert (record["withheld"], record["summarised"]) == (1, 2)
-        assert record["chunk_status"]["summarised"] == 2 and record["chunk_status"]["dropped"] == 1
+        assert (record["withheld"], record["summarised"]) == (2, 2)
+        assert record["chunk_status"]["summarised"] == 2 and record["chunk_status"]["dropped"] == 2
         assert sum(record["chunk_status"].values()) == len(result.table("chunks"))
         words = int(chunks["n_words"][[good, other]].sum())
         assert found.figures["summarised"] == {"chunks": 2, "words": words, "told": 4}
@@ -222,7 +226,7 @@ def test_of_what_a_model_names_a_summary_is_published(finished, spark, monkeypat
         )["text"].to_dict()
 
         # A model that names one of the summaries, and another chunk: the first goes.
-        third = next(c for c in chunks.index if c not in (good, other, barred) and c in after)
+        third = next(c for c in chunks.index if c not in (good, other) and c in after)
         source = {
             after[c]: chunks["metadata"][c] for c in (other, third)
         } | {chunks["text"][c]: "nobody" for c in chunks.index}  # fmt: skip
@@ -230,17 +234,17 @@ def test_of_what_a_model_names_a_summary_is_published(finished, spark, monkeypat
         seen, _ = asked(run, spark, monkeypatch, "one", reader, about="chunks", answer="name")
         assert {"They did well.", "Fine."} <= seen and before[other] not in seen
         rows = {r["chunk_id"]: r["instead"] for r in csv.DictReader((run / Path(*NAMED)).open())}
-        assert rows == {good: "", barred: "", other: "brief", third: ""}
+        assert rows == {good: "", barred: "", other: "brief", plain: "brief", third: ""}
         told |= {before[third]: "So be it.", "Fine.": "Ok."}
         _, record, last = again(run / Path(*NAMED), server)
         # answers are kept, and the summary of a summary has a quarter of the words
         *_, one, two = (r.body["messages"][-1]["content"] for r in server.requests)
-        assert len(server.requests) == 5
+        assert len(server.requests) == 7
         assert {one.rpartition("\n\n")[2], two.rpartition("\n\n")[2]} == {before[third], "Fine."}
         assert "no more than 20 words" in two and "no more than 80 words" in one
-        assert {c for c in before if c not in last} == {barred}
+        assert {c for c in before if c not in last} == {barred, plain}
         assert [last[c] for c in (good, third, other)] == ["They did well.", "So be it.", "Ok."]
-        assert (record["withheld"], record["summarised"]) == (1, 3)
+        assert (record["withheld"], record["summarised"]) == (2, 3)
         # the swapped chunks alone: a summary is asked about as it is published
         swapped = {r["chunk_id"] for r, _ in texts_of(run) if r["partner_id"]}
         shown, _ = asked(
@@ -255,17 +259,12 @@ def test_of_what_a_model_names_a_summary_is_published(finished, spark, monkeypat
         with pytest.raises(InputError, match=r"another run was begun since .* run it again first"):
             asked(run, spark, monkeypatch, "one", reader, about="chunks", answer="name")
         _, _, same = again(run / Path(*NAMED), server)
-        assert same == last and len(server.requests) == 5
+        assert same == last and len(server.requests) == 7
         # and one that is named even so goes
         source["Ok."] = chunks["metadata"][other]
         asked(run, spark, monkeypatch, "one", reader, about="chunks", answer="name")
         rows = {r["chunk_id"]: r["instead"] for r in csv.DictReader((run / Path(*NAMED)).open())}
-        assert rows == {good: "", barred: "", other: "nothing", third: ""}
-        # without a brief summary its chunk is left out, whatever the first one was
-        listed.write_text(f"chunk_id,instead\n{good},brief\n")
-        told["They did well."] = ""
-        _, record, last = again(listed, server)
-        assert good not in last and (record["withheld"], record["summarised"]) == (1, 0)
+        assert rows == {good: "", barred: "", other: "nothing", plain: "brief", third: ""}
 
 
 @pytest.mark.usefixtures("plain_report")
