@@ -21,6 +21,7 @@ from nes_spark.errors import ConfigError, EstimationError, GateRefused, InputErr
 from nes_spark.report import ReportData
 from nes_spark.run.choosing import choose_again
 from nes_spark.run.pipeline import STAGES
+from nes_spark.run.published import CONFIGURATION
 from nes_spark.schemas import TABLES
 from nes_spark.store import Store
 from tests.check_run import check
@@ -515,6 +516,9 @@ def test_another_candidate_is_published_without_running_a_stage(finished, spark,
     logs.configure(stream=log)
     shutil.copytree(config.output.directory, tmp_path / "out")
     moved = tmp_path / "out" / Path(result.directory).name
+    # a run of which nobody asks who can be named: the attacks are those of every publication
+    unasked = settings(Path(config.input.path), tmp_path / "out", **UNATTACKED)
+    Store(moved).write_bytes(unasked.model_dump_json().encode(), *CONFIGURATION)
     before = {name: (moved / "stages" / name).stat().st_mtime_ns for name in ("swaps", "scores")}
     choice = {
         "rule": "candidate",
