@@ -351,6 +351,7 @@ def test_a_release_waits_for_the_audit_that_its_gate_names(
             "audit.gate_models": ["loopback"],
             "gates.max_linkage_accuracy": 0.0,
             "audit.text": False,
+            "audit.swap_aware": False,
             "audit.documents": False,
             "utility.judge": "off",
         }
