@@ -30,9 +30,11 @@ _PHONE = re.compile(
 _CALLED = re.compile(
     r"\b(?:call|dial|phone|phoned|telephone|telephoned|tel|fax|mobile|mob|cell|ring|rang|hotline"
     r"|helpline|whatsapp|sms|contact|reach(?:ed|able)? (?:\w+ )?(?:on|at)|next of kin|nok)\b"
-    r"[^\d\n]{0,24}$",
+    r"(?P<between>[^\d\n]{0,64})$",
     re.IGNORECASE,
 )
+#: How far before it they stand: of one with a 0 in front, which is hardly an amount, farther.
+_NEAR, _FAR = 24, 64
 #: Figures of a national number that is written without spaces, with the 0 before it.
 _NATIONAL = re.compile(r"0\d{9,10}")
 
@@ -65,7 +67,10 @@ def phone_spans(text: str, regions: Sequence[str]) -> Iterable[tuple[int, int]]:
             continue
         if all(len(g) == 4 and g[:2] in ("19", "20") for g in groups):
             continue
-        called = _CALLED.search(text[max(0, match.start() - 40) : match.start()])
+        far = _FAR if found.lstrip("(").startswith("0") else _NEAR
+        called = _CALLED.search(text[max(0, match.start() - far - 16) : match.start()])
+        if called is not None and len(called["between"]) > far:
+            called = None
         if len(groups) == 1:
             national = _NATIONAL.fullmatch(found) is not None
             if _is_phone(found, regions, not (called or national or found.startswith("+"))):

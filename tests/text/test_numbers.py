@@ -69,6 +69,7 @@ def test_a_bare_number_must_be_free_of_charge_or_announced():
         ("her next of kin, Leroy: 07852020064", "07852020064"),
         ("he can be reached on 02079460632", "02079460632"),
         ("contact Ann on 01632 960 123", "01632 960 123"),
+        ("call the Elizabeth Garrett Anderson Unit on 01632 555 0859.", "01632 555 0859"),
     ],
 )
 def test_a_national_number_without_spaces_needs_no_word_before_it(text, number):
@@ -93,6 +94,7 @@ def test_a_number_ends_with_its_line(text, numbers):
     "text",
     [
         "01234567890123 and 012345678 and 00123456",
+        "on the call, we said that in all we have 2079460632 shares",
         "reached 2079460632 units, contacted 1234567890",
         "2019 2020 2021",
         "100 200 300 units",
