@@ -47,8 +47,22 @@ def spark():
     _remember_names_of_java()
     for form in ("short", "long"):  # else every plan node looks through the stack for its caller
         session.sparkContext.setLocalProperty(f"callSite.{form}", "a test")
+    _sessions.append(session)
     yield session
+    _sessions.remove(session)
     session.stop()
+
+
+#: The session, while there is one.
+_sessions = []
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _let_go():
+    """What tests of a module persisted goes with it: every query is compared with all that is."""
+    yield
+    for session in _sessions:
+        session.catalog.clearCache()
 
 
 def _remember_names_of_java():
