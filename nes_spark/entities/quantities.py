@@ -10,19 +10,20 @@ of millions.
 What counts as a quantity: numbers in digits with a currency, a percent sign, a scale word
 ("million"), a counted noun or "of our", "of these" behind them, numbers in words with one of the
 first three or a unit of measure ("seven and a quarter percent", "three miles"), and bare numbers
-that a source can be looked up by ("a loss of 181,000", "leverage was 3.52"). What does not: dates,
-years, times, ordinals, numbers in names ("Boeing 757"), section, page and phone numbers, and bare
-numbers that are small or whole.
+that a source can be looked up by ("a loss of 181,000", "leverage was 3.52", columns of a table).
+What does not: dates, years, times, ordinals, numbers in names ("Boeing 757"), section, page and
+phone numbers, and bare numbers that are small or whole.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product, takewhile
+from typing import NamedTuple
 
 from nes_spark.entities.currencies import (
     CURRENCIES,
@@ -127,12 +128,14 @@ _FROM = re.compile(r"\bfrom $", re.IGNORECASE)
 #: Behind these a number needs no noun to be a figure: "deliveries of 731, more than double".
 _TELLS = re.compile(
     r"(?:\b(?:of|to|by|from|at|was|were|is|are|be|been|around|about|approximately|nearly|roughly|"
-    r"almost|over|than|versus|vs|with|within|between|and|or|reached|total\w*|least|up|down|another|averag\w+)|,)"
+    r"almost|over|than|versus|vs|with|within|between|and|or|reached|total\w*|least|up|down|another|averag\w+)|[,:])"
     r"(?: u[hm],?)? $"
 )
 #: So large a number tells by itself, and one with thousands set apart.
 _LARGE = 100
 _THOUSANDS_APART = re.compile(r"\d[, ]\d{3}")
+#: So does one that nobody rounds: a ratio of exchange; but for a paragraph of a code.
+_EXACT, _OF_A_CODE = re.compile(r"\d*\.\d{3,}"), re.compile(r"(?:§|\b(?:CFR|C\.F\.R\.|Reg\.)) ?$")
 #: A year that no rule for dates knows.
 _BARE_YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
 #: What behind a year tells that it is one: "the 1918 influenza pandemic".
@@ -199,6 +202,38 @@ _QUANTITY = re.compile(
     rf"euro cents?\b|pounds? sterling\b|(?:cents?|{MINOR}|{OTHER_WORDS})\b|"
     rf"times\b|x(?!\w)|(?:{ISO})\b))?"
     rf"(?P<close>\))?",
+    re.IGNORECASE,
+)
+#: What parts the columns of a table in plain text: no sentence has it.
+_GAP = re.compile(r"[ \u00a0]*[\t|][ \u00a0]*|[ \u00a0]{2,}")
+_CELL = (
+    rf"(?P<neg>[-–−+])?(?:(?:{SIGN})[ \u00a0]?)?(?P<open>\()?(?:(?:{ISO}|{SIGN})[ \u00a0]?)?"
+    rf"(?P<minus>[-–−])?"
+    rf"(?P<number>{_NUMBER})"
+)
+#: A cell that is a figure, with its unit and the mark of a note behind it.
+_FIGURE_CELL = re.compile(
+    rf"{_CELL}(?P<unit>[ \u00a0]?(?:%|[a-z]+\.?(?: points?)?))?(?P<close>\))?"
+    rf"[ \u00a0]?%?[ \u00a0]?(?:\*+|\([a-z\d]\))?",
+    re.IGNORECASE,
+)
+#: Figures at the end of a line that one space parts: "EBITDA 119.0 (241.3)".
+_IN_LINE = rf"[-–−]?(?:(?:{SIGN}) ?)?\(?(?:(?:{SIGN}) ?)?(?:{_NUMBER})%?\)?%?"
+_LAST_FIGURES = re.compile(rf"(?<=[^\W\d]|[)*:%]) ((?:{_IN_LINE} ){{1,11}}{_IN_LINE})$")
+_AREA_CODE = re.compile(r"\(\d{3}\) ?\d{3}(?![.,]?\d)")
+#: Rows that begin so have no figures: "Exhibit    99.1    99.2".
+_NO_ROW = re.compile(
+    r"\W*(?:pages?|exhibits?|sections?|items?|notes?|rules?|articles?|forms?|versions?|parts?|"
+    r"chapters?|tel|telephone|phone|fax|dial\S*|pin|passcode|code|conference|cusip|isin|cik|id|"
+    r"zip|no)\b\.?(?: (?:number|no|code|id|in)s?)?\W*$",
+    re.IGNORECASE,
+)
+#: So long a whole number without commas is a figure, and no number of a telephone.
+_LONGEST = 9
+#: In place of an amount brackets are its minus; behind the name of something they add to it.
+_AMOUNT_BEFORE = re.compile(
+    r"\b(?:of|to|by|from|at|was|were|is|are|be|been|than|versus|vs\.?|about|approximately|nearly|"
+    r"reached|total(?:l?ed|l?ing|s)?) $",
     re.IGNORECASE,
 )
 _SCALED = re.compile(rf"\b(?:thousand|{_LARGE_SCALE})\b", re.IGNORECASE)
@@ -315,9 +350,12 @@ class Quantity:
         return f"{kind}/e{self.magnitude:+d}/{'-0+'[self.direction + 1]}"
 
 
-def _direction(text: str, start: int, end: int) -> int:
-    """Return what the words of the same clause say: the nearest one before, else behind."""
-    before = _CLAUSE.split(text[max(0, start - 45) : start])[-1]
+def _direction(text: str, start: int, end: int, line: int = 0) -> int:
+    """Return what the words of the same clause say: the nearest one before, else behind.
+
+    Of a row of a table `line` is where it begins.
+    """
+    before = _CLAUSE.split(text[max(line, start - 45) : start])[-1]
     found = [(m.end(), 1) for m in _UP.finditer(before)]
     found += [(m.end(), -1) for m in _DOWN.finditer(before)]
     # "grew in 40 stores" does not say that the stores grew in number
@@ -339,8 +377,8 @@ def find_quantities(text: str) -> list[Quantity]:
     Returns
     -------
     list of Quantity
-        The span has the number with its currency, scale and percent sign; the counted noun and a
-        minus stay outside, so that an exchange leaves them.
+        The span has the number with its currency, scale and percent sign; the counted noun, a
+        minus and brackets stay outside, so that an exchange leaves them.
 
     Examples
     --------
@@ -353,9 +391,10 @@ def find_quantities(text: str) -> list[Quantity]:
     blocked = [*find_dates(text), *placeholder_spans(text)]
     single: list[tuple[Quantity, str | None]] = []
     bare: list[Quantity] = []
+    cells = _cells(text)
     for match in _QUANTITY.finditer(text):
-        quantity = _read(text, match)
-        if quantity is None and (quantity := _bare(text, match)) is not None:
+        quantity = _read(text, match, cells)
+        if quantity is None and (quantity := _bare(text, match, cells)) is not None:
             bare.append(quantity)
             continue
         if quantity is None or _touches(quantity, blocked):
@@ -554,7 +593,73 @@ def _is_sign(match: re.Match[str], value: float) -> bool:
     return not (alone and value < _LARGE and code in ("COP", "PHP", "RON", "PEN", "AED"))
 
 
-def _read(text: str, match: re.Match[str]) -> Quantity | None:
+class _Cell(NamedTuple):
+    """A figure of a table: where its line begins, whether it is a loss, and not the only one."""
+
+    line: int
+    negative: bool
+    beside: bool
+
+
+def _cells(text: str) -> dict[int, _Cell]:
+    """Return the figures that stand in rows of tables, by where their numbers begin."""
+    found: dict[int, _Cell] = {}
+    line = 0
+    for written in text.split("\n"):
+        row = _row(written.rstrip())
+        beside = len(row) > 1
+        for number, negative in row:
+            found[line + number] = _Cell(line, negative, beside)
+        line += len(written) + 1
+    return found
+
+
+def _row(line: str) -> list[tuple[int, bool]]:
+    """Return where the numbers of a row begin, and whether each is a loss; none of a sentence.
+
+    A row is a label with figures behind it, or figures alone. Years are none: they head columns.
+    """
+    gaps = [match.span() for match in _GAP.finditer(line)]
+    starts, ends = [0, *(end for _, end in gaps)], [*(start for start, _ in gaps), len(line)]
+    figures = []
+    for start, end in zip(starts, ends, strict=True):
+        match = _FIGURE_CELL.fullmatch(line, start, end) if gaps else None
+        if match and not _BARE_YEAR.fullmatch(match["number"]):
+            figures.append((match.start("number"), _is_minus(match)))
+    if not figures:
+        return _row_of_words(line)
+    head = line[: figures[0][0]]
+    if _NO_ROW.match(head):
+        return []
+    return figures if len(figures) > 1 or any(c.isalpha() for c in head) else []
+
+
+def _row_of_words(line: str) -> list[tuple[int, bool]]:
+    """Return the figures at the end of a line that single spaces part, as :func:`_row` does."""
+    match = _LAST_FIGURES.search(line) if line and line[-1] in "0123456789)%" else None
+    if match is None or _AREA_CODE.search(match[1]) or _NO_ROW.match(line[: match.start(1)]):
+        return []
+    figures = []
+    plain = 0
+    at = match.start(1)
+    for cell in re.split(r"(?<=[\d)%]) ", match[1]):
+        read = _FIGURE_CELL.fullmatch(cell)
+        if read and not _BARE_YEAR.fullmatch(read["number"]):
+            figures.append((at + read.start("number"), _is_minus(read)))
+            plain += read["number"].isdigit() and not _is_minus(read)
+        at += len(cell) + 1
+    # "484 611" may be one number, and "98 345 6789" one to dial
+    return figures if len(figures) > 1 and plain <= len(figures) - plain else []
+
+
+def _is_minus(match: re.Match[str]) -> bool:
+    """Whether brackets or a minus stand about the number of a cell."""
+    return bool(
+        (match["neg"] or "+") != "+" or match["minus"] or (match["open"] and match["close"])
+    )
+
+
+def _read(text: str, match: re.Match[str], cells: Mapping[int, _Cell]) -> Quantity | None:
     # a minus stays in the text: "down 5%" and "-5%" are alike
     start, end = match.end("neg") if match.group("neg") else match.start(), match.end("unit")
     end = max(end, match.end("scale"), match.end("number"), match.end("words"))
@@ -577,11 +682,12 @@ def _read(text: str, match: re.Match[str]) -> Quantity | None:
             sign, start = None, number
         elif unit and _unit(unit, None) not in (*MONEY, "cent", ""):
             sign, start = None, number  # "LTL 3%"
-    if match.group("open"):
-        if match.group("close") and sign:
-            negative, end = True, match.end()
-        else:
-            start += 1
+    cell = cells.get(match.start("number"))
+    if match.group("open"):  # so do brackets, whether or not they mean a loss
+        start = max(start, match.end("open"))
+        told = _AMOUNT_BEFORE.search(text, max(0, match.start() - 15), match.start())
+        negative |= bool(match.group("close") and told)
+    negative |= cell is not None and cell.negative
     name = _unit(unit, sign)
     if not name:
         letter = scale is not None and len(scale) == 1
@@ -602,7 +708,7 @@ def _read(text: str, match: re.Match[str]) -> Quantity | None:
                 return None
         # "400 points": what is counted stays in the text, and "200 basis points" is no count
         name = noun if noun and noun not in _UNITS_INSIDE else "things"
-    direction = -1 if negative else _direction(text, start, end)
+    direction = -1 if negative else _direction(text, start, end, cell.line if cell else 0)
     low = _unit_word(unit or "")
     twice = bool(sign) and _OF_AMERICA.sub("", low) in CURRENCIES
     return Quantity(
@@ -611,36 +717,53 @@ def _read(text: str, match: re.Match[str]) -> Quantity | None:
     )
 
 
-def _bare(text: str, match: re.Match[str]) -> Quantity | None:
+def _bare(text: str, match: re.Match[str], cells: Mapping[int, _Cell]) -> Quantity | None:
     """Return a number without unit and noun, where it is a figure to look its source up by.
 
-    "A loss of 181,000", "leverage was 3.52", "deliveries of 219": written with thousands apart, or
-    behind a word that leads to figures with a point or from a hundred on.
+    "A loss of 181,000", "leverage was 3.52", "deliveries of 219": written with thousands apart or
+    three decimals, in a row of a table, or behind a word that leads to figures; those of rows and
+    words have a point or are from a hundred on.
     """
     number, start = match.group("number"), match.start("number")
     end = match.end("number")
     unit = match.group("unit") and _is_unit(text, match)  # "3,000 TL loads" have none
     if number is None or match.group("scale") or unit or match.group("sign"):
         return None
-    apart = _THOUSANDS_APART.search(number) is not None
-    before = text[max(0, start - 30) : start]
-    if _TIME.match(text, end) or (text[end : end + 1] and text[end] not in " .,;:?!)…"):
+    cell = cells.get(start)
+    negative = bool(match.group("neg")) or (cell is not None and cell.negative)
+    if not (_is_of_row(number, cell) if cell else _is_told(text, number, start, end)):
         return None
-    alone = _LISTED.sub("", before)
-    if any(p.search(b) for p in (_NAMED, _CALLED, _IN_A_ROW) for b in (before, alone)):
-        return None
-    if not apart:
-        if _BARE_YEAR.fullmatch(number) or len(number) > 6 or _GOES_ON.match(text, end):
-            return None
-        if not _TELLS.search(before):
-            return None
-        if "." not in number and float(number) < _LARGE:
-            return None
-    direction = -1 if match.group("neg") else _direction(text, start, end)
+    direction = -1 if negative else _direction(text, start, end, cell.line if cell else 0)
     value = _value(number)
     # "leverage was 2.0" is no count, though it is whole
     name = _DECIMAL if "." in number else "things"
-    return Quantity(start, end, name, -value if match.group("neg") else value, direction)
+    return Quantity(start, end, name, -value if negative else value, direction)
+
+
+def _is_of_row(number: str, cell: _Cell) -> bool:
+    """Whether a number of a row is a figure: one that is whole, where another stands beside it."""
+    if "." in number or _THOUSANDS_APART.search(number):
+        return True
+    return cell.beside and _LARGE <= float(number) < 10**_LONGEST
+
+
+def _is_told(text: str, number: str, start: int, end: int) -> bool:
+    """Whether a bare number of a sentence is a figure, by how it is written or what leads to it."""
+    before = text[max(0, start - 30) : start]
+    if _TIME.match(text, end) or (text[end : end + 1] and text[end] not in " \n\t|.,;:?!)…"):
+        return False
+    alone = _LISTED.sub("", before)
+    if any(p.search(b) for p in (_NAMED, _CALLED, _IN_A_ROW) for b in (before, alone)):
+        return False
+    if _THOUSANDS_APART.search(number):
+        return True
+    if _EXACT.fullmatch(number) and not _OF_A_CODE.search(before):
+        return not _GOES_ON.match(text, end)
+    if _BARE_YEAR.fullmatch(number) or len(number) > 6 or _GOES_ON.match(text, end):
+        return False
+    if not _TELLS.search(before):
+        return False
+    return "." in number or float(number) >= _LARGE
 
 
 def _is_amount(words: str, scale: str | None, unit: str | None) -> bool:

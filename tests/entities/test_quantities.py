@@ -157,7 +157,10 @@ from nes_spark.entities.quantities import (
             [("8.5%", "%/e+0/0"), ("90 basis points", "points/e+1/-")],
         ),
         ("a cash flow of -$5 million", [("$5 million", "money/e+6/-")]),
-        ("a result of ($5 million) then", [("($5 million)", "money/e+6/-")]),
+        # brackets stay where they are; in place of an amount they are its minus
+        ("a result of ($5 million) then", [("$5 million", "money/e+6/-")]),
+        ("a contract with Acme ($5 million) then", [("$5 million", "money/e+6/0")]),
+        ("it cost (LTL 3%)", [("3%", "%/e+0/0")]),
         ("it (12%) was", [("12%", "%/e+1/0")]),
         (
             "CHF70 million and RMB 26.8 million",
@@ -535,6 +538,41 @@ def test_thousands_may_be_apart(text, written, value):
 )
 def test_a_figure_needs_no_noun_where_it_can_be_looked_up(text, figures):
     assert [text[q.start : q.end] for q in find_quantities(text)] == figures
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (
+            "In millions    2024    2023\nNet revenue     1,679.3    (720.2)   32 basis points\n",
+            [
+                ("1,679.3", "part count/e+3/0"),
+                ("720.2", "part count/e+2/-"),
+                ("32 basis points", "points/e+1/0"),
+            ],
+        ),
+        ("Revenue\t679.3\t-720.2", [("679.3", "part count/e+2/0"), ("720.2", "part count/e+2/-")]),
+        (
+            "a loss of $3\n| Revenue | $ (12.4) | 311 | 8 | n/a |",
+            [("$3", "money/e+0/-"), ("12.4", "part count/e+1/-"), ("311", "count/e+2/0")],
+        ),
+        ("EBITDA 119.0 (241.3)", [("119.0", "part count/e+2/0"), ("241.3", "part count/e+2/-")]),
+        ("EBITDA (1) 119 (4.1)%", [("119", "count/e+2/0"), ("4.1", "part count/e+0/-")]),
+        ("Liquid assets    0.42", [("0.42", "part count/e-1/0")]),
+        ("   1234567    891", [("1234567", "count/e+6/0"), ("891", "count/e+2/0")]),
+        ("Years    2024    2023", []),
+        ("Exhibit    99.1    99.2\nPage    312    314", []),
+        ("Operating income 484 611", []),
+        ("Toll free 1 (877) 660 6853", []),
+        ("Stores    484", []),
+        # nobody rounds to three decimals but whoever fixes a ratio
+        ("each became 0.412 of a share", [("0.412", "part count/e-1/0")]),
+        ("17 CFR 229.303 and Section 229.303", []),
+        ("Leverage: 2.4\nNext", [("2.4", "part count/e+0/0")]),
+    ],
+)
+def test_figures_of_tables(text, found):
+    assert [(text[q.start : q.end], q.likeness) for q in find_quantities(text)] == found
 
 
 def test_ends_of_ranges_come_before_bare_figures():
