@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import zlib
+from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -23,6 +24,8 @@ from nes_spark.entities.distinctive import GEOGRAPHY, INSTITUTIONS
 from nes_spark.entities.lists import read_lists
 from nes_spark.entities.wordforms import ROMAN, is_word, kinds_of
 from nes_spark.entities.wordvectors import WordVectors
+from nes_spark.text.headings import Heading, headings
+from nes_spark.text.sentences import word_set
 from nes_spark.text.vocabulary import DESCRIPTORS
 
 #: Classes in the order of the classifier's columns; O is "no entity".
@@ -47,6 +50,15 @@ _MONTHS = frozenset(_WORDS["MONTHS"])
 _NO_NAMES = TITLES | _MONTHS | FUNCTION_WORDS
 #: What institutions and companies are called.
 BODY_WORDS = INSTITUTIONS | DESCRIPTORS
+#: Of these what a section of a report is about: behind words in use it ends no company's name.
+_TOPICS = word_set(
+    "capital companies company credit data equipment insurance investment investments management "
+    "materials operations organization products properties property research resources securities "
+    "services supply"
+)
+#: Letters that a word in capitals has at least, for it to be taken for no abbreviation in a line of
+#: such words.
+_LEAST_HEADED = 3
 #: Words beside a name that tell products from organisations; features, not rules.
 CUES = {
     "pa": frozenset(_WORDS["PRODUCT AFTER"]),
@@ -215,6 +227,21 @@ class Words:
         return found
 
     @cached_property
+    def headed(self) -> list[Heading | None]:
+        """Of each word the heading in which it stands, None where it stands in none."""
+        found: list[Heading | None] = [None] * len(self.words)
+        for heading in headings(self.text):
+            first = bisect_left(self.starts, heading.start)
+            for i in range(first, bisect_left(self.starts, heading.end)):
+                found[i] = heading
+        return found
+
+    @cached_property
+    def small(self) -> frozenset[str]:
+        """Words that the text has in small letters."""
+        return frozenset(word for word in self.words if word.islower())
+
+    @cached_property
     def topics(self) -> list[str]:
         """Classes of the words of the text, sorted."""
         return sorted({c for x in self.words for c in _AFTER.get(x.lower(), ())})
@@ -249,7 +276,7 @@ def is_heading_word(words: Words, i: int, common: Collection[str]) -> bool:
             and words.text[words.ends[last] : words.starts[last + 1]] == " "
         ):
             last += 1
-        if words.words[last].lower() in DESCRIPTORS:
+        if words.words[last].lower() in DESCRIPTORS and not is_headed(words, i, common):
             return False
     if words.shouted[i]:
         return is_word(word.lower())
@@ -257,6 +284,73 @@ def is_heading_word(words: Words, i: int, common: Collection[str]) -> bool:
     if owns or len(word) < _LEAST_SHOUTED or word.lower() not in common:
         return False
     return not _names_a_trial(words, i)
+
+
+def is_headed(words: Words, i: int, common: Collection[str]) -> bool:
+    """Return whether a word is a general one of a line that is a heading ("Legal Proceedings").
+
+    In a line of capitals it is one by itself, unless the words in use about it end as the names of
+    companies do ("FIRST COASTAL BANK"); in a line with capitals all words must be in use. In use
+    are the words of `common` and those that the text has in small letters; nowhere else in the text
+    are they a name.
+    """
+    heading = words.headed[i]
+    if heading is None:
+        return False
+    if not heading.capitals:
+        first, last = _line(words, i)
+        line = [j for j in range(first, last) if not _is_added(words, j)]
+        run = [words.words[j] for j in line]
+        return all(_in_use(words, j, common) for j in line) and not _names_a_body(run)
+    first = last = i
+    while first > 0 and _goes_on(words, first - 1):
+        first -= 1
+    while last + 1 < len(words.words) and _goes_on(words, last):
+        last += 1
+    run = words.words[first : last + 1]
+    if run[-1].lower() in DESCRIPTORS and (
+        _names_a_body(run) or not all(_in_use(words, j, common) for j in range(first, last + 1))
+    ):
+        return False
+    if len(run) > 1 and " ".join(word.capitalize() for word in run) in words.text:
+        return False
+    return _in_use(words, i, common)
+
+
+def _goes_on(words: Words, i: int) -> bool:
+    """Whether a word of a heading stands right before another, and both are no small words."""
+    return words.text[words.ends[i] : words.starts[i + 1]] == " " and not any(
+        word.capitalize() in FUNCTION_WORDS for word in words.words[i : i + 2]
+    )
+
+
+def _line(words: Words, i: int) -> tuple[int, int]:
+    """Return the words of the heading that has word `i`: the first, and one past the last."""
+    heading = words.headed[i]
+    assert heading is not None
+    return bisect_left(words.starts, heading.start), bisect_left(words.starts, heading.end)
+
+
+def _is_added(words: Words, i: int) -> bool:
+    """Whether a word stands in brackets: it is no word of the heading."""
+    heading = words.headed[i]
+    assert heading is not None
+    before = words.text[heading.start : words.starts[i]]
+    return any(before.count(a) > before.count(b) for a, b in ("[]", "()"))
+
+
+def _in_use(words: Words, i: int, common: Collection[str]) -> bool:
+    """Whether a word is one of grammar or in use in small letters, and no abbreviation."""
+    word = words.words[i]
+    low = word.lower()
+    if word == "&" or low.isdigit() or word.capitalize() in FUNCTION_WORDS:
+        return True
+    return len(word) >= _LEAST_HEADED and (low in common or low in words.small)
+
+
+def _names_a_body(run: Sequence[str]) -> bool:
+    """Whether words end as the names of companies do, and not as topics do."""
+    return len(run) > 1 and run[-1].lower() in DESCRIPTORS - _TOPICS
 
 
 def _names_a_trial(words: Words, i: int) -> bool:

@@ -34,6 +34,7 @@ from nes_spark.entities.names import (
     Words,
     candidate_spans,
     features,
+    is_headed,
     leading_titles,
     product_features,
 )
@@ -385,6 +386,11 @@ _PARTIES = frozenset(
     )
     for end in ("", "s")
 )  # fmt: skip
+#: Who reports and to whom, and what a report says of its figures, whatever their capitals.
+_OF_REPORTS = word_set(
+    "audited filer issuer obligor owner owners registrant registrants restated shareowners "
+    "unaudited"
+)
 #: What every company has: its board, its owners, their meetings.
 _BODIES = re.compile(
     r"(?:(?:Annual|Audit|Executive|Extraordinary|General|Independent|Management|Managing|Ordinary"
@@ -567,6 +573,20 @@ class Judged:
         )
 
     @property
+    def is_heading(self) -> bool:
+        """Whether it is made of general words of a heading, and is no name that is known."""
+        lexicon = self.lexicon
+        lists = lexicon.places, lexicon.organizations, lexicon.products, lexicon.events
+        if any(self.surface in names for names in lists):
+            return False
+        # "By Grace Hope"
+        people = _WORDS_TOO | lexicon.given | lexicon.ambiguous
+        if not people.isdisjoint(self.words.words[self.first : self.first + self.length]):
+            return False
+        span = range(self.first, self.first + self.length)
+        return all(is_headed(self.words, i, lexicon.common) for i in span)
+
+    @property
     def is_subject(self) -> bool:
         """Whether it is a noun without article before a verb: words do that in the plural."""
         if _OWNS_OR_DOES.match(self.after) is None:
@@ -707,6 +727,8 @@ RULES: tuple[Rule, ...] = (
         "ORG",
     ),
     Rule("jargon", lambda s: s.is_jargon, None),
+    Rule("words of a heading", lambda s: s.is_heading, None),
+    Rule("word of reports", lambda s: s.surface.lower() in _OF_REPORTS, None),
     Rule("title without a name", lambda s: s.is_title, None),
     Rule("regulation or form", lambda s: bool(_REGULATION.fullmatch(s.surface)), None),
     Rule("body of any company", lambda s: bool(_BODIES.fullmatch(s.surface)), None),

@@ -56,6 +56,7 @@ from nes_spark.entities.names import (
     WORDS,
     Words,
     behind_particles,
+    is_headed,
     is_heading_word,
 )
 from nes_spark.entities.terms import HOURS, is_people
@@ -836,7 +837,9 @@ def _tokens(text: str, blocked: Sequence[tuple[int, int]], named: Collection[int
             at += 1
         free = not any(s < end for s, _ in blocked[at : at + 1])
         # the words of a heading are no names for being in capitals
-        heading = free and is_heading_word(words, place, common)
+        heading = free and (
+            is_heading_word(words, place, common) or is_headed(words, place, common)
+        )
         free = free and not heading
         pieces = _RUN_TOGETHER.split(word)
         for number, piece in enumerate(pieces):

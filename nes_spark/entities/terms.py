@@ -56,6 +56,7 @@ from nes_spark.entities.wordforms import (
     stands_as_noun,
     use_of,
 )
+from nes_spark.text.headings import headings
 from nes_spark.text.sentences import word_set
 from nes_spark.text.vocabulary import EARNINGS
 
@@ -83,8 +84,10 @@ _MIXED = re.compile(
 )
 _CURRENCIES = frozenset(read_lists(GENERAL)["CURRENCIES"])
 #: Letters and digits in capitals, the plural's s aside: RFID, MOBs, 5G, CD30; no amounts (26M).
+#: "E&P" is one word.
 _CAPITALS = re.compile(
-    rf"(?<![\w'’.$€£-])(?:[A-Z][A-Z0-9]+|[2-9]G)(?:-[A-Z0-9]+)*s?(?!{_GOES_ON}|[.,]\d)"
+    rf"(?<![\w'’.$€£&-])(?:[A-Z]{{1,3}}(?:&[A-Z]{{1,3}})+|[A-Z][A-Z0-9]+|[2-9]G)(?:-[A-Z0-9]+)*s?"
+    rf"(?!{_GOES_ON}|[.,]\d|&[A-Z])"
 )
 #: Hours and their time zones: with another word they read broken, and they tell nothing.
 HOURS = re.compile(
@@ -172,13 +175,13 @@ _NEVER = FUNCTION_WORDS | word_set(
 #: rarely read well in each other's place.
 _REPORTING = word_set(
     "accretive amortization annualized annualised baseline broad-based buyback cagr capex cashflow "
-    "comp comps conference conjunction consensus constant contraction covenant currency deferral "
-    "depreciation diluted dilution discretionary divestiture divestitures dollar dollars dso ebit "
-    "ebitda elevated eps euro euros expenditure expenditures "
-    "ffo fiscal forward-looking fx gaap gentlemen gross guidance headwind headwinds impairment "
-    "incredible inorganic it ladies lady late like-for-like long-term ltm minus moment near-term "
-    "noi non non-gaap onset one-time organic outlook page percent playbook pre-tax pretax "
-    "quarter-over-quarter realignment rebound reconciliation recurring reinvestment relative "
+    "comp comps conference conjunction consensus constant contraction covenant currency d&a "
+    "deferral depreciation diluted dilution discretionary divestiture divestitures dollar dollars "
+    "dso ebit ebitda elevated eps euro euros expenditure expenditures ffo fiscal forward-looking "
+    "fx g&a gaap gentlemen gross guidance headwind headwinds impairment incredible inorganic it "
+    "ladies lady late like-for-like long-term ltm m&a md&a minus moment near-term noi non non-gaap "
+    "onset one-time organic outlook p&l page percent playbook pp&e pre-tax pretax q&a r&d s&p sg&a "
+    "t&e quarter-over-quarter realignment rebound reconciliation recurring reinvestment relative "
     "replay representative restructuring roe same-store scenario sell-through senior sequential "
     "session sg short-term slide specific stakeholder standpoint synergy synergies tailwind "
     "tailwinds timing transcript underlying unfavorable unfavourable weighted year-over-year "
@@ -256,7 +259,8 @@ def is_everyday(low: str) -> bool:
 def term_places(text: str, mentions: Iterable[Mention] = ()) -> list[tuple[int, int, str]]:
     """Return where words stand that may be terms: start, end and the word.
 
-    The word is in lower case, unless it is written in capitals or the name of a people.
+    The word is in lower case, unless it is written in capitals or the name of a people. In a
+    heading, whose words all are in capitals, a word of the dictionary is in lower case too.
 
     Parameters
     ----------
@@ -289,10 +293,24 @@ def term_places(text: str, mentions: Iterable[Mention] = ()) -> list[tuple[int, 
             continue
         out.append((match.start(), match.end(), word if is_people(word) else low))
     out += [(*match.span(), match.group()) for match in _MIXED.finditer(text)]
+    shouted = {
+        match.span(): low
+        for heading in headings(text)
+        if heading.capitals
+        for pattern in (_WORD, _CAPITALS)
+        for match in pattern.finditer(text, heading.start, heading.end)
+        if is_word(low := match.group().lower())
+    }
+    out += [
+        (*span, low)
+        for span, low in shouted.items()
+        if not is_everyday(low) and _WORD.fullmatch(low)
+    ]
     out += [
         (*match.span(), match.group())
         for match in _CAPITALS.finditer(text)
-        if (match.group().rstrip("0123456789") not in _CURRENCIES or match.group().isalpha())
+        if match.span() not in shouted
+        and (match.group().rstrip("0123456789") not in _CURRENCIES or match.group().isalpha())
         and match.group().lower() not in _NO_ABBREVIATIONS
         and stem(match.group()) not in _LETTERS
         and not EARNINGS.fullmatch(match.group())

@@ -135,12 +135,16 @@ def counterpart(
     >>> moss = ("Alan Moss", ["Alan Moss", "Moss"], "Ana Orr", ["Ana Orr"], "Person")
     >>> counterpart("Alan Moss", *moss), counterpart("Moss", *moss), counterpart("Alan", *moss)
     ('Ana Orr', 'Orr', 'Ana')
+    >>> [counterpart(f, "cement", [], "tag", [], "Term") for f in ("Cement", "CEMENT")]
+    ['Tag', 'TAG']
     """
     if category in NO_NAMES:
         # one new form for each old one, in the same order
         if category == TERM:
             # any word may open a sentence
             word = term_word(new)
+            if form.isupper() and not in_capitals(term_word(old)):
+                return word.upper()  # in a heading
             opens = form[:1].isupper() and not in_capitals(form.partition(" ")[0])
             return word[0].upper() + word[1:] if opens else word
         if category == QUANTITY:

@@ -606,3 +606,48 @@ def test_a_given_name_before_nothing_but_a_particle_is_no_fault(text):
     # by the lists of the bundled recogniser: what is behind a name's end is cut off there
     (mentions,) = load_recognizer("bundled")([text])
     assert all(text[m.start : m.end] == m.surface for m in mentions)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "LIQUIDITY AND CAPITAL RESOURCES\n\nCash provided by operations rose.",
+        "[Company Name] LIQUIDITY AND CAPITAL RESOURCES (continued)\n\nCash rose.",
+        "Sales rose.\n\nLiquidity and Capital Resources\n\nTotal debt fell.",
+        "Sales rose.\n\nRESULTS OF OPERATIONS\n\nTotal debt fell.",
+        "WHAT WE MAKE",
+        "It grew.\n\nHOW WE DID\n\nSales rose.",
+        "It grew.\n\nOur Quarter\n\nA strike closed the plant.",
+        "It grew.\n\nCritical Accounting Estimates\n\nWe estimate useful lives.",
+        'The terms "[Company Name]" and "the Registrant" mean the same.',
+        "(2) Unaudited. Reviewed by us.",
+        "Dear Fellow [Company Name] Shareholders,\n\nDear Owners of [Company Name]:",
+    ],
+)
+def test_words_of_headings_and_of_reports_are_no_names(text):
+    assert not of_bundled(text)
+    (mentions,) = load_recognizer("bundled")([text])
+    assert not candidates_of([text], [mentions])[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("FIRST COASTAL BANK\n\nIt lends to farms.", "COASTAL BANK"),
+        ("GLENROCK RESOURCES\n\nIt digs for zinc.", "GLENROCK RESOURCES"),
+        ("TRUE COPPER RESOURCES\n\nWe met True Copper Resources.", "COPPER RESOURCES"),
+        ("It grew.\n\nFirst Coastal Bank\n\nIt lends to farms.", "Coastal Bank"),
+        ("By Grace Hope\n\nGrace is what is left.", "Grace Hope"),
+    ],
+)
+def test_companies_and_people_in_headings_are_names(text, name):
+    (mentions,) = load_recognizer("bundled")([text])
+    swept = candidates_of([text], [mentions])[0]
+    assert name in {m.surface for m in mentions} | {c.surface for c in swept}
+
+
+def test_a_name_of_the_text_is_one_in_its_headings():
+    text = "ORCHARD LANE SHAREHOLDER LETTER\n\nWe thank Orchard Lane for its orders."
+    (mentions,) = load_recognizer("bundled")([text])
+    swept = candidates_of([text], [mentions])[0]
+    assert "ORCHARD LANE" in {m.surface for m in mentions} | {c.surface for c in swept}

@@ -588,3 +588,18 @@ def test_a_term_is_found_behind_prefixes_and_capitals(text, term, surface):
 @pytest.mark.parametrize("text", ["It fell, as Cement's price did.", "Then Orion's fell."])
 def test_what_owns_with_a_capital_within_a_sentence_is_a_name(text):
     assert not {"cement", "orion"} & {word for *_, word in term_places(text)}
+
+
+def test_words_of_a_heading_in_capitals_count_as_words():
+    text = "HYBRID SEDANS AND RFID\n\nWe sell sedans with RFID, and E&P; see the MD&A, R&D."
+    words = [(text[s:e], word) for s, e, word in term_places(text)]
+    assert words[:3] == [("HYBRID", "hybrid"), ("SEDANS", "sedans"), ("RFID", "RFID")]
+    assert [word for _, word in words[3:]] == ["sell", "sedans", "RFID", "E&P"]
+    assert [word for *_, word in term_places("OVERVIEW OF THE QUARTER")] == ["overview"]
+
+
+def test_what_comes_in_a_heading_in_capitals_is_in_capitals():
+    text = "CEMENT AND US\n\nWe sell cement."
+    mentions = term_mentions(text, ["cement"])
+    new = rewrite_text(text, mentions, {("Term", "cement"): Replacement("tag", ("tag",))})
+    assert new.text == "TAG AND US\n\nWe sell tag."
