@@ -24,9 +24,9 @@ WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 #: Legal forms of companies, folded and without full stops.
 LEGAL_FORMS = word_set(
-    "ab ag ao aps as asa bv bvba cia co company corp corporation cos eg eirl gmbh inc "
+    "ab ag ao aps as asa berhad bhd bv bvba cia co company corp corporation cos eg eirl gmbh inc "
     "incorporated jsc kft kg kgaa kk lda limited llc llp lp ltd ltda mbh nl nv ojsc oy oyj pao "
-    "pc plc pllc pt pte pty sa sab sae sarl sas sca se snc spa spolka srl sro vof"
+    "pc plc pllc pt pte pty sa sab sae sarl sas sca sdn se snc spa spolka srl sro tbk vof"
 )
 #: Titles before names of people, without full stops.
 TITLES = word_set(

@@ -16,7 +16,9 @@ _LEADING = re.compile(
 _TRAILING = re.compile(
     r"(?:[\s\"“”`,;:!?()\[\]{}<>/\\*•–—-]+|['’]s?|(?<=[a-z]{2})\.+|\s(?:and|or|of|with|from|for|to|by|at|the|in))$"
 )
-_LEGAL_DOT = re.compile(r"\b(?:Inc|Corp|Co|Ltd|Cos|Bros|Jr|Sr|St|No|Mt|Ft|Dr)\.$")
+#: Signs that a name is registered or a mark: they stay where they are, for whatever comes there.
+_SIGN = re.compile(r"\s?(?:[®™©℠]|\((?:R|TM|SM|C)\)?)$")
+_LEGAL_DOT = re.compile(r"\b(?:Inc|Corp|Co|Ltd|Bhd|Cos|Bros|Jr|Sr|St|No|Mt|Ft|Dr)\.$")
 
 
 #: Category of names that the sweep found (:mod:`nes_spark.entities.sweep`).
@@ -65,7 +67,7 @@ def placeholder_spans(text: str) -> list[tuple[int, int]]:
 
 
 def trim(text: str, start: int, end: int) -> tuple[int, int]:
-    """Cut articles, punctuation, white space and a possessive 's off both ends of a span.
+    """Cut articles, punctuation, signs of marks and a possessive 's off both ends of a span.
 
     Returns
     -------
@@ -79,6 +81,9 @@ def trim(text: str, start: int, end: int) -> tuple[int, int]:
         start = match.end()
     while start < end:
         surface = text[start:end]
+        if (sign := _SIGN.search(surface)) is not None and sign.start():
+            end = start + sign.start()
+            continue
         match = _TRAILING.search(surface)
         if match is None or match.start() == len(surface):
             break
@@ -88,6 +93,15 @@ def trim(text: str, start: int, end: int) -> tuple[int, int]:
             break
         end = start + match.start()
     return start, max(start, end)
+
+
+def _at_brackets(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """Return a span, in two where a bracket opens in it and does not close."""
+    surface = text[start:end]
+    if surface.count("(") <= surface.count(")"):
+        return [(start, end)]
+    at = start + surface.rindex("(")
+    return [trim(text, start, at), trim(text, at + 1, end)]
 
 
 def outside(start: int, end: int, blocked: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -111,7 +125,8 @@ def disjoint(
     """Return clean spans that overlap neither each other nor a blocked stretch.
 
     A span that reaches over a blocked stretch (a placeholder) is broken into what is left of it on
-    both sides. Of overlapping spans the longest wins, then the first, then the smaller label.
+    both sides, and one in which a bracket opens at the bracket. Of overlapping spans the longest
+    wins, then the first, then the smaller label.
 
     Parameters
     ----------
@@ -131,8 +146,9 @@ def disjoint(
     for start, end, label in spans:
         for s, e in outside(start, end, blocked):
             s, e = trim(text, s, e)
-            if s < e and any(c.isalnum() for c in text[s:e]):
-                pieces.append((s, e, label))
+            for low, high in _at_brackets(text, s, e):
+                if low < high and any(c.isalnum() for c in text[low:high]):
+                    pieces.append((low, high, label))
     pieces.sort(key=lambda p: (p[0] - p[1], p[0], p[2]))
     kept: list[tuple[int, int, str]] = []
     for piece in pieces:

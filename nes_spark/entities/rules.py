@@ -40,7 +40,9 @@ from nes_spark.entities.names import (
 )
 from nes_spark.entities.quantities import SCALES
 from nes_spark.entities.wordforms import is_word, kinds_of
+from nes_spark.text.forms import LEGAL_FORM, is_legal_form
 from nes_spark.text.normalizing import fold_letters
+from nes_spark.text.numbers import SECURITY_WORDS
 from nes_spark.text.sentences import word_set
 from nes_spark.text.vocabulary import EARNINGS, THE_CALL
 
@@ -107,6 +109,16 @@ _TITLE_BEFORE = re.compile(
 #: "R. Penhallow", "T. R. Amberley", "Marcus B. Ellwood".
 _INITIALED = re.compile(
     r"(?:[A-Z]\. ?){1,3}[A-Z][a-z][\w'’-]*|[A-Z][a-z]+ (?:[A-Z]\. ?){1,2}[A-Z][a-z][\w'’-]*"
+)
+#: A full name around an initial, with the particles of a surname: "Wim J. van Houten".
+_INITIAL_INSIDE = re.compile(
+    r"(?<![\w'’.-])(?P<given>[A-Z][a-z][\w'’-]*) (?:[A-Z]\. ?){1,2}"
+    r"(?:(?:[Vv]an|[Vv]on|[Dd]e|[Dd]el|[Dd]i|[Dd]a|[Ll]a|[Ll]e|[Dd]er|[Tt]en|[Tt]er) ){0,2}"
+    r"(?P<surname>[A-Z][a-z][\w'’-]*?)(?=['’]s\b|(?![\w'’-]))"
+)
+#: Behind such a name it is a company's: "Arthur J. Gallagher & Co".
+_FIRM_AFTER = re.compile(
+    r",? (?:&|and (?:Co|Sons?|Company)\b|(?:Capital|Group|Holdings|Foundation)\b)"
 )
 #: Somebody's daughter, colleague, neighbour.
 _RELATION_BEFORE = re.compile(
@@ -180,7 +192,7 @@ _QUESTION = re.compile(
 )
 _ORG_WORD = re.compile(
     r"(?:^|\s)(?:Inc|Corp|Corporation|Company|Co|Ltd|Limited|LLC|LLP|PLC|plc|AG|SE|NV|N\.V|S\.A|"
-    r"SA|SpA|AB|ASA|Oyj|GmbH|Group|Holdings?|"
+    r"SA|SpA|AB|ASA|Oyj|GmbH|L\.?P|N\.A|B\.?V|KG|KGaA|Pty|Pte|Pvt|Sdn|Bhd|Berhad|Tbk|Group|Holdings?|"
     r"Partners|Capital|Securities|Bank|Banco|Bancorp|Insurance|University|College|Institute|"
     r"Ministry|Department|Commission|"
     r"Authority|Agency|Association|Federation|Council|Committee|Board|Foundation|Fund|Funds|"
@@ -262,9 +274,11 @@ _MONEY = re.compile(
 )
 #: What stands right behind the letters of a country in an amount: US$, GH₵.
 _SIGNS, _COUNTRY = tuple(SIGNS), re.compile(r"[A-Z]{1,3}")
+#: Letters of these stand in headings too ("ACME AS OF"), and "the Acme company" is no form.
+_NO_FORM = r"(?!company|corp|limited|inc|Company|(?:AS|SA|SE|AB) [A-Z]{2})"
 _LEGAL_FORM = re.compile(
-    r",? (?:Inc|Corp|Ltd|Co|LLC|LLP|PLC|plc|Plc|AG|SE|N\.V|S\.A|S\.p\.A|SpA|AB|ASA|GmbH|Limited|"
-    r"Corporation|Incorporated)\b\.?(?= |,|\.|;|$)"
+    r"(?:(?<=\bSdn|\bPty|\bPte|\bPvt)\.? (?:Bhd|Ltd|Limited)\b\.?|(?<=\bCo)\. KG(?:aA)?\b|"
+    rf"(?:,? (?:& )?{_NO_FORM}{LEGAL_FORM}(?!\w)\.?(?![\w&-])){{1,2}})"
 )
 #: Names are cut at small words; these are whole with them.
 _JOINT = re.compile(r" (?:of|and|the|for|de|do|der|with|by|on|to) ")
@@ -279,6 +293,8 @@ _OFFICE = re.compile(
     r"Board(?! of (?:the )?(?:Directors|Trustees|Managers|Governors))|"
     r"Chamber|Academy|Council|Federation|Association|Society) of (?:the )?[A-Z]\w+"
     r"(?: (?:(?:and|&) )?[A-Z]\w+){0,3}"
+    # a court goes by its district
+    r"|(?:Northern|Southern|Eastern|Western|Middle|Central) District of [A-Z]\w+(?: [A-Z]\w+)?"
     r"|[A-Z]\w+(?:, [A-Z]\w+)? and [A-Z]\w+ (?:Administration|Commission|Authority|Agency|Council|"
     r"Ministry|Board|Bureau|Association|Federation))\b"
 )
@@ -306,11 +322,15 @@ _ADDRESS = re.compile(
     r"|(?:First|Second|Third|Fourth|Fifth|Sixth|Seventh|Eighth|Ninth|Tenth) (?:Street|Avenue)))\b"
 )
 #: A ministry has two tasks where it has one: "Ministry of Energy and Mines".
+_NATION_BEFORE = re.compile(r"\b(?:U\.S\.|U\.K\.|US|UK|United States|United Kingdom) $")
 _MINISTRY = re.compile(r"(?:the )?(?:Ministry|Ministries) of ", re.IGNORECASE)
 _SECOND_TASK = re.compile(r"(?:,? (?:and|&) [A-Z][a-z]+){1,2}(?!\w)")
 #: Words of which each match of these patterns has one: they are slow, and most texts have none.
 _OFFICE_WORDS = tuple(
-    [f"{name} of " for name in ("Bank", "Department", "Dept.", "Ministry", "University", "College")]
+    [
+        f"{name} of "
+        for name in ("District", "Bank", "Department", "Dept.", "Ministry", "University", "College")
+    ]
     + [f"{name} of " for name in ("Institute", "Bureau", "Board", "Chamber", "Academy", "Council")]
     + [f"{name} of " for name in ("Federation", "Association", "Society")]
     + [f" {name}" for name in ("Administration", "Commission", "Authority", "Agency", "Council")]
@@ -720,6 +740,8 @@ RULES: tuple[Rule, ...] = (
         None,
     ),
     Rule("party or court of a case", lambda s: s.surface in _PARTIES, None),
+    Rule("legal form alone", lambda s: is_legal_form(s.surface), None),
+    Rule("what announces a number", lambda s: s.surface.rstrip("s") in SECURITY_WORDS, None),
     Rule("verb of a ruling", lambda s: s.is_operative, None),
     Rule(
         "listed organisation",
@@ -962,6 +984,11 @@ class Rules:
             for start, end in _spans(pattern, needed, text):
                 if _MINISTRY.match(text, start) and (more := _SECOND_TASK.match(text, end)):
                     end = more.end()
+                # a list has the name without its country
+                if name == "ORG" and (
+                    nation := _NATION_BEFORE.search(text, max(0, start - 16), start)
+                ):
+                    start = nation.start()
                 if not _touches((start, end), taken + [(a, b) for a, b, _ in joined]):
                     joined.append((start, end, name))
         taken = taken + [(a, b) for a, b, _ in joined]
@@ -1001,7 +1028,33 @@ class Rules:
                     end = min(end, words.ends[last - 1])
             if label is not None:
                 final.append((start, end, label))
+        final += self._around_initials(text, final, taken)
         return sorted(final)
+
+    def _around_initials(
+        self, text: str, found: Sequence[Span], taken: Sequence[tuple[int, int]]
+    ) -> list[Span]:
+        """Return people who were found in part: "Ann B." where "Stone" behind it is a word."""
+        people: list[Span] = []
+        ends = {at for start, end, label in found if label == "PERSON" for at in (start, end)}
+        for match in _INITIAL_INSIDE.finditer(text) if ". " in text else ():
+            start, end = match.span()
+            given = match["given"]
+            known = given in self.lexicon.given and given not in _WORDS_TOO
+            # "Analyst K. Stone", "Mrs K. Stone"
+            name = given in self.lexicon.given or not (given in TITLES or is_word(given.lower()))
+            told = name and (start in ends or end in ends)
+            surname = match["surname"]
+            if (
+                not (told or (known and surname.lower() not in BODY_WORDS))
+                or {surname, surname.lower()} & FUNCTION_WORDS
+                or _FIRM_AFTER.match(text, end)
+                or _touches((start, end), taken)
+                or any(low <= start and end <= high for low, high, _ in found)
+            ):
+                continue
+            people.append((start, end, "PERSON"))
+        return people
 
     def _people(
         self,

@@ -61,6 +61,8 @@ from nes_spark.entities.names import (
 )
 from nes_spark.entities.terms import HOURS, is_people
 from nes_spark.entities.wordforms import dictionary
+from nes_spark.text.forms import is_legal_form
+from nes_spark.text.numbers import SECURITY_WORDS
 from nes_spark.text.sentences import word_set
 from nes_spark.text.vocabulary import (
     ACRONYMS,
@@ -810,8 +812,13 @@ def _namelike(word: str) -> bool:
 
 
 def _no_word(text: str, tokens: Sequence[_Token], i: int) -> bool:
-    """Whether a word is a currency's or broken off in speech ("stru- structure", "US$5")."""
+    """Whether a word is a currency's or broken off in speech ("stru- structure", "US$5").
+
+    So are legal forms, which whoever they belong to keeps, and what announces a number ("CUSIP").
+    """
     token = tokens[i]
+    if token.word.rstrip("s") in SECURITY_WORDS or is_legal_form(token.word):
+        return True
     after = text[token.end : token.end + 2]
     if after[:1] == "$":
         return True  # a currency

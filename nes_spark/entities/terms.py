@@ -57,6 +57,7 @@ from nes_spark.entities.wordforms import (
     use_of,
 )
 from nes_spark.text.headings import headings
+from nes_spark.text.numbers import SECURITY_WORDS
 from nes_spark.text.sentences import word_set
 from nes_spark.text.vocabulary import EARNINGS
 
@@ -149,8 +150,10 @@ _NUMBERED = re.compile(r"[ -](?:[1-5]|I{1,3}|IV|one|two|three|four)(?![\w%]|[.,]
 #: A title: "Doctor [Executive 10]".
 _TITLED = re.compile(r"\.? \[")
 _FRAMES = (HOURS, _FRACTIONS, _AREAS, _PHRASES)
+#: What announces the number of a security, in small letters.
+_ANNOUNCING = frozenset(word.casefold() for word in SECURITY_WORDS)
 #: Words of grammar and of talk that tell nothing about a subject.
-_NEVER = FUNCTION_WORDS | word_set(
+_NEVER = FUNCTION_WORDS.union(_ANNOUNCING) | word_set(
     "been being got get gets getting going gone goes go make makes made making take takes took "
     "taken taking come comes came coming say says said see sees saw seen seeing know knows knew "
     "known think thinks thought want wants wanted need needs needed thank thanks welcome good "

@@ -336,6 +336,8 @@ def _sort_of_organisation(plain: str, low: Sequence[str], shape: Shape) -> str:
             return "site"
         if low[-1] in _PARTS:
             return "part"
+    if low[1:3] == ["district", "of"]:
+        return "court"  # "Southern District of New York"
     if shape.kind != "body":
         return ""
     return "court" if not _COURTS.isdisjoint(low) else "bank" if "bank" in low else "body"

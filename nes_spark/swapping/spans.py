@@ -23,20 +23,15 @@ from nes_spark.entities.distinctive import (
     is_acronym,
     is_ordinary,
 )
+from nes_spark.text.forms import LEGAL_FORM
 from nes_spark.text.sentences import split_sentences
 from nes_spark.text.vocabulary import DESCRIPTORS
 
 #: More capitalised words than this beside a name are a headline.
 MOST_WORDS = 3
 
-_LEGAL = (
-    r"(?:[Ii]ncorporated|[Ii]nc|[Cc]orporation|[Cc]orp|[Cc]ompany|Co(?!\. KG)|Ltd|[Ll]imited|LTD|"
-    r"INC|CORP|LLC|L\.L\.C|LLP|L\.L\.P|LP|L\.P|PLC|plc|GmbH|mbH|AG|A\.G|SE|SA|S\.A|SpA|S\.p\.A|S\.r\.l|SRL|NV|"
-    r"N\.V|BV|B\.V|AB|ASA|AS|A/S|ApS|Oyj|Oy|Co\. KG(?:aA)?|KGaA|KG|SAS|SARL|Pty|Pte|PT|SL|S\.L|"
-    r"a\.s|s\.r\.o|d\.o\.o)"
-)
-_LEGAL_AFTER = re.compile(rf",?[ \t\n]+(?:(?:&|and)[ \t\n]+)?{_LEGAL}\b(?!['’&-])")
-_LEGAL_END = re.compile(rf"(?:^|[\s,]){_LEGAL}\.?$")
+_LEGAL_AFTER = re.compile(rf",?[ \t\n]+(?:(?:&|and)[ \t\n]+)?{LEGAL_FORM}\b(?!['’&-])")
+_LEGAL_END = re.compile(rf"(?:^|[\s,]){LEGAL_FORM}\.?$")
 _DOTTED_END = re.compile(r"(?:^|[\s,])(?:[Ii]nc|[Cc]orp|Co|Ltd|LTD|INC|CORP|Cos|Bros)\.?$")
 _HYPHEN_AFTER = re.compile(r"[-‑](?=[A-Z0-9])\w+|- ?\d\w*\b(?!%)")
 _HYPHEN_BEFORE = re.compile(r"(?<![\w'’-])(?:[A-Z]\w*[-‑]|[A-Z]{1,3}- )$")

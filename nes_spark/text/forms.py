@@ -163,7 +163,31 @@ def legal_words() -> frozenset[str]:
 #: What cleanco leaves out at the end of a name, and in the words that it compares.
 _NOT_WORD_AT_END, _PUNCTUATION = re.compile(r"[^.\w]+$"), re.compile("[.,-]")
 #: Legal forms that cleanco does not know.
-_MORE_LEGAL = word_set("pjsc ojsc jsc pao oao zao sgps saic saica sab tbk bhd oyj abp kgaa sae psc")
+_MORE_LEGAL = word_set(
+    "pjsc ojsc jsc pao oao zao sgps saic saica sab tbk bhd sdn oyj abp kgaa sae psc"
+)
+#: Legal forms as they are written behind a name, but for a last full stop.
+LEGAL_FORM = (
+    r"(?:[Ii]ncorporated|[Ii]nc|INC|[Cc]orporation|[Cc]orp|CORP|[Cc]ompany|Co(?!\. KG)|Ltd|LTD|"
+    r"[Ll]imited|LLC|L\.L\.C|LLLP|LLP|L\.L\.P|LP|L\.P|PLLC|P\.L\.L\.C|PLC|Plc|plc|p\.l\.c|P\.L\.C|"
+    r"ULC|N\.A|National Association|F\.S\.B|GmbH|mbH|AG|A\.G|Co\. KG(?:aA)?|KGaA|KG|SE|"
+    r"S\.A\.B\. de C\.V|SAB de CV|S\.A\. de C\.V|SA de CV|SAS|SARL|S\.[aà] ?r\.l|S\.A|SA|SpA|"
+    r"S\.p\.A|S\.r\.l|SRL|SL|S\.L|NV|N\.V|BV|B\.V|AB|ASA|AS|A/S|ApS|Oyj|Oy|a\.s|s\.r\.o|d\.o\.o|"
+    r"(?:Pty|Pte|PTE|Pvt|PVT)\.? (?:Ltd|Limited|LTD)|Pty|Pte|Pvt|PT|Ltda|K\.K|Kft|Tbk|"
+    r"Sdn\.? Bhd|Sdn|Bhd|Berhad|PJSC|OJSC|JSC)"
+)
+_LEGAL_ALONE = re.compile(rf"{LEGAL_FORM}\.?(?:,? {LEGAL_FORM}\.?)*")
+
+
+def is_legal_form(name: str) -> bool:
+    """Return whether a name is a legal form and no more, however it is written.
+
+    Examples
+    --------
+    >>> [is_legal_form(name) for name in ("N.A.", "Sdn. Bhd.", "Co., Ltd.", "Acme Ltd")]
+    [True, True, True, False]
+    """
+    return _LEGAL_ALONE.fullmatch(name) is not None
 
 
 @lru_cache(maxsize=1)

@@ -101,12 +101,14 @@ def _is_phone(found: str, regions: tuple[str, ...], free: bool) -> bool:
 _SECURITY = re.compile(
     r"(?<![A-Za-z0-9])(?=[A-Z*@#]{0,10}\d)[A-Z0-9][A-Z0-9*@#]{8,19}(?![A-Za-z0-9*@#])"
 )
+#: What announces such a number: names of nothing and nobody.
+SECURITY_WORDS = frozenset({"CIK", "CUSIP", "CINS", "ISIN", "SEDOL", "FIGI", "LEI", "WKN"})
+_NAMES = (*sorted(SECURITY_WORDS), "Central Index Key")
 _NAMED = re.compile(
-    r"\b(?:CIK|CUSIP|CINS|ISIN|SEDOL|FIGI|LEI|WKN|Central Index Key)\b"
+    rf"\b(?:{'|'.join(_NAMES)})\b"
     r"(?:\s+(?i:numbers?|code|no\.?|is|of|identifier)){0,2}[\s:#()]{0,4}"
     r"(?P<number>(?=[A-Z]*\d)[A-Z0-9](?:[A-Z0-9]| (?=[A-Z0-9]*\d)){2,24})(?![A-Za-z0-9])"
 )
-_NAMES = ("CIK", "CUSIP", "CINS", "ISIN", "SEDOL", "FIGI", "LEI", "WKN", "Central Index Key")
 #: Length -> schemes with check digits.
 _CHECKED = {12: (isin, figi), 9: (cusip,), 20: (lei,)}
 
@@ -132,4 +134,4 @@ def security_spans(text: str) -> Iterable[tuple[int, int]]:
             yield match.span()
 
 
-__all__ = ["phone_spans", "security_spans"]
+__all__ = ["SECURITY_WORDS", "phone_spans", "security_spans"]

@@ -29,6 +29,11 @@ def test_other_strings_are_not(span):
         ("The Home Depot", "Home Depot"),
         ("Acme.", "Acme"),
         ("Acme and", "Acme"),
+        # a mark stays outside
+        ("Acme(R)", "Acme"),
+        ("Acme (TM", "Acme"),
+        ("Acme®’s", "Acme"),
+        ("Acme (UK)", "Acme (UK)"),
         ("  ", ""),
     ],
 )
@@ -41,6 +46,12 @@ def test_longest_span_wins():
     text = "Bank of America Merrill Lynch"
     spans = [(0, 15, "ORG"), (8, 15, "LOC"), (0, 29, "ORG")]
     assert disjoint(text, spans) == [(0, 29, "ORG")]
+
+
+def test_a_bracket_that_does_not_close_breaks_a_span():
+    text = "We sell Acme (Acme Cloud) and Orion(R) here"
+    spans = disjoint(text, [(8, 24, "ORG"), (30, 37, "PRODUCT")])
+    assert [text[s:e] for s, e, _ in spans] == ["Acme", "Acme Cloud", "Orion"]
 
 
 def test_placeholder_breaks_a_span():

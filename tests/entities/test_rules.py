@@ -651,3 +651,65 @@ def test_a_name_of_the_text_is_one_in_its_headings():
     (mentions,) = load_recognizer("bundled")([text])
     swept = candidates_of([text], [mentions])[0]
     assert "ORCHARD LANE" in {m.surface for m in mentions} | {c.surface for c in swept}
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (
+            "Free cash flow at Pinecrest Outfitters, LLC\n- More to come.",
+            "Pinecrest Outfitters, LLC",
+        ),
+        ("It was paid (by Pinecrest Outfitters, LLC).", "Pinecrest Outfitters, LLC"),
+        ("We saw Pinecrest Outfitters LLC's plans.", "Pinecrest Outfitters LLC"),
+        ("Deposits at Inverness Bank, N.A. grew.", "Inverness Bank, N.A."),
+        (
+            "Lent by Inverness Bank, National Association now.",
+            "Inverness Bank, National Association",
+        ),
+        ("Halvorsen Terminals, L.P. guarantees it.", "Halvorsen Terminals, L.P."),
+        ("Marlowe Devices Sdn. Bhd. taped it out.", "Marlowe Devices Sdn. Bhd."),
+        ("Tidewater Holdings Co. KG and others.", "Tidewater Holdings Co. KG"),
+    ],
+)
+def test_a_company_is_whole_with_its_legal_form(text, name):
+    (mentions,) = load_recognizer("bundled")([text])
+    assert [(m.surface, m.category) for m in mentions] == [(name, "Organization")]
+
+
+@pytest.mark.parametrize("form", ["N.A.", "Bhd", "LLC", "Sdn. Bhd."])
+def test_a_legal_form_alone_and_what_announces_a_number_are_no_names(rules, form):
+    for text in (f"They own {form} of it.", "They know its (CUSIP [Security Number]) too."):
+        mentions = load_recognizer("bundled")([text])
+        assert mentions == [[]] and candidates_of([text], mentions) == [[]]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("As Desmond A. Price used to say, it grew.", "Desmond A. Price"),
+        ("We met Helen B. Stone's team.", "Helen B. Stone"),
+        ("Franklin J. Power, our CFO, left.", "Franklin J. Power"),
+    ],
+)
+def test_a_surname_behind_an_initial_may_be_any_word(text, name):
+    (mentions,) = load_recognizer("bundled")([text])
+    assert [(m.surface, m.category) for m in mentions] == [(name, "Person")]
+
+
+def test_no_name_goes_on_behind_an_initial_into_a_firm_or_sentence():
+    text = "Desmond A. Price & Co. was bought. We thanked Helen B. The plant grew."
+    (mentions,) = load_recognizer("bundled")([text])
+    assert not {"Desmond A. Price", "Helen B. The"} & {m.surface for m in mentions}
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("It was filed in the Southern District of New York.", "Southern District of New York"),
+        ("A contract with U.S. Department of Defense ended.", "U.S. Department of Defense"),
+    ],
+)
+def test_a_body_has_its_district_and_its_country(text, name):
+    (mentions,) = load_recognizer("bundled")([text])
+    assert [(m.surface, m.category) for m in mentions] == [(name, "Organization")]

@@ -234,6 +234,11 @@ def test_a_possessive_is_a_noun():
     assert not {"that", "it", "orion"} & {word for word, *_ in found}
 
 
+def test_what_announces_a_number_is_no_term():
+    text = "The cusip of the tags, and their ISIN and SEDOL."
+    assert [w for *_, w in term_places(text)] == ["tags"]
+
+
 def test_words_with_one_letter_before_a_hyphen_are_terms():
     found = [w for *_, w in term_places("E-vapor and x-ray: I-beam a-b, mid-e and pre-x-ray.")]
     assert found == ["e-vapor", "x-ray", "i-beam"]

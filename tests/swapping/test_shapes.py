@@ -392,7 +392,8 @@ def test_well_known_companies_called_by_a_word_get_names(name):
 @pytest.mark.parametrize(
     ("name", "sort"),
     [
-        ("Supreme Court", "court"), ("International Court of Justice", "court"),
+        ("Supreme Court", "court"), ("Southern District of New York", "court"),
+        ("International Court of Justice", "court"),
         ("National Bank of Canada", "bank"), ("Reserve Bank of India", "bank"),
         ("Department of Energy", "body"), ("Museum of Modern Art", "school"),
         ("Scholastic School", "school"), ("Church & Dwight", ""), ("Food Court Inc", ""),
