@@ -201,7 +201,7 @@ _GENERAL = word_set(
     "topic topics trillion whilst yeah yes"
 )
 #: What no abbreviation of a company's trade is.
-_NO_ABBREVIATIONS = _REPORTING | _GENERAL
+_NO_ABBREVIATIONS = _REPORTING | _GENERAL | _ANNOUNCING
 #: Words of judging, planning, accounts and the like: in each other's place they break a sentence,
 #: and nobody looks for them.
 _LISTS = read_lists(EVERYDAY)

@@ -42,6 +42,7 @@ from nes_spark.swapping.exchange import name_similarity
 from nes_spark.swapping.parts import is_letters
 from nes_spark.swapping.spans import after_title
 from nes_spark.swapping.wording import takes_the
+from nes_spark.text.aliases import MARKETS
 from nes_spark.text.sentences import word_set
 from nes_spark.text.vocabulary import ACRONYMS
 
@@ -104,6 +105,8 @@ _COURTS = word_set("circuit court courts judiciary magistrate tribunal")
 _CARE = frozenset(product(("cancer", "health", "medical"), ("center", "centre", "institute")))
 #: What has members, among bodies: no agency is one.
 _ASSOCIATIONS = word_set("association chamber coalition confederation federation league society")
+#: Where shares are listed; a company there reads broken.
+_MARKETS = frozenset(fold(name) for name in MARKETS) | {"euronext"}
 _PARLIAMENTS = word_set("assembly congress legislature parliament senate")
 _FORCES = word_set("army navy marines")
 _TWO_FORCES = frozenset({("air", "force"), ("coast", "guard"), ("national", "guard")})
@@ -129,8 +132,8 @@ _SAID_WITH = re.compile(
     r"led|like|listed|made|negative|only|owned|positive|powered|related|sized|specific|style|wide)\b"
 )
 #: Sorts of which each reads as a name whatever its words are.
-_INSTITUTED = frozenset(
-    ["association", "bank", "body", "court", "forces", "parliament", "people", "peoples", "school"]
+_INSTITUTED = word_set(
+    "association bank body court exchange forces parliament people peoples school"
 )
 #: Two sentences that a transcript has run together ("FPL.As").
 _SENTENCES = re.compile(r"[^\W\d_]{2,}\.[A-Z]")
@@ -355,8 +358,9 @@ def sort_of(name: str, category: str) -> str:
     -------
     str
         ``body`` for ministries, agencies and the like among organisations, ``court``, ``bank`` for
-        those that are bodies ("Bank of Mexico"), ``parliament``, ``forces`` for armies,
-        ``association`` for what has members, ``school`` for schools, hospitals and museums,
+        those that are bodies ("Bank of Mexico"), ``exchange`` where shares are listed,
+        ``parliament``, ``forces`` for armies, ``association`` for what has members,
+        ``school`` for schools, hospitals and museums,
         ``part`` for a part of a company, ``letters`` for an abbreviation that is on no list:
         whoever reads it knows not what it is, but that what is "filed with the SCC" is filed with
         no maker of cars; ``site`` for addresses and buildings, also where a recogniser saw an
@@ -387,6 +391,9 @@ def sort_of(name: str, category: str) -> str:
         shape, low = shape_of(name, category), [fold(word) for word in words_of(plain)]
         if shape.legal or not low:
             return ""
+        # "Nasdaq Global Select Market", "TSX Venture Exchange"
+        if low[0] in _MARKETS or tuple(low[-2:]) == ("stock", "exchange"):
+            return "exchange"
         if is_letters(plain):
             letters = plain.replace(".", "")
             if not _letters_of_bodies().isdisjoint((letters, letters.removeprefix("US"))):

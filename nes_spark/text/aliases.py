@@ -480,9 +480,11 @@ _OWN_SITE = re.compile(
 _SPOKEN = re.compile(
     r"(?:@ ?|\bat )(?P<core>[A-Za-z][\w-]{2,}),? (?:dot|\.),? ?(?:com|net|org|co|[a-z]{2})\b"
 )
-_MARKETS = ("NYSE", "NASDAQ", "Nasdaq", "AMEX", "LSE", "TSX", "ASX", "OTCQX", "icker", "ymbol")
+#: Exchanges at which shares are listed, as a ticker stands behind them.
+MARKETS = ("NYSE", "NASDAQ", "Nasdaq", "AMEX", "LSE", "TSX", "ASX", "OTCQX")
+_MARKETS = (*MARKETS, "icker", "ymbol")
 _TICKER = re.compile(
-    r"\b(?:NYSE|NASDAQ|Nasdaq|AMEX|LSE|TSX|ASX|OTCQX|[Tt]icker(?: symbol)?|[Ss]ymbol)"
+    rf"\b(?:{'|'.join(MARKETS)}|[Tt]icker(?: symbol)?|[Ss]ymbol)"
     r"(?:\W{1,3}|\W{1,2}(?:is|under)\W{1,2})([A-Z]{2,5})\b"
 )
 

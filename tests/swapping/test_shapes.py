@@ -396,6 +396,8 @@ def test_well_known_companies_called_by_a_word_get_names(name):
         ("International Court of Justice", "court"),
         ("National Bank of Canada", "bank"), ("Reserve Bank of India", "bank"),
         ("Department of Energy", "body"), ("Museum of Modern Art", "school"),
+        ("NYSE", "exchange"), ("Nasdaq Global Select Market", "exchange"),
+        ("London Stock Exchange", "exchange"), ("Nasdaq, Inc.", ""),
         ("Scholastic School", "school"), ("Church & Dwight", ""), ("Food Court Inc", ""),
         ("Hospital Corporation of America", ""), ("Deutsche Bank", ""),
     ],
