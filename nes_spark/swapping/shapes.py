@@ -42,9 +42,8 @@ from nes_spark.swapping.exchange import name_similarity
 from nes_spark.swapping.parts import is_letters
 from nes_spark.swapping.spans import after_title
 from nes_spark.swapping.wording import takes_the
-from nes_spark.text.aliases import MARKETS
 from nes_spark.text.sentences import word_set
-from nes_spark.text.vocabulary import ACRONYMS
+from nes_spark.text.vocabulary import ACRONYMS, MARKETS
 
 _CONTINENTS = word_set(
     "africa america americas antarctica asia australasia caribbean emea eurasia europe latam "

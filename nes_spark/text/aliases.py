@@ -30,6 +30,7 @@ from nes_spark.text.vocabulary import (
     DEMONYMS,
     DESCRIPTORS,
     LEADING_DESCRIPTORS,
+    MARKETS,
 )
 
 _CAP = r"[A-Z0-9À-ÖØ-Þ][\w&’'\-]*(?:\.(?=\w)[\w]+)*"
@@ -480,8 +481,6 @@ _OWN_SITE = re.compile(
 _SPOKEN = re.compile(
     r"(?:@ ?|\bat )(?P<core>[A-Za-z][\w-]{2,}),? (?:dot|\.),? ?(?:com|net|org|co|[a-z]{2})\b"
 )
-#: Exchanges at which shares are listed, as a ticker stands behind them.
-MARKETS = ("NYSE", "NASDAQ", "Nasdaq", "AMEX", "LSE", "TSX", "ASX", "OTCQX")
 _MARKETS = (*MARKETS, "icker", "ymbol")
 _TICKER = re.compile(
     rf"\b(?:{'|'.join(MARKETS)}|[Tt]icker(?: symbol)?|[Ss]ymbol)"

@@ -293,3 +293,6 @@ for _group in (
     _names = frozenset(_group.split())
     for _name in _names:
         NICKNAMES[_name] = NICKNAMES.get(_name, frozenset()) | _names
+
+#: Exchanges at which shares are listed, as a ticker stands behind them.
+MARKETS = ("NYSE", "NASDAQ", "Nasdaq", "AMEX", "LSE", "TSX", "ASX", "OTCQX")
