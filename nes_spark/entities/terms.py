@@ -315,7 +315,6 @@ def term_places(text: str, mentions: Iterable[Mention] = ()) -> list[tuple[int, 
         if match.span() not in shouted
         and (match.group().rstrip("0123456789") not in _CURRENCIES or match.group().isalpha())
         and match.group().lower() not in _NO_ABBREVIATIONS
-        and match.group().removesuffix("s") not in SECURITY_WORDS
         and stem(match.group()) not in _LETTERS
         and not EARNINGS.fullmatch(match.group())
     ]
