@@ -86,7 +86,7 @@ def capped(text: str, start: int, end: int, max_words: int = MAX_WORDS) -> list[
     A space before a capital letter or a figure, or behind a figure, may be inside a name, a date or
     an amount: another one of the second half of a piece is taken where there is one.
     """
-    if end - start <= MAX_CHARACTERS and text.count(" ", start, end) < max_words:
+    if end - start <= MAX_CHARACTERS and len(text[start:end].split()) <= max_words:
         return [(start, end)]
     pieces = []
     while start < end:

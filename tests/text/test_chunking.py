@@ -3,7 +3,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from nes_spark.text import chunk_spans, chunk_text, chunking, split_sentences
@@ -79,6 +79,7 @@ def test_further_breaks_by_hand():
     st.sampled_from([0, 50, 75, 100]),
     st.integers(1, 12),
 )
+@example(text="?\nb\nA", threshold=0, most=1)  # words may be parted by line breaks alone
 def test_no_chunk_of_several_sentences_is_longer_than_asked(text, threshold, most):
     whole = chunk_spans(text, embed, threshold)
     spans = chunk_spans(text, embed, threshold, max_words=most)
