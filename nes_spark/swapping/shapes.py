@@ -24,6 +24,8 @@ from typing import NamedTuple
 
 from nes_spark.entities.distinctive import (
     DEMONYMS,
+    FUNCTION_WORDS,
+    GEOGRAPHY,
     INSTITUTIONS,
     LEGAL_FORMS,
     PLACES,
@@ -31,6 +33,7 @@ from nes_spark.entities.distinctive import (
     fold,
     is_beginning,
     is_cut_short,
+    is_generic,
     is_ordinary,
     listed_names,
     words_of,
@@ -39,7 +42,7 @@ from nes_spark.entities.linking import base_form, plain_form, without_legal_form
 from nes_spark.entities.lists import GENERAL, read_lists
 from nes_spark.entities.wordforms import is_word
 from nes_spark.swapping.exchange import name_similarity
-from nes_spark.swapping.parts import is_letters
+from nes_spark.swapping.parts import is_letters, surname
 from nes_spark.swapping.spans import after_title
 from nes_spark.swapping.wording import takes_the
 from nes_spark.text.sentences import word_set
@@ -521,6 +524,46 @@ def is_slip(name: str, category: str) -> bool:
     return last in _LAWS or not ROLES.isdisjoint(words)
 
 
+@lru_cache(maxsize=65_536)
+def _telling(name: str, category: str) -> frozenset[str]:
+    """Words of a name that still tell of it where they stand in another one."""
+    found = []
+    for word in words_of(name):
+        low = fold(word)
+        if len(low) < 3 or low.isdigit() or low in FUNCTION_WORDS | LEGAL_FORMS | INSTITUTIONS:
+            continue
+        if low in _REGIONS or low in _SITES or low in GEOGRAPHY | DEMONYMS:
+            continue
+        # a town in the name of a company or a school tells where to look for it
+        if low in PLACES or not (is_generic(word, category) or is_ordinary(word, category)):
+            found.append(low)
+    return frozenset(found)
+
+
+def are_kin(first: str, second: str, category: str) -> bool:
+    """Return whether two names share a word that tells of either.
+
+    Where one takes the other's place, that word stays where it stood: the surname of two Kellers,
+    "Leeds" in the names of two schools of Leeds. A given name that two people in full share tells
+    of nobody.
+
+    Examples
+    --------
+    >>> are_kin("Leeds Beckett University", "University of Leeds", "Organization")
+    True
+    >>> are_kin("Bank of Mexico", "Bank of Ghana", "Organization")
+    False
+    >>> are_kin("Anna Keller", "Jim Keller", "Person"), are_kin("Jim Orr", "Jim Keller", "Person")
+    (True, False)
+    """
+    shared = _telling(first, category) & _telling(second, category)
+    if not shared or category != "Person":
+        return bool(shared)
+    last = [fold(words[-1]) for words in map(words_of, map(surname, (first, second))) if words]
+    alone = any(len(words_of(name[after_title(name) :])) == 1 for name in (first, second))
+    return alone or not shared.isdisjoint(last)
+
+
 #: Sorts that come in for no other, and nothing else for a currency.
 _ALONE = frozenset({"people", "peoples", "currency"})
 #: Sorts that read worse than a placeholder in the place of another, in any category.
@@ -537,18 +580,20 @@ class ShapeSimilarity:
     Notes
     -----
     :func:`shape_similarity`, less 1 for names of two sorts (:func:`sort_of`): as many as can meet
-    their own; less 1 more where one of two is the name of a people, its members or a currency; and
-    less 2 where one may not stand in for others (:func:`may_stand_in`).
+    their own; less 1 more where one of two is the name of a people, its members or a currency; less
+    2 where one may not stand in for others (:func:`may_stand_in`); and less 2 where they share a
+    word that tells of them (:func:`are_kin`).
     """
 
     def __init__(self, category: str) -> None:
         self._category = category
 
     def __call__(self, first: str, second: str) -> float:
-        """Return the similarity, from -4 to 1; symmetric."""
+        """Return the similarity, from -6 to 1; symmetric."""
         sorts = {sort_of(first, self._category), sort_of(second, self._category)}
         lost = (len(sorts) > 1) * (1 + bool(sorts & _ALONE))
         lost += 2 * (not (self.gives(first) and self.gives(second)))
+        lost += 2 * are_kin(first, second, self._category)
         return shape_similarity(first, second, self._category) - lost
 
     def gives(self, name: str) -> bool:
@@ -556,23 +601,26 @@ class ShapeSimilarity:
         return may_stand_in(name, self._category)
 
     def fits(self, first: str, second: str) -> bool:
-        """Whether two names may change places: both stand alone, and are of one sort.
+        """Whether two names may change places: both stand alone, of one sort, and are no kin.
 
-        An agency in the place of a company reads broken (:func:`sort_of`).
+        An agency in the place of a company reads broken (:func:`sort_of`); a name that shares a
+        telling word with the one before it hides nothing (:func:`are_kin`).
         """
         alone = self.gives(first) and self.gives(second)
-        return alone and sort_of(first, self._category) == sort_of(second, self._category)
+        alike = sort_of(first, self._category) == sort_of(second, self._category)
+        return alone and alike and not are_kin(first, second, self._category)
 
     def takes(self, old: str, new: str) -> bool:
         """Whether a name may come in the place of another where nothing that fits is at hand.
 
         Hardly anything reads worse than a people where none was ("convening our North American"),
-        or a name where a rare word stood ("the tax Salic of the dividend").
+        or a name where a rare word stood ("the tax Salic of the dividend"); and what shares a
+        telling word with what stood there hides nothing (:func:`are_kin`).
         """
         sorts = sort_of(old, self._category), sort_of(new, self._category)
         word = self._category == "Name" and sorts[0] == "small"
         apart = sorts[0] != sorts[1] and (sorts[1] in _ALONE or sorts[0] == "currency" or word)
-        return self.gives(new) and not apart
+        return self.gives(new) and not apart and not are_kin(old, new, self._category)
 
     def reads(self, old: str, new: str) -> bool:
         """Whether a name reads better in the place of another than a placeholder does.

@@ -13,6 +13,7 @@ from nes_spark.swapping import Secret, plan_exchange
 from nes_spark.swapping.likeness import similarities_for
 from nes_spark.swapping.shapes import (
     ShapeSimilarity,
+    are_kin,
     date_form,
     date_similarity,
     may_stand_in,
@@ -67,7 +68,7 @@ def test_like_comes_before_unlike(category, like, unlike):
     [
         (
             "Organization",
-            ("FDA", "the FDA", "Department of Energy", "DOD", "USFDA"),
+            ("the FDA", "Department of Energy", "DOD", "USFDA"),
             ("Vega", "IBM", "Acme Ltd"),
         ),
         ("Organization", ("Court of Appeals", "Supreme Court"), ("Vega", "IBM", "Acme Ltd")),
@@ -100,7 +101,7 @@ def test_like_comes_before_unlike(category, like, unlike):
         ),
         (
             "Organization",
-            ("Retail Division", "Vega Health Division", "Vega Unit", "Vega Team"),
+            ("Retail Division", "Vega Health Division", "Orr Unit", "Zyx Team"),
             ("Vega", "Acme Ltd"),
         ),
         (
@@ -115,7 +116,7 @@ def test_like_comes_before_unlike(category, like, unlike):
         ),
         (
             "Product",
-            ("Hinkley Pipeline", "Hinkley Plant"),
+            ("Hinkley Pipeline", "Seabrook Plant"),
             ("Galleri", "Nest Hub", "Square Terminal", "Vitamin B Complex"),
         ),
         ("Organization", ("Duke University", "Mayo Clinic"), ("Vega", "IBM", "Acme Ltd")),
@@ -317,6 +318,42 @@ def test_a_place_among_people_takes_nobodys_place():
     assert alike.takes("Harry Welten", "Rebecca Hall") and alike.takes("Ann Roe", "Gardens")
 
 
+KIN = [
+    ("Organization", "Leeds Beckett University", "University of Leeds"),
+    ("Organization", "Zimmer Biomet Holdings Inc.", "Zimmer"),
+    ("Organization", "Boston Scientific", "Boston Omaha"),
+    ("Person", "Anna Keller", "Jim Keller"),
+    ("Person", "Dr. Keller", "Jim Keller"),
+    ("Person", "Anna", "Anna Roe"),
+    ("Location", "Flatbush Gardens", "Flatbush"),
+    ("Product", "Nest Hub", "Nest Cam"),
+]
+STRANGERS = [
+    ("Organization", "Bank of Mexico", "Bank of Ghana"),
+    ("Organization", "Acme Energy Holdings", "Orr Energy Holdings"),
+    ("Organization", "American Airlines", "American Express"),
+    ("Person", "Anna Keller", "Anna Roe"),
+    ("Location", "New York", "New Haven"),
+    ("Location", "Gulf Coast", "East Coast"),
+]
+
+
+@pytest.mark.parametrize(("category", "first", "second"), KIN)
+def test_names_that_share_a_telling_word_hide_nothing(category, first, second):
+    alike = ShapeSimilarity(category)
+    assert are_kin(first, second, category) and are_kin(second, first, category)
+    for old, new in ((first, second), (second, first)):
+        assert not (alike.fits(old, new) or alike.takes(old, new) or alike.reads(old, new))
+    # and where another name of the kind is at hand, it is the one that comes
+    assert alike(first, "Zyx") > alike(first, second)
+
+
+@pytest.mark.parametrize(("category", "first", "second"), STRANGERS)
+def test_names_that_share_words_in_general_use_are_strangers(category, first, second):
+    assert not are_kin(first, second, category)
+    assert ShapeSimilarity(category).takes(first, second)
+
+
 def test_no_name_takes_the_place_of_a_rare_word():
     """What is written without a capital is mostly a word ("deductibility"), among brands a name."""
     assert not ShapeSimilarity("Name").takes("deductibility", "Salic")
@@ -353,8 +390,8 @@ def test_no_name_takes_the_place_of_a_rare_word():
 def test_a_placeholder_reads_better_than_another_sort(category, old, new, fine):
     alike = ShapeSimilarity(category)
     assert alike.reads(old, new) == fine
-    # where nothing else would be written it comes in all the same, and so does one of its sort
-    assert alike.takes(old, new) and alike.reads(new, new)
+    # where nothing else would be written it comes in all the same
+    assert alike.takes(old, new) and alike.gives(new)
 
 
 @pytest.mark.parametrize(
@@ -378,7 +415,8 @@ def test_a_placeholder_reads_better_than_another_sort(category, old, new, fine):
 def test_a_placeholder_reads_better_where_no_name_was(category, slip, name):
     alike = ShapeSimilarity(category)
     assert not alike.reads(slip, name) and alike.takes(slip, name)
-    assert alike.reads(name, name), "names get names"
+    other = {"Organization": "Zimmer", "Person": "Jim Orr", "Product": "mophie", "Name": "Salic"}
+    assert alike.reads(name, other[category]), "names get names"
     # names of countries may be names of people, and ordinary words those of cities
     assert ShapeSimilarity("Person").reads("Jordan", "Ann")
     assert ShapeSimilarity("Location").reads("Reading", "Lyon")
