@@ -200,8 +200,10 @@ _GENERAL = word_set(
     "vast appendix background course globe hmm housekeeping madam occasion occasions plus sir sure "
     "topic topics trillion whilst yeah yes"
 )
+#: Words of grammar are emphasis in capitals ("sold AND leased"), but for those that abbreviate.
+_ABBREVIATING = word_set("all can or us who")
 #: What no abbreviation of a company's trade is.
-_NO_ABBREVIATIONS = _REPORTING | _GENERAL | _ANNOUNCING
+_NO_ABBREVIATIONS = _REPORTING | _GENERAL | _ANNOUNCING | (FUNCTION_WORDS - _ABBREVIATING)
 #: Words of judging, planning, accounts and the like: in each other's place they break a sentence,
 #: and nobody looks for them.
 _LISTS = read_lists(EVERYDAY)

@@ -17,6 +17,12 @@ _NUMBERED = re.compile(
     r"[.:)]?\s+",
     re.IGNORECASE,
 )
+#: The period that a heading ends with: "LIQUIDITY, Q3 2026", "Outlook for 2027".
+_PERIOD = re.compile(
+    r"[\s,:–—-]+(?:[QH][1-4](?:[\s,/’'-]*(?:FY\s?)?(?:19|20)?\d\d)?"
+    r"|(?:FY|fiscal(?:\s+year)?)?\s*(?:19|20)\d\d|FY\s?\d\d)\s*$",
+    re.IGNORECASE,
+)
 _WORD = re.compile(r"[^\W\d_](?:[\w&'’-]*\w)?|&")
 #: What ends or parts a sentence, begins an item of a list, or fills a table.
 _NO_HEADING = re.compile(r"[.?!;](?:\s|$)|[,:]\s*$|^\s*[-–—•*·>]|\d|[$€£%|]|\t| {3}")
@@ -37,7 +43,8 @@ class Heading(NamedTuple):
 def headings(text: str) -> list[Heading]:
     """Return the lines of a text that are headings.
 
-    Placeholders, what stands in brackets and the number of a section may be added to their words.
+    Placeholders, what stands in brackets, the number of a section and a period at the end may be
+    added to their words.
     A line with capitals has an empty one, or nothing, before it; a text of several lines that is
     all in capitals has none.
 
@@ -62,7 +69,7 @@ def headings(text: str) -> list[Heading]:
     start, alone = 0, True
     for line in text.split("\n"):
         end = start + len(line)
-        bare = _NUMBERED.sub("", _ADDED.sub(" ", line)) if line else ""
+        bare = _PERIOD.sub("", _NUMBERED.sub("", _ADDED.sub(" ", line))) if line else ""
         words = [] if not bare or _NO_HEADING.search(bare) else _WORD.findall(bare)
         if words and len(words) <= _MOST and bare.isupper():
             found.append(Heading(start, end, True))

@@ -76,6 +76,9 @@ def test_capitals_are_terms_and_amounts_are_not():
     text = "RFID and 5G cost $26M, CHF26.5, MXN10 or 3Q's; MOBs, IL-10 and eBay's CD30."
     found = [word for *_, word in term_places(text)]
     assert found == ["RFID", "5G", "cost", "MOBs", "IL-10", "CD30"]
+    # capitals for emphasis make no abbreviation of a word of grammar, but WHO is one
+    found = [w for *_, w in term_places("Cement AND lime, NOT tar. THE tyres of WHO and RFID.")]
+    assert found == ["cement", "lime", "tar", "tyres", "WHO", "RFID"]
 
 
 def test_common_words_are_no_terms():
