@@ -107,12 +107,16 @@ class PublishedRun:
         return read_models(self.store)
 
     def released_texts(self) -> Iterator[tuple[str, str]]:
-        """Yield the id and the text of every released chunk, file by file."""
-        names = (entry["file"] for entry in self.record["files"])
-        for name in sorted(n for n in names if n.startswith("chunks") and n.endswith(".jsonl")):
-            content = self.store.read_bytes("release", name)
-            if content is None:
-                raise InputError(f"{self.store.root}: release/{name} is missing")
+        """Yield the id and the text of every released chunk, file by file.
+
+        Raises
+        ------
+        InputError
+            When a file is not what was published.
+        """
+        digests = {entry["file"]: entry["sha256"] for entry in self.record["files"]}
+        for name in sorted(n for n in digests if n.startswith("chunks") and n.endswith(".jsonl")):
+            content = read_released(self.store, name, digests[name])
             for line in content.splitlines():
                 row = json.loads(line)
                 yield row["chunk_id"], row["text"]
@@ -156,6 +160,37 @@ class PublishedRun:
             if row[:3] == wanted and row[3] <= self.choice.n_swaps
         ]
         return [row[4:] for row in sorted(rows, key=lambda row: row[3])]
+
+
+def not_as_published(store: Store, name: str, how: str) -> InputError:
+    """Return the error for a file of a release that is missing, or not what was published."""
+    return InputError(
+        f"{store.path('release')}/{name}: {how} since the release was published; restore it from "
+        "its backup, or publish anew with 'nes-spark run --force'"
+    )
+
+
+def read_released(store: Store, name: str, digest: str) -> bytes:
+    """Return the bytes of a file of a release.
+
+    Parameters
+    ----------
+    store : Store
+        The run folder.
+    name, digest : str
+        ``file`` and ``sha256`` of its entry in ``release.json``.
+
+    Raises
+    ------
+    InputError
+        When it is missing or has changed.
+    """
+    content = store.read_bytes("release", name)
+    if content is None:
+        raise not_as_published(store, name, "is missing")
+    if hashlib.sha256(content).hexdigest() != digest:
+        raise not_as_published(store, name, "has changed")
+    return content
 
 
 def replaced_by(config: Config, store: Store) -> str | None:

@@ -6,8 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from nes_spark.errors import InfrastructureError
-from nes_spark.run.published import PUBLICATION
+from nes_spark.run.published import PUBLICATION, not_as_published, read_released
 from nes_spark.store import Store, canonical_json, combine
 from nes_spark.swapping.ledger import verify_ledger
 
@@ -66,35 +65,23 @@ def verify_release(store: Store, details: Mapping[str, Any]) -> None:
 
     Raises
     ------
-    InfrastructureError
+    InputError
         When a file of the release is missing, changed or was added.
     LedgerError
         When the ledger is missing, damaged or that of another release.
     """
-    place = store.path("release")
-    advice = "restore it from its backup, or publish anew with --force"
-
-    def changed(file: str, how: str) -> InfrastructureError:
-        return InfrastructureError(
-            f"{place}/{file}: {how} since the release was published; {advice}"
-        )
-
     found = record_digest(store)
     if found is None:
-        raise changed(RECORD, "is missing")
+        raise not_as_published(store, RECORD, "is missing")
     record = store.read_json("release", RECORD)
     known = (details.get("record"), details.get("next_record"))
     if found not in known or not isinstance(record, dict):
-        raise changed(RECORD, "has changed")
+        raise not_as_published(store, RECORD, "has changed")
     for entry in record["files"]:
-        content = store.read_bytes("release", entry["file"])
-        if content is None:
-            raise changed(entry["file"], "is missing")
-        if hashlib.sha256(content).hexdigest() != entry["sha256"]:
-            raise changed(entry["file"], "has changed")
+        read_released(store, entry["file"], entry["sha256"])
     added = sorted(set(store.names("release")) - {RECORD, *(e["file"] for e in record["files"])})
     if added:
-        raise changed(added[0], "was added")
+        raise not_as_published(store, added[0], "was added")
     verify_ledger(
         store,
         rows=record["chunks"],
