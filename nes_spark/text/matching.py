@@ -30,6 +30,7 @@ from nes_spark.text.forms import (
     CONTEXT,
     GAP,
     GENERATIONS,
+    HEAD,
     HEADS,
     INITIALS,
     LABEL,
@@ -232,6 +233,30 @@ SHAPES = ("url", "email", "phone", "security", "pattern")
 
 #: So many letters have a capital among them, in a text that has capitals.
 _LETTERS_A_CAPITAL = 100
+#: A sentence begins with a line, behind who speaks in it ("Ann:", "ANN>"), or behind a stop.
+_SENTENCE_BEGINS = re.compile(
+    r"(?:^|\n)[ \t>*•-]*(?:[^\n]{1,60}?[:>][ \t]+)?|[!?][\"')]*[ \t]+|[^\W\d_]{5}\.[ \t]+"
+)
+_SENTENCE_ENDS = re.compile(r"[.!?](?=\s|$)|\n|$")
+#: So far it is looked for to either side.
+_SENTENCE = 240
+#: Letters without a capital that say how somebody writes.
+_SMALL_SENTENCE = 20
+#: What stands before a name that ends a letter: "Cheers,\n", "best, ".
+_CLOSING = re.compile(
+    r"(?:^|\n)[ \t>*_-]*(?:(?:all the|kind|kindest|warm|warmest|with|many) )?"
+    r"(?:best|best wishes|cheers|rgds|(?:best )?regards|sincerely|ta|thanks|thank you|thx|yours|"
+    r"yours (?:sincerely|faithfully|truly))"
+    r"(?:[,!.]?[ \t]*(?:\n[ \t>*_]*){1,3}|[,!.] ?|[ \t]*[-–—][ \t]*)$",
+    re.IGNORECASE,
+)
+#: What stands before a name that begins one, and what stands behind either.
+_GREETING = re.compile(
+    r"(?:^|\n|>)[ \t>*_-]*(?:dear|good (?:morning|afternoon|evening)|hello|hey|hi|hiya)[ \t]+$",
+    re.IGNORECASE,
+)
+_CLOSED = re.compile(r"[ \t]*[.!*_]?[ \t]*(?:\n|$)")
+_GREETED = re.compile(r"[ \t]*(?:[,!*_]|[-–—](?:\s|$)|\.?[ \t]*(?:\n|$))")
 #: Whoever speaks: "and i said", "i'm", but no "(i)" of a list.
 _I = re.compile(r"(?<![\w(.'’-])([iI])(?=(?:['’](?:m|ve|d|ll))? )")
 #: Letters of a text that are looked at for it.
@@ -259,6 +284,38 @@ def is_in_small_letters(text: str) -> bool:
         return True
     told = _I.findall(seen)
     return told.count("i") > max(2, 2 * told.count("I"))
+
+
+def is_in_small_sentence(text: str, start: int, end: int) -> bool:
+    """Whether a stretch stands in a sentence of some length without any capital.
+
+    In a text with capitals, too: somebody answers in small letters between those who do not.
+
+    Examples
+    --------
+    >>> text = "Ann: We asked. \\nBo: hi, its siobhan from acme kilns again"
+    >>> [is_in_small_sentence(text, text.index(w), text.index(w) + 3) for w in ("We", "sio")]
+    [False, True]
+    """
+    floor = max(0, start - _SENTENCE)
+    begin = None
+    for begun in _SENTENCE_BEGINS.finditer(text, floor, start):
+        if begun.end() <= start and (begun.start() > floor or floor == 0 or text[floor] == "\n"):
+            begin = begun.end()
+    if begin is None:
+        return False
+    ended = _SENTENCE_ENDS.search(text, end, end + _SENTENCE)
+    said = text[begin : ended.start() if ended else end + _SENTENCE]
+    letters = sum(map(str.isalpha, said))
+    return letters >= _SMALL_SENTENCE and not any(map(str.isupper, said))
+
+
+def _is_signed(text: str, start: int, end: int) -> bool:
+    """Whether a first name alone greets or signs: "hi ann,", "best, ann", "Cheers,\\nWill"."""
+    before = text[max(0, start - 60) : start]
+    if _CLOSING.search(before):
+        return _CLOSED.match(text, end) is not None
+    return _GREETING.search(before) is not None and _GREETED.match(text, end) is not None
 
 
 def _is_a_name(words: Sequence[str]) -> bool:
@@ -624,10 +681,19 @@ class Matcher:
                 if not spelled and form.rule != "name" and len(parts) > form.n_words + 1:
                     continue
             case = form.case
+            if form.rule == "first" and _is_signed(text, words[i][1], words[j][2]):
+                return form
             if case == CAPITAL and not is_capital(parts[0]):
                 # "dear mrs quill", "quill_2.wav": a title or a file says as much as a capital
                 last = form.rule == "part" and form.last_name != ""
-                said = small and (last or form.rule == "first") and _is_a_name(parts)
+                first = form.rule == "first"
+                said = small and (last or first) and _is_a_name(parts)
+                # "its ailsa again" among those who write otherwise
+                said = said or (
+                    first
+                    and _is_a_name(parts)
+                    and is_in_small_sentence(text, words[i][1], words[j][2])
+                )
                 if not said and not (
                     last
                     and (
@@ -656,7 +722,16 @@ class Matcher:
             ):
                 continue
             if case in HEADS and not self._heads(text, words, i, j, case):
-                continue
+                start, end = words[i][1], words[j][2]
+                # "its ann from velvet antler again", but not "in healthcare realty we lead"
+                several = case in (HEAD, BRAND) and i < j
+                own = several and text[start:end] == " ".join(parts)
+                own = own and not any(fold(p) in DESCRIPTORS for p in parts)
+                if not (own or (case == START and _is_a_name(parts))):
+                    continue
+                if not is_in_small_sentence(text, start, end):
+                    continue
+                return form
             if not form.opening and SENTENCE_END.search(
                 text[max(0, words[i][1] - 8) : words[i][1]]
             ):

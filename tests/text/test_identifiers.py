@@ -571,6 +571,49 @@ def test_parts_of_names_are_found_in_speech_without_capitals(name, said, expecte
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # alone behind a greeting or a closing a word is a name, too
+        ("<p>hi joy,</p> It works.", "<p>hi [Executive 1],</p> It works."),
+        ("It works.\n\nbest, joy\n\nOn Monday", "It works.\n\nbest, [Executive 1]\n\nOn Monday"),
+        ("> It works.\n> Cheers,\n> Joy\n", "> It works.\n> Cheers,\n> [Executive 1]\n"),
+        ("It works.\nthx\njoy", "It works.\nthx\n[Executive 1]"),
+        ("We had fun. Best, joy is back.", "We had fun. Best, joy is back."),
+        ("hi joy riders of the Isle,", "hi joy riders of the Isle,"),
+    ],
+)
+def test_a_first_name_greets_and_signs_in_any_case(text, expected):
+    assert released(text, people("Joy Quill")) == expected
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("its siobhan from velvet antler again", "its [Executive 1] from [Company Name] again"),
+        ("frankly, velvet pays too much", "frankly, [Company Name] pays too much"),
+        # more than one word, as they stand
+        ("a velvety antler, antler to antler", "a velvety antler, antler to antler"),
+    ],
+)
+@pytest.mark.parametrize("before", ["", "Ann Roe: ", "[09:12] Tom (desk): ", "TOM> ", "Why? "])
+def test_a_sentence_in_small_letters_among_others(before, said, expected):
+    known = [*company("Velvet Antler Brewing"), *people("Siobhan Quill")]
+    text = f"We wrote to You on Monday.\n{before}{said}. We Answer.\n"
+    assert released(text, known) == text.replace(said, expected)
+    # who writes capitals would have written them here
+    text = f"We said that {said}."
+    assert released(text, known) == text
+
+
+def test_two_ordinary_words_that_begin_a_name_in_a_small_sentence():
+    known = company("Delta Harbor Cold Storage")
+    text = "tom: production is down at delta harbor again"
+    assert released(text, known) == "tom: production is down at [Company Name] again"
+    text = "tom: we use delta, harbor and cold storage for it"
+    assert released(text, known) == text
+
+
+@pytest.mark.parametrize(
     ("value", "text", "expected"),
     [
         ("Faith Stone", "faith stone, Faith Stone", "[Company Name], [Company Name]"),
