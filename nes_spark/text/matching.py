@@ -113,6 +113,8 @@ _BRAND = re.compile(
     r"\s(?:banner|brand|brands|stores?|team|family|associates|shoppers?|customers?|locations?|"
     r"website|app|employees|colleagues)\b"
 )
+#: What ends a line, or parts it, behind a name that stands by itself.
+_ON_ITS_OWN = re.compile(r"[ \t]*(?:$|\n|[|·•()/]|[-–—] )")
 #: What a company has under its own name: "the Aspen Board".
 _BODIES = word_set("board team executive executives management leadership foundation family")
 #: What stands before initials that are also an ordinary abbreviation: "legacy IR".
@@ -849,6 +851,11 @@ class Matcher:
         # unless all of it is written so.
         if before[-1:] == "@":
             return True
+        several = i < j and case in (HEAD, BRAND)
+        if several and all(p.isupper() and len(p) > 1 for p in parts):
+            return True  # "URGENT DELTA HARBOR"
+        if several and _ON_ITS_OWN.match(after):
+            return True  # "Delta Harbor | Head of Infrastructure", "(Delta Harbor)"
         if SENTENCE_END.search(before[-8:]):
             beyond = words.spelled[j + 1] if j + 1 < len(words) else ""
             if beyond in _OF_COMPANIES and after[:1] == " ":

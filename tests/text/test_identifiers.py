@@ -360,6 +360,9 @@ def test_heads_of_names():
         # a sentence hardly begins with two capitals, unless all of it is written so
         ("Golden Lotus Teahouse", "No. Golden Lotus will. Golden days.", ["Golden Lotus"]),
         ("Smart Grid Solutions", "Yes. Smart Grid Spending Rises", []),
+        # all of it in capitals among capitals, and where nothing goes on behind it
+        ("Delta Harbor Cold Storage", "Subject: URGENT DELTA HARBOR", ["DELTA HARBOR"]),
+        ("Delta Harbor Cold Storage", "> Delta Harbor | CIO\nDelta Harbor\n", ["Delta Harbor"] * 2),
     ],
 )
 def test_words_of_a_companys_name(name, text, found):
