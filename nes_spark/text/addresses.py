@@ -1,4 +1,4 @@
-"""Web and mail addresses: found by their shape, without being listed."""
+"""Addresses of sites, machines and mail boxes: found by their shape, without being listed."""
 
 from __future__ import annotations
 
@@ -45,6 +45,28 @@ URL = re.compile(
     r"|(?<![\w-])(?:[\w-]{1,40} dot ){1,5}(?:com|net|org|co|io)(?!\w)"
     r"(?: dot [a-z]{2}(?!\w))?(?: slash [\w-]{1,40}){0,6}"
 )
+_OCTET = r"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
+_HEX = r"[0-9A-Fa-f]"
+#: Addresses of machines. Of an IPv4 address some number has two figures; sections have one each.
+_MACHINE = re.compile(
+    rf"(?<![\w.-])(?=[\d.]*\d\d){_OCTET}(?:\.{_OCTET}){{3}}(?![\w-]|\.\w)"
+    # MAC: "EC:58:08:FA:9E:84", "ec58.08fa.9e84"
+    rf"|(?<![\w.-])(?<!\W{_HEX}{{2}}:){_HEX}{{2}}([:-])(?:{_HEX}{{2}}\1){{4}}{_HEX}{{2}}(?![\w:-])"
+    rf"|(?<![\w.-])(?=[\d.]*[A-Fa-f])(?:{_HEX}{{4}}\.){{2}}{_HEX}{{4}}(?![\w:-]|\.\w)"
+    # IPv6: of eight groups, or with some left out
+    rf"|(?<![\w:.-])(?:{_HEX}{{1,4}}:){{7}}{_HEX}{{1,4}}(?![\w:])"
+    rf"|(?<![\w:.-])(?=(?:{_HEX}{{0,4}}:){{3}})(?:{_HEX}{{1,4}}:){{1,6}}(?::{_HEX}{{1,4}}){{1,6}}(?![\w:])"
+)
+#: What every such address has behind its first group, of four characters at most.
+_MACHINE_MARK = re.compile(rf"\.(?={_HEX}{{1,4}}\.)|[:-](?={_HEX}{{2}}[:-])|:(?={_HEX}{{0,4}}:)")
+_FIRST_GROUP = 4
+#: Behind these four numbers with points are a version or a section.
+_NUMBERED = re.compile(
+    r"\b(?:v|ver|versions?|releases?|rel|rev|build|patch|firmware|software|driver|kernel|sections?"
+    r"|sect?|clauses?|paragraphs?|articles?|chapters?|figures?|tables?|rules?|items?|annex"
+    r"|appendix)\.?:? ?$|§ ?$",
+    re.IGNORECASE,
+)
 _ADDRESS_MARK = re.compile(r"\.[A-Za-z]|www|://| dot ")
 _EMAIL = re.compile(
     # "aoife.o'shea@acme.com"
@@ -88,6 +110,27 @@ def url_spans(text: str) -> Iterable[tuple[int, int]]:
         # "the year. Com" or "1.5.io": a domain has a letter before its last dot.
         if re.search(r"[A-Za-z]", found.rpartition(".")[0] or found):
             yield start, end
+
+
+def machine_spans(text: str) -> Iterable[tuple[int, int]]:
+    """Yield where addresses of machines stand: IP (4 and 6) and MAC, without port and mask.
+
+    Examples
+    --------
+    >>> text = "From 10.4.223.184:8443 (EC:58:08:FA:9E:84), version 10.4.223.18, see 1.2.3.4"
+    >>> [text[start:end] for start, end in machine_spans(text)]
+    ['10.4.223.184', 'EC:58:08:FA:9E:84']
+    """
+    done = 0
+    for mark in _MACHINE_MARK.finditer(text):
+        for start in range(max(done, mark.start() - _FIRST_GROUP), mark.start()):
+            match = _MACHINE.match(text, start)
+            if match:
+                done = match.end()
+                before = text[max(0, start - 14) : start]
+                if ":" in match.group() or not _NUMBERED.search(before):
+                    yield match.span()
+                break
 
 
 def email_spans(text: str) -> Iterable[tuple[int, int]]:

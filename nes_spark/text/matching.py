@@ -21,7 +21,7 @@ from nes_spark.config import IdentifierKind, IdentifiersConfig
 from nes_spark.config.patterns import Pattern
 from nes_spark.config.sections import METADATA_KIND, PHONE_REGIONS, default_kinds
 from nes_spark.errors import ConfigError
-from nes_spark.text.addresses import email_spans, url_spans
+from nes_spark.text.addresses import email_spans, machine_spans, url_spans
 from nes_spark.text.days import days_of, find_days
 from nes_spark.text.forms import (
     ANY,
@@ -95,6 +95,11 @@ class Match(NamedTuple):
     placeholder: str
     value: str
     rule: str
+
+
+def _sites_and_machines(text: str) -> Iterable[tuple[int, int]]:
+    """Where web addresses and those of machines stand; one inside the other is settled later."""
+    return chain(url_spans(text), machine_spans(text))
 
 
 #: Scripts that write words without spaces between them.
@@ -353,7 +358,7 @@ class Matcher:
         phone_regions: Iterable[str] = PHONE_REGIONS,
     ) -> None:
         self._finders: dict[str, Callable[[str], Iterable[tuple[int, int]]]] = {
-            "url": url_spans,
+            "url": _sites_and_machines,
             "email": email_spans,
             "phone": partial(phone_spans, regions=tuple(phone_regions)),
             "security": security_spans,

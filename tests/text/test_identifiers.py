@@ -576,6 +576,26 @@ def test_parts_of_names_are_found_in_speech_without_capitals(name, said, expecte
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("From 10.4.223.184 to 134.7.26.9: 12 ms", "From [URL] to [URL]: 12 ms"),
+        ("ip=10.2.3.14:8443, net 10.20.0.0/24.", "ip=[URL]:8443, net [URL]/24."),
+        ("at https://10.20.30.40/x, MAC EC:58:08:FA:9E:84", "at [URL], MAC [URL]"),
+        ("EC-58-08-FA-9E-84, ec58.08fa.9e84", "[URL], [URL]"),
+        ("MAC:EC:58:08:FA:9E:84, EC:58:08:FA:9E:84:11", "MAC:[URL], EC:58:08:FA:9E:84:11"),
+        ("10.20.30.40,10.20.30.41/24:ec58.08fa.9e84", "[URL],[URL]/24:[URL]"),
+        ("by 2a02:9f1c:ab1::1c2e or 2001:db8:5:0:0:8a2e:370:7334.", "by [URL] or [URL]."),
+        # versions, sections, times, days, names of code
+        ("v10.1.2.30, version 10.1.2.30, build 10.0.190.45", None),
+        ("section 1.2.3.4 of 1.2.3.4, 1.10.2.3.4, 10.0.19045.38", None),
+        ("at 12:30:45 and 12:30:45:10, std::vector, a::b", None),
+    ],
+)
+def test_addresses_of_machines(text, expected):
+    assert released(text, []) == (text if expected is None else expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
         # alone behind a greeting or a closing a word is a name, too
         ("<p>hi joy,</p> It works.", "<p>hi [Executive 1],</p> It works."),
         ("It works.\n\nbest, joy\n\nOn Monday", "It works.\n\nbest, [Executive 1]\n\nOn Monday"),
