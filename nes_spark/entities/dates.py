@@ -171,6 +171,8 @@ _PATTERNS = [
     r"(?<![\w$€£.,:/-])(?:19|20)\d\dQ[1-4]",
     rf"(?<![\w$€£.,:/-]){_DAY_NUMBER}-{_IN_THREE}-"
     r"(?:(?:19|20)\d\d|\d\d(?![\w%-]))",
+    # "21/Jun/2026:03:12:44" of a log
+    rf"(?<![\w$€£.,:/-]){_DAY_NUMBER}/{_IN_THREE}/(?:19|20)\d\d",
     # "31/12/2020", "12/31/2020", "31.12.2020"
     *(
         rf"(?<![\w$€£.,:/-])(?:{_MONTH_NUMBER}{s}{_DAY_NUMBER}|{_DAY_NUMBER}{s}{_MONTH_NUMBER}){s}"
@@ -249,6 +251,21 @@ _BEGINNING = re.compile(
 _EXACT_CASE = re.compile(
     r"^(?:march|may|mon|sun|sat|jan|mar|dec|oct|sept?|apr|aug|jun|jul|feb|nov|s[12]|h[12])\b"
 )
+#: A day of a month in small letters: "may 7 at 10:30", "left on apr 12."; "we may 7 times" is none.
+_SMALL_DAY = re.compile(
+    rf"(?P<word>march|may)?(?(word)|{_IN_THREE}(?<!may)\.?) {_DAY_NUMBER}(?:st|nd|rd|th)?"
+    r"(?:,? (?:19|20)\d\d)?",
+    re.IGNORECASE,
+)
+_BEFORE_DAY = re.compile(
+    r"\b(?:after|before|by|due|from|on|since|till|until|(?:mon|tues|wednes|thurs|fri|satur|sun)day,?)"
+    r" $",
+    re.IGNORECASE,
+)
+_BEHIND_DAY = re.compile(rf"{_NO_QUANTITY}(?! (?:percent|per|times|%))(?!, ?\d)")
+#: "Tue, " before "08 Sep 2026", as in headers of mail.
+_WEEKDAY_BEFORE = re.compile(r"(?<![\w-])(?:Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)\.?,? $")
+_BEGINS_DAY = re.compile(rf"{_DAY_NUMBER}(?:st|nd|rd|th)?[ /.-]|{_MONTH} \d|(?:19|20)\d\d[-/]")
 #: Days that are called by a weekday: shifted, they would be none ("cyber Thursday").
 _CALLED = re.compile(
     r"\b(?:ash|black|cyber|easter|fat|giving|good|maundy|palm|super|whit) $", re.IGNORECASE
@@ -435,8 +452,14 @@ def _span(text: str, match: re.Match[str], floor: int) -> tuple[int, int] | None
     called = (_DAY_ALONE.match(match.group()) and _CALLED.search(before)) or (
         _ALONE.match(match.group()) and _NAME_BEFORE.search(before)
     )
-    if called or _EXACT_CASE.match(match.group()):
+    if called:
         return None
+    if _EXACT_CASE.match(match.group()):
+        day = _SMALL_DAY.fullmatch(match.group())
+        if day is None or not _BEHIND_DAY.match(text, match.end()):
+            return None
+        if day["word"] and not _BEFORE_DAY.search(before):
+            return None
     return _whole(text, *match.span(), floor)
 
 
@@ -451,6 +474,10 @@ def _whole(text: str, start: int, end: int, floor: int) -> tuple[int, int]:
         else _STARTS_MONTH.match(text, start)
     ):
         start = before.start()
+    elif _BEGINS_DAY.match(text, start) and (
+        weekday := _WEEKDAY_BEFORE.search(text, max(floor, start - 8), start)
+    ):
+        start = weekday.start()
     elif (month := _SHORT_MONTH.search(text, max(floor, start - 12), start)) and (
         _BARE_YEAR.fullmatch(text, start, end)
     ):

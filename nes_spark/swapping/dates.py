@@ -40,6 +40,7 @@ _MONTHS = (
 )
 _SHORT = tuple(month[:3] for month in _MONTHS)
 _WEEKDAYS = (*("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),)
+_SHORT_DAYS = tuple(day[:3] for day in _WEEKDAYS)
 _ORDINALS = ("first", "second", "third", "fourth")
 _NUMERALS = ("1st", "2nd", "3rd", "4th")
 _CARDINALS = ("one", "two", "three", "four")
@@ -192,10 +193,10 @@ _PIECE = re.compile(
     rf"(?!\d))"
     rf"|(?P<md>(?P<md_m>{_MONTH})(?P<md_dot>\.?)(?P<md_a> (?:the )?)(?P<md_d>{_DAY})"
     rf"(?P<md_th>st|nd|rd|th)?(?!\d)(?:(?P<md_b>,? (?:of )?)(?P<md_y>{_ITS_YEAR})(?!\d))?)"
-    rf"|(?P<dm>(?<![\d.])(?P<dm_d>{_DAY})(?P<dm_th>st|nd|rd|th)?(?P<dm_a>-| (?:day )?(?:of )?)"
+    rf"|(?P<dm>(?<![\d.])(?P<dm_d>{_DAY})(?P<dm_th>st|nd|rd|th)?(?P<dm_a>[-/]| (?:day )?(?:of )?)"
     rf"(?P<dm_m>{_MONTH})(?P<dm_dot>\.?)"
     rf"(?:(?P<dm_b>,? (?:of )?)(?P<dm_y>{_ITS_YEAR})(?!\d)"
-    rf"|(?P<dm_h>-)(?P<dm_hy>{_YEAR}|\d\d)(?!\d)|(?P<dm_s> )(?P<dm_sy>\d\d)(?![\d%]))?)"
+    rf"|(?P<dm_h>[-/])(?P<dm_hy>{_YEAR}|\d\d)(?!\d)|(?P<dm_s> )(?P<dm_sy>\d\d)(?![\d%]))?)"
     rf"|(?P<my>(?P<my_m>{_MONTH})(?P<my_a>\.?,? (?:of )?)(?P<my_y>{_ITS_YEAR})(?!\d))"
     rf"|(?P<m>{_MONTH})"
     rf"|(?P<quarter>(?:(?P<q_nth>{_NTH})(?=(?:,? (?:and|or|to|through) (?:{_NTH}))?[ -]"
@@ -212,6 +213,7 @@ _PIECE = re.compile(
     rf"|(?P<ym>(?<!\d)(?P<ym_y>{_YEAR})-(?P<ym_m>0[1-9]|1[0-2])(?![\d-]))"
     rf"|(?P<range>(?<!\d)(?P<r_a>{_YEAR})(?P<r_sep> ?[-–/] ?)(?P<r_b>{_YEAR}|\d\d)(?!\d|-))"
     rf"|(?P<weekday>(?:{'|'.join(_WEEKDAYS)})(?![^\W\ds_]))"
+    r"|(?P<short_day>(?<![^\W_])(?:Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)(?=\.?,? (?:\d|[A-Z])))"
     rf"|(?P<fy>(?<![^\W_])(?:(?:FY|CY|fiscal|['’]) ?))(?P<fy_y>\d\d)(?![\d%])"
     rf"|(?P<year>(?<![\d$€£])(?:{_YEAR})(?!\d|s\b))",
     re.IGNORECASE,
@@ -508,6 +510,9 @@ def _shifted(
     if group["weekday"]:
         at = _WEEKDAYS.index(group["weekday"].capitalize())
         return _cased(group["weekday"], _WEEKDAYS[(at + shift.days) % 7])
+    if group["short_day"]:
+        at = _SHORT_DAYS.index(group["short_day"][:3].capitalize())
+        return _cased(group["short_day"], _SHORT_DAYS[(at + shift.days) % 7])
     if group["fy"]:
         return f"{group['fy']}{(int(group['fy_y']) + shift.years) % 100:02d}"
     return str(int(group["year"]) + shift.years)

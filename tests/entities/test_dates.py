@@ -214,3 +214,21 @@ def test_years_of_two_digits_without_a_mark_and_the_month_of_may(text, dates):
 )  # fmt: skip
 def test_days_in_figures_that_what_is_around_them_tells(text, dates):
     assert [text[a:b] for a, b in find_dates(text)] == dates
+
+
+@pytest.mark.parametrize(
+    ("text", "dates"),
+    [
+        ('[21/Jun/2026:03:12:44 +0000] "GET', ["21/Jun/2026"]),
+        ("a call on may 7 at 10:30, she left on apr 12.", ["may 7", "apr 12"]),
+        ("due friday, march 18 or aug 3rd, 2026", ["friday", "march 18", "aug 3rd, 2026"]),
+        # what "may" and "march" do, and what is counted
+        ("it may 5 times, we march 5 miles, by may 7,000 units, in may 7 units", []),
+        ("jan 5,000, nov 3 million, dec 12% and oct 4 people", []),
+        ("Date: Tue, 08 Sep 2026 11:23", ["Tue, 08 Sep 2026"]),
+        ("On Thu, Jul 23, 2026; Mon 2026-05-18", ["Thu, Jul 23, 2026", "Mon 2026-05-18"]),
+        ("The Sun in May rose, Sat by 5 May.", ["May", "5 May"]),
+    ],
+)
+def test_dates_of_logs_chats_and_headers_of_mail(text, dates):
+    assert [text[start:end] for start, end in find_dates(text)] == dates

@@ -347,3 +347,11 @@ def test_a_period_tells_a_date_of_its_documents():
         "2020-07-01", "2020-08-15", "2020-08-15", "2020-04-01", "2020-09-15", "2020-09-30", "None",
     ]  # fmt: skip
     assert reference_of(None) is None and reference_of("wave 2") is None
+
+
+def test_dates_of_logs_chats_and_headers_of_mail_move_whole():
+    shift = Shift(400)
+    written = ("21/Jun/2026", "Tue, 18 Sep 2026", "Thu, Jul 23, 2026", "march 18", "Mon 2026-05-18")
+    moved = ("26/Jul/2027", "Wed, 23 Oct 2027", "Fri, Aug 27, 2027", "april 22", "Tue 2027-06-22")
+    assert tuple(shift_date(day, shift) for day in written) == moved
+    assert tuple(shift_date(day, shift.inverse()) for day in moved) == written
