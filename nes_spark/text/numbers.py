@@ -26,6 +26,11 @@ _PHONE = re.compile(
         r")(?![\w%]|[.,:]\d)"
     ).replace("B", _BLANK)
 )
+#: The desk behind a number: with the firm's lines before it, it tells who was called.
+_EXTENSION = re.compile(
+    rf",?{_BLANK}{{0,2}}(?:ext(?:ension|n)?\b\.?|x(?=\d)|durchwahl\b){_BLANK}?\d{{1,6}}(?![\w%]|[.,]\d)",
+    re.IGNORECASE,
+)
 #: Words before a number that say that it is one to call.
 _CALLED = re.compile(
     r"\b(?:call|dial|phone|phoned|telephone|telephoned|tel|fax|mobile|mob|cell|ring|rang|hotline"
@@ -40,7 +45,7 @@ _NATIONAL = re.compile(r"0\d{9,10}")
 
 
 def phone_spans(text: str, regions: Sequence[str]) -> Iterable[tuple[int, int]]:
-    """Yield where phone numbers stand.
+    """Yield where phone numbers stand, with what tells the desk ("ext. 4242", "x350").
 
     Parameters
     ----------
@@ -57,7 +62,12 @@ def phone_spans(text: str, regions: Sequence[str]) -> Iterable[tuple[int, int]]:
     A number that has the American shape counts whatever its digits: transcripts mishear some; and
     so does one that begins with 0 and is announced.
     """
-    regions = tuple(regions)
+    for start, end in _phones(text, tuple(regions)):
+        desk = _EXTENSION.match(text, end)
+        yield start, desk.end() if desk else end
+
+
+def _phones(text: str, regions: tuple[str, ...]) -> Iterable[tuple[int, int]]:
     for match in _PHONE.finditer(text):
         found = match.group()
         groups = re.findall(r"\d+", found)

@@ -170,3 +170,17 @@ def test_addresses_of_other_countries(address):
 )
 def test_no_addresses_here(text):
     assert find_identifiers(text, []) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("ring (202) 555-1234 ext. 4242!", "(202) 555-1234 ext. 4242"),
+        ("T: 202-555-1234 x350", "202-555-1234 x350"),
+        ("202-555-1234, extension 9.", "202-555-1234, extension 9"),
+        ("202-555-1234 x 3 boxes, 202 extra", "202-555-1234"),
+        ("202-555-1234\next 4242", "202-555-1234"),
+    ],
+)
+def test_the_desk_belongs_to_a_number(text, found):
+    assert [text[start:end] for start, end, _ in find_identifiers(text, [])] == [found]
