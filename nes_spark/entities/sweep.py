@@ -143,6 +143,11 @@ _GROUP = r"(?-i:[A-Z]{1,4}\d*[A-Z]{0,2}|\d+[A-Z]{0,3})"
 _GROUPED_KEY = re.compile(
     rf"\b(?:{_TOLD}|{_KEYED}){_IS}(?P<key>{_GROUP}(?:[-/ ]{_GROUP})+){_END}", re.IGNORECASE
 )
+#: What an id has in groups is no amount: "Meeting ID: 868 298 045 237".
+_ID_IN_GROUPS = re.compile(
+    r"\b(?:ID|Id|[A-Za-z]+ id)(?::| is)? {0,2}"
+    r"(?P<key>\d{3,4}(?:[ -]\d{3,4}){2,3})(?![\w%]|[ .,:/-]\d)"
+)
 #: Behind these "number" may mean an amount: "the number 52400".
 _AMOUNT_OF = re.compile(r"\b(?:an?|any|our|same|that|the|this|total|what)\s$", re.IGNORECASE)
 #: Years, ranges, round amounts and reports, which are written like keys of several groups.
@@ -469,6 +474,7 @@ def _keys(texts: Iterable[str]) -> re.Pattern[str]:
     for text in texts:
         keys.update(m["key"] for m in _KEY.finditer(text) if _is_long_enough(text, m))
         keys.update(m["key"] for m in _GROUPED_KEY.finditer(text) if _is_key(m["key"]))
+        keys.update(m["key"] for m in _ID_IN_GROUPS.finditer(text))
     # the longer first: one of them may begin like another
     any_key = "|".join(map(re.escape, sorted(keys, key=lambda key: (-len(key), key))))
     return re.compile(rf"(?<![\w.,])(?:{any_key})(?![\w%]|[.,]\d)" if keys else r"(?!)")

@@ -533,6 +533,8 @@ def test_numbers_that_are_keys_are_swept(text, keys):
             ["23-22477", "23-22478", "20-73262", "010203 4451"],
         ),
         ("sort code 04-88-61 and grant of probate, number 1992-401-7", ["04-88-61", "1992-401-7"]),
+        ("teams id 868 298 045 237, Meeting ID: 643 218 236", ["868 298 045 237", "643 218 236"]),
+        ("the id 12 000, id 7 of 250, an order of 868 298 045 units", []),
         # years, amounts, counts, ranks
         ("contract 2019-2020, order 2019/20, licence 10 000 000, case 12 30 45 99", []),
         ("We have no 10-year 2030 notes; number 1 2020 goal; orders 500-600 a day; no. 1-2", []),
