@@ -17,12 +17,26 @@ _RUN = re.compile(r"\d(?:[ /]?\d){4}")
 #: Letters between figures: "AB12C345".
 _MIXED = re.compile(r"(?=(?:\D*\d){4})[A-Z]*\d+[A-Z]+\d+[A-Z\d]*")
 
+#: Capitals and figures in groups: keys of licences, serial numbers. Of products few have as many.
+_GROUPS = re.compile(r"(?=(?:[^\d]*\d){4})[A-Z\d]+(?:-[A-Z\d]+)+")
+#: Groups, or figures in all, that no product's code has.
+_MANY_GROUPS, _MANY_FIGURES = 4, 7
+
+
+def _is_grouped(name: str) -> bool:
+    """Whether a code in groups is one record's: "R91S-K35E-R87R-A85Y", "EH33-7772-V18"."""
+    if not _GROUPS.fullmatch(name):
+        return False
+    figures = sum(c.isdigit() for c in name)
+    return name.count("-") + 1 >= _MANY_GROUPS or figures >= _MANY_FIGURES
+
 
 def is_key(name: str, category: str) -> bool:
     """Return whether a name is the number or code of one record.
 
-    Figures alone, four and more; five and more in a run; or four and more with letters between
-    them. Other codes are names of products and the like.
+    Figures alone, four and more; five and more in a run; four and more with letters between them;
+    or capitals and figures in four groups and more, or with seven figures. Other codes are names of
+    products and the like.
 
     Parameters
     ----------
@@ -32,6 +46,8 @@ def is_key(name: str, category: str) -> bool:
     --------
     >>> [is_key(n, "Name") for n in ("634984", "20-73262", "H20/92174", "MARSH853193I99KB")]
     [True, True, True, True]
+    >>> [is_key(n, "Product") for n in ("R91S-K35E-R87R-A85Y", "EH33-7772-V18", "DC-10-2020")]
+    [True, True, False]
     >>> [is_key(n, "Product") for n in ("737s", "AFM24", "HSP90", "ADX-1612", "King Air 260")]
     [False, False, False, False, False]
     >>> is_key("10450 Clover Road", "Location")
@@ -39,7 +55,9 @@ def is_key(name: str, category: str) -> bool:
     """
     if category in _NO_KEYS:
         return False
-    return bool(_FIGURES.fullmatch(name) or _RUN.search(name) or _MIXED.fullmatch(name))
+    if _FIGURES.fullmatch(name) or _RUN.search(name) or _MIXED.fullmatch(name):
+        return True
+    return _is_grouped(name)
 
 
 __all__ = ["is_key"]
