@@ -147,9 +147,9 @@ _BEGINS = re.compile(r"(?:^|[.?!…>]\s|\b(?:[Oo]kay|[Ss]o|[Aa]nd|[Yy]es|[Yy]eah
 _CLOSES = re.compile(r"$|[,.!?]| and (?:good|welcome|hello|hi|thank|everyone)\b")
 #: A last name that was not understood.
 _LOST = re.compile(r" <(?:unk|inaudible|foreign|crosstalk)>")
-#: No name of a person follows one of these.
+#: No name of a person follows one of these: "The Claimant said".
 _ARTICLE = re.compile(
-    r"\b(?:the|an?|new|this|these|those|its|their|your|another|every|each|some) $"
+    r"\b(?:[Tt]he|an?|new|this|these|those|its|their|your|another|every|each|some) $"
 )
 #: Where somebody comes from.
 _FROM = re.compile(r"\b(?:from|at) $")

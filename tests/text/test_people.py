@@ -52,6 +52,8 @@ def mined(*texts, companies=("Acme Corp",), known=()):
         ("We met the founder of Silver Mesa Controls, in Berlin.", []),
         ("Let me thank our founder Bo Leen, too.", ["Bo Leen"]),
         ("Sales in Berlin grew. Boeing bought two, and Globex Industries too.", []),
+        # parties by what they are here
+        ("The Claimant said so, and the Claimant left.", []),
     ],
 )
 def test_who_is_presented(text, names):
