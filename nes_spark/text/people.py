@@ -172,7 +172,7 @@ _OPENING = 12_000
 
 _NO_NAMES = word_set(
     "chairperson besides meanwhile moreover deputy superintendent senator congressman governor "
-    "minister "
+    "minister justice "
     "mr mrs ms miss dr sir prof operator operators everyone everybody all you your our the this "
     "that these those today tonight tomorrow yesterday good morning afternoon evening ladies "
     "gentlemen thank thanks welcome please hello hi okay ok great yes no sure well now so then "
@@ -221,6 +221,14 @@ _FIRST_NAMES = word_set(
     "penny pierce ray raymond reed robin roman rose ruby rusty sage scout sierra stella sterling "
     "summer tanner victor violet virginia wade warren"
 )
+
+
+#: Of the words that no name has those that are last names behind a title: "Mrs Grace Page".
+_LAST_NAMES = word_set("april bank east good head march may north page south street wall west")
+#: What is written behind names: "Ms A. Roe KC".
+_HONOURS = frozenset({"CBE", "DBE", "JP", "KBE", "KC", "MBE", "MP", "OBE", "QC", "SC"})
+#: A point inside a last name: "Mr Bo St. Roe".
+_SAINT = re.compile(r"\. (?P<name>[^\W\d_a-zß-öø-ÿ][^\W\d_]+(?:-[^\W\d_]+)*)")
 
 
 #: Words of names of offices, places and products.
@@ -346,6 +354,13 @@ def _is_thing(name: str, framed: int, text: str) -> bool:
 _WEAK, _FULL, _SINGLE = 0, 1, 2
 
 
+def _is_first_of(words: Sequence[str]) -> bool:
+    """Whether a first name that is no name elsewhere leads a last name: "Dr May Roe"."""
+    if len(words) < 2 or not is_given_name(words[0]):
+        return False
+    return fold(words[1]) not in _NO_NAMES or fold(words[1]) in _LAST_NAMES
+
+
 def _framed(text: str, own: Matcher, begun: int) -> Iterable[tuple[str, int]]:
     """Yield what stands where a person's name stands, and how sure the frame is."""
     for start, end in _runs(text):
@@ -355,8 +370,15 @@ def _framed(text: str, own: Matcher, begun: int) -> Iterable[tuple[str, int]]:
             # "Thanks Tom", "And Mr. Jim Roe": but "Will Grant" keeps its first word.
             if len(words) > 1 and fold(words[0]) in NICKNAMES and fold(words[0]) not in _NO_NAMES:
                 break
+            if titled and _is_first_of(words):
+                break
             titled |= fold(words[0].strip(".")) in _TITLES
             start += len(words.pop(0)) + 1
+        while titled and len(words) > 1 and words[-1] in _HONOURS:
+            end -= len(words.pop()) + 1
+        if titled and len(words) > 1 and words[-1] == "St" and (saint := _SAINT.match(text, end)):
+            words.append(saint["name"])
+            end = saint.end()
         if not words or _FOUNDED.search(text, max(0, start - 20), start):
             continue
         if _NOBODY.match(text, end) or _is_town(text, end):
@@ -494,11 +516,17 @@ def _person(name: str, strength: int, own: Matcher, lowered: Callable[[str], int
         words = words[1:]  # "Mr. FM Roe"
     while words and (fold(words[0]) in _NO_NAMES or opens_sentence(words[0])):
         # "Thanks Tom", "And Jim": but "Will Grant" keeps its first word.
+        if titled and _is_first_of(words):
+            break
         if fold(words[0]) in NICKNAMES and fold(words[0]) not in _NO_NAMES and len(words) > 1:
             break
         words = words[1:]
     kept: list[str] = []
-    for word in words:
+    for n, word in enumerate(words):
+        first = titled and n == 0 and _is_first_of(words)
+        if first or (titled and n == 1 and len(words) == 2 and fold(word) in _LAST_NAMES):
+            kept.append(word)
+            continue
         if fold(word) in _NO_NAMES or (fold(word) in DESCRIPTORS and kept):
             # "moved to Grand Condorham Brands" names a company
             company = fold(word) not in _NO_NAMES or fold(word) in _FIRMS

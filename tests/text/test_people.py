@@ -76,6 +76,29 @@ def test_later_short_forms_are_suppressed_too():
     assert known_identifiers(text, {}, off, turns=[Turn(text)])[0] == []
 
 
+@pytest.mark.parametrize(
+    "text, names",
+    [
+        ("Dr May Roew spoke. Mr Will Leen left in May.", ["May Roew", "Will Leen"]),
+        ("We heard Dr May Hope.", ["May Hope"]),
+        ("We heard Mrs Grace Page, and Miss Oluwo Page too.", ["Grace Page", "Oluwo Page"]),
+        ("Mr Dominic St. Roew appeared.", ["Dominic St Roew"]),
+        ("Mr Justice Roew left it to the courts of Justice.", ["Roew"]),
+        ("Ms A. Roew KC and Mr R. Leen-Marlow QC appeared.", ["Roew", "Leen-Marlow"]),
+    ],
+)
+def test_whom_a_title_names(text, names):
+    assert mined(text) == names
+
+
+def test_what_a_title_names_leaves_nothing_of_it():
+    text = "Mr Dominic St. Roew, Ms A. Leen KC and Dr May Hope met. I prefer Hope."
+    names, _ = known_identifiers(text, {}, IdentifiersConfig.model_validate({}), turns=[Turn(text)])
+    assert suppress(text, names)[0] == (
+        "Mr [Executive 1], Ms [Executive 2] KC and Dr [Executive 3] met. I prefer [Executive 3]."
+    )
+
+
 def test_who_is_known_is_not_found_again():
     text = "Thank you, Bo. Ann Roew, our CEO, and Mr. Leen."
     assert mined(text, known=["Bo Leen"]) == ["Ann Roew"]
