@@ -166,8 +166,17 @@ _OF_COMPANIES = word_set(
 _OF_SOMEBODY = word_set(
     "was is has had said says told tells asked asks came went lives lived looks looked feels felt "
     "denies denied reports reported states stated remains remained seems seemed agreed thinks "
-    "thought wants wanted works worked"
+    "thought wants wanted works worked wrote writes knew gave testified chaired complained replied"
 )
+#: The same where they go on: "Best accepted that", but "Best accepted practice".
+_OF_SOMEBODY_THEN = re.compile(
+    r" (?:(?:accept|admitt|argu|assert|claim|conced|confirm|explain|insist|maintain|submitt)"
+    r"(?:ed|s) (?:that|in|to)|(?:could|did|would|wo)n['’]t)\b"
+)
+#: Between the parties of a case: "Page v Roe", "PAGE -v- ROE".
+_VERSUS = re.compile(r"\s+(?:v\.?|vs\.?|-v-)\s+(?=[\[(A-ZÀ-ÖØ-Þ])")
+#: Small words behind which a sentence goes on with who acts in it; capitals when they begin it.
+_JOINING = word_set("although because however nevertheless though unless until whereas whether")
 #: What counts the bearers of a name: left there it would tell one.
 _GENERATION_AFTER = re.compile(r",? (?:[JS]r\b\.?(?= [a-z]|,|$)|[JS]r\b|I{2,3}\b|IV\b)")
 _DOUBLE_AFTER = re.compile(r"[-‐‑](?=[^\W\d_a-zß-öø-ÿ])[^\W\d_]{2,}")
@@ -263,6 +272,8 @@ _GREETING = re.compile(
     re.IGNORECASE,
 )
 _CLOSED = re.compile(r"[ \t]*[.!*_]?[ \t]*(?:\n|$)")
+#: Behind a name that signs; no sentence ends with it.
+_KISSED = re.compile(r" [xX]{1,4}[.!]?(?:[\"”»]|[ \t]*(?:\n|$))")
 _GREETED = re.compile(r"[ \t]*(?:[,!*_]|[-–—](?:\s|$)|\.?[ \t]*(?:\n|$))")
 #: Whoever speaks: "and i said", "i'm", but no "(i)" of a list.
 _I = re.compile(r"(?<![\w(.'’-])([iI])(?=(?:['’](?:m|ve|d|ll))? )")
@@ -318,8 +329,10 @@ def is_in_small_sentence(text: str, start: int, end: int) -> bool:
 
 
 def _is_signed(text: str, start: int, end: int) -> bool:
-    """Whether a first name alone greets or signs: "hi ann,", "best, ann", "Cheers,\\nWill"."""
+    """Whether a first name alone greets or signs: "hi ann,", "Cheers,\\nWill", "Will x"."""
     before = text[max(0, start - 60) : start]
+    if _KISSED.match(text, end) and _LINE_BEGINS.search(before):
+        return True
     if _CLOSING.search(before):
         return _CLOSED.match(text, end) is not None
     return _GREETING.search(before) is not None and _GREETED.match(text, end) is not None
@@ -792,8 +805,16 @@ class Matcher:
     @staticmethod
     def _of_somebody(text: str, words: Words, j: int) -> bool:
         """Whether what follows is said of people: "Will has a cough"."""
+        if _VERSUS.match(text, words.ends(j)) or _OF_SOMEBODY_THEN.match(text, words.ends(j)):
+            return True
         there = j + 1 < len(words) and text[words.ends(j) : words.starts(j + 1)] == " "
         return there and words.spelled[j + 1] in _OF_SOMEBODY
+
+    @staticmethod
+    def _is_party(text: str, start: int, end: int) -> bool:
+        """Whether a name is all that stands before the other party's: "Page v Roe"."""
+        line = text[max(0, start - 24) : start]
+        return _VERSUS.match(text, end) is not None and _LINE_BEGINS.search(line) is not None
 
     def _amid(self, text: str, words: Words, i: int, j: int) -> bool:
         """Whether a capitalised ordinary word stands where it must be a last name.
@@ -803,6 +824,8 @@ class Matcher:
         """
         start, end = words.starts(i), words.ends(j)
         parts = words.spelled[i : j + 1]
+        if all(map(is_capital, parts)) and self._is_party(text, start, end):
+            return True
         if not all(map(is_capital, parts)) or any(len(p) > 1 and p.isupper() for p in parts):
             return False
         if text[start - 1 : start] in tuple("-‐‑/&_.") or text[end : end + 1] in tuple("-‐‑/&_"):
@@ -816,9 +839,11 @@ class Matcher:
                 return False
         elif text[start - 1] == " " and i and words.ends(i - 1) == start - 1:
             before = words.spelled[i - 1]
-            if fold(before) in _NO_PERSON or before[:1].isdigit():
+            joins = before == "that" and self._of_somebody(text, words, j)  # "agreed that Page had"
+            if (fold(before) in _NO_PERSON and not joins) or before[:1].isdigit():
                 return False
-            if before[:1].isupper() and not opens_sentence(before):
+            joins = joins or fold(before) in _JOINING
+            if before[:1].isupper() and not opens_sentence(before) and not joins:
                 return False
         if j + 1 < len(words) and text[end : words.starts(j + 1)] == " ":
             after = words.spelled[j + 1]

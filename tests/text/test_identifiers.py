@@ -515,6 +515,17 @@ def test_what_stands_for_a_name_beside_a_placeholder_alone_is_replaced_too(
         ("May Roe", "May was well. May we? in May", "[Executive 1] was well. May we? in May"),
         ("May Roe", "in May's room", "in [Executive 1]'s room"),
         ("Will Roe", "Will came. Will it?", "[Executive 1] came. Will it?"),
+        # where cases are told: who acts, who is party to one, and who signs with a kiss
+        ("Ann Page", "agreed that Page had left", "agreed that [Executive 1] had left"),
+        ("Ann Page", "That Page was long, that Page 4 too", "That Page was long, that Page 4 too"),
+        ("Ann Page", "6. Page v Roe", "6. [Executive 1] v Roe"),
+        ("Ann Page", "so.\nPAGE -v- ROE", "so.\n[Executive 1] -v- ROE"),
+        ("Ann Page", "Chapel Page v Roe", "Chapel Page v Roe"),
+        ("Ann Page", "Page accepted that. Page 4", "[Executive 1] accepted that. Page 4"),
+        ("Bo Best", "Best accepted practice it is", "Best accepted practice it is"),
+        ("Bo Best", '"Best won\'t pay." Best of all', '"[Executive 1] won\'t pay." Best of all'),
+        ("Bo Best", "Although Best was out", "Although [Executive 1] was out"),
+        ("Will Roe", '"Come. Will x". Will x be 3?', '"Come. [Executive 1] x". Will x be 3?'),
         # last names first, given names of several parts, initials before and between
         ("Min-jun Park", "PARK, Min-jun; Park, Min-jun", "[Executive 1]; [Executive 1]"),
         ("Xiu Ying Li", "LI, Xiu Ying; LI Xiu Ying", "[Executive 1]; [Executive 1]"),
