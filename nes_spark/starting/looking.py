@@ -48,6 +48,11 @@ _INSTITUTION = re.compile(
 )
 #: Rules of the question session that ordinary prose does not meet.
 _SURE = ("first_question", "session_opened", "handover", "heading")
+#: A judgment's own number, or that of an older one: "[2017] EWHC 3412 (QB)", "[2000] 1 WLR 33".
+CITATION = (
+    r"\[(?:19|20)\d\d\] (?:\d{1,2} )?[A-Z][A-Za-z.]{1,9}(?: [A-Z][A-Za-z]{1,9})? \d{1,5}\b"
+    r"(?: \([A-Z][A-Za-z]{1,9}\))?"
+)
 #: Characters that a value has at least that is looked for in the text of its document.
 _SEARCHED = 4
 
@@ -126,6 +131,8 @@ class Look:
         In the order of the files.
     calls : float
         Share of the records in which a question session was found.
+    cited : float
+        Share of the records with a citation of a judgment.
     """
 
     path: str
@@ -137,6 +144,7 @@ class Look:
     columns: tuple[Column, ...]
     calls: float = 0.0
     texts: Column | None = field(default=None)
+    cited: float = 0.0
 
     @property
     def not_utf8(self) -> str | None:
@@ -391,7 +399,7 @@ def _look_at_texts(path: str, files: Sequence[Path], table: str | None) -> Look:
     columns = tuple(c for c in look.columns if c.name != _BODY)
     return Look(
         path, "text", len(joined), len(joined) == len(files), len(files), broken, columns,
-        look.calls, look.column(_BODY),
+        look.calls, look.column(_BODY), look.cited,
     )  # fmt: skip
 
 
@@ -423,8 +431,9 @@ def _described(
     bodies = _bodies(plain, flat)
     found = tuple(_with_text(c, flat, bodies) for c in plain)
     calls = sum(map(_has_questions, bodies)) / len(bodies)
+    cited = sum(re.search(CITATION, body) is not None for body in bodies) / len(bodies)
     whole = len(records) + broken.total() < SAMPLE or estimate <= len(records)
-    return Look(path, kind, len(records), whole, estimate, broken, found, calls)
+    return Look(path, kind, len(records), whole, estimate, broken, found, calls, cited=cited)
 
 
 def _sections(records: Sequence[Mapping[str, Any]]) -> set[str]:

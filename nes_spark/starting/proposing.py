@@ -8,13 +8,15 @@ from dataclasses import dataclass, field
 
 from nes_spark.config.sections import IdentifierKind, default_kinds
 from nes_spark.errors import ConfigError, InputError
-from nes_spark.starting.looking import Column, Look
+from nes_spark.starting.looking import CITATION, Column, Look
 from nes_spark.text.kinds import title_placeholder
 
 #: A column is worth hiding when its values stand in the text of this share of the records.
 IN_TEXT = 0.02
 #: Kinds without a column of their own: they are found by their form, in any text.
 BY_FORM = ("url", "email", "phone", "security")
+#: From this share of texts with citations on they are judgments, whose own number names them.
+CITED = 0.1
 RULES = ("company", "person", "ticker", "url", "email", "phone", "security", "date", "literal")
 _KIND = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
@@ -392,6 +394,10 @@ def _kinds(
         kinds = {"person": IdentifierKind(placeholder="[Person #]", rule="person"), **kinds}
     for kind in BY_FORM:
         kinds.setdefault(kind, known[kind])
+    if look.cited >= CITED and "citation" not in kinds:
+        kinds["citation"] = IdentifierKind(
+            placeholder="[Citation]", rule="pattern", pattern=CITATION
+        )
     return kinds
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from nes_spark.config import Config, build_config
+from nes_spark.config.sections import IdentifierKind
 from nes_spark.starting.proposing import Proposal
 
 #: Characters of a chunk, by and large: what the number of components goes by.
@@ -129,7 +130,7 @@ _KINDS = """\
   # How each kind is searched for and what replaces it; '#' is numbered in each document.
   # company: also short forms, initials, web domains. person: also surnames, first names.
   # date: a listed day, however it is written. literal: the very words.
-  # url, email, phone, security: by their form, in any text.
+  # url, email, phone, security: by their form, in any text. pattern: a regular expression.
   # What must stay secret is searched for whether or not a kind lists it.
   kinds:"""
 _NOT_ENGLISH = """\
@@ -172,7 +173,8 @@ def _content(proposal: Proposal, name: str, metadata_table: str | None) -> list[
         ("mined_people: true", "people whom a text presents ('Ann Roe, our CFO')"),
     ]
     kinds = [
-        f"    {_scalar(kind)}: {{placeholder: {json.dumps(found.placeholder)}, rule: {found.rule}}}"
+        f"    {_scalar(kind)}: {{placeholder: {json.dumps(found.placeholder)}, rule: {found.rule}"
+        f"{_pattern(found)}}}"
         for kind, found in proposal.kinds.items()
     ]
     unused = ", ".join(c.name for c in proposal.unused)
@@ -208,6 +210,11 @@ def _content(proposal: Proposal, name: str, metadata_table: str | None) -> list[
         "",
         _METHOD.format(components=components, required=required).rstrip(),
     ]
+
+
+def _pattern(kind: IdentifierKind) -> str:
+    """What a kind with a pattern has besides its rule; a judgment's number leads to its parties."""
+    return "" if kind.pattern is None else f", pattern: {json.dumps(kind.pattern)}"
 
 
 def _columns(proposal: Proposal) -> list[tuple[str, str]]:

@@ -281,6 +281,26 @@ def test_objects_of_one_form_are_columns_and_keys_that_are_names_are_not_shown(t
     assert load_config(tmp_path / "n.yaml").input.columns.metadata == "case.court"
 
 
+@pytest.mark.parametrize("own", ["[2017] EWHC 3412 (QB)", "[2017] EWCA Civ 543", "[2000] 1 WLR 33"])
+def test_numbers_of_judgments_are_a_kind_where_texts_have_them(tmp_path, own):
+    file = tmp_path / "cases.jsonl"
+    rows = [row | {"ruling": f"Cited as {own}. {row['ruling']}"} for row in rulings()]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = init(
+        file, "--secret", "court", "--id", "case_no", "--period", "none", "--no-identifiers",
+        "--output", tmp_path / "cases.yaml",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    kind = load_config(tmp_path / "cases.yaml").identifiers.kinds["citation"]
+    assert re.findall(kind.pattern, f"In {own}, and [2017] 4 others.") == [own]
+    assert own not in done.output
+
+
+def test_other_texts_have_no_kind_for_numbers_of_judgments(table):
+    proposal = propose(look_at([str(table)]), Told(document_id="case_no", **TOLD))
+    assert "citation" not in proposal.kinds
+
+
 def test_other_languages_are_said(tmp_path):
     path = tmp_path / "urteile.jsonl"
     text = "Das Gericht hat die Klage abgewiesen, weil der Vertrag nicht zustande kam. " * 6
