@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-#: A placeholder: a short bracketed phrase on one line, for example ``[Company Name]``.
-PLACEHOLDER = re.compile(r"\[[^\[\]\n]{1,80}\]")
+#: A placeholder: a short bracketed phrase on one line, for example ``[Company Name]``. What texts
+#: have in brackets themselves ("[21/Jun/2026:03:12]", "[Ann Roe, Leeds]") is none as far as
+#: punctuation or figures before its end tell it; in a placeholder nothing is looked for.
+PLACEHOLDER = re.compile(r"\[(?=[^\[\]\n]{1,80}\])[^\[\]\n\d:,;=@\\]*\d{0,4}\]")
 
 _LEADING = re.compile(
     r"(?:[\s\"'“”‘’`,.;:!?()\[\]{}<>/\\*•–—-]+|(?:the|The|THE|a|an|A|An|our|Our|their|Their|its|Its|his|her|"

@@ -54,6 +54,12 @@ def test_a_bracket_that_does_not_close_breaks_a_span():
     assert [text[s:e] for s, e, _ in spans] == ["Acme", "Acme Cloud", "Orion"]
 
 
+def test_what_a_text_has_in_brackets_itself_is_no_placeholder():
+    text = "[21/Jun/2026:03:12 +0000] [Ann Roe, Leeds] [cid:roe] [Term] [Executive 12] [B & B's]"
+    found = [text[start:end] for start, end in placeholder_spans(text)]
+    assert found == ["[Term]", "[Executive 12]", "[B & B's]"]
+
+
 def test_placeholder_breaks_a_span():
     text = "[Company Name] Forward and Max [URL] Mix"
     spans = disjoint(text, [(0, 22, "X"), (27, 40, "Y")], placeholder_spans(text))
