@@ -24,16 +24,15 @@ from typing import NamedTuple
 
 from nes_spark.entities.distinctive import (
     DEMONYMS,
-    FUNCTION_WORDS,
     GEOGRAPHY,
     INSTITUTIONS,
     LEGAL_FORMS,
     PLACES,
     ROLES,
+    distinctive_words,
     fold,
     is_beginning,
     is_cut_short,
-    is_generic,
     is_ordinary,
     listed_names,
     words_of,
@@ -524,20 +523,17 @@ def is_slip(name: str, category: str) -> bool:
     return last in _LAWS or not ROLES.isdisjoint(words)
 
 
+#: What names share without telling of each other.
+_SHARED = LEGAL_FORMS | INSTITUTIONS | GEOGRAPHY | DEMONYMS | _REGIONS | _SITES
+
+
 @lru_cache(maxsize=65_536)
 def _telling(name: str, category: str) -> frozenset[str]:
     """Words of a name that still tell of it where they stand in another one."""
-    found = []
-    for word in words_of(name):
-        low = fold(word)
-        if len(low) < 3 or low.isdigit() or low in FUNCTION_WORDS | LEGAL_FORMS | INSTITUTIONS:
-            continue
-        if low in _REGIONS or low in _SITES or low in GEOGRAPHY | DEMONYMS:
-            continue
-        # a town in the name of a company or a school tells where to look for it
-        if low in PLACES or not (is_generic(word, category) or is_ordinary(word, category)):
-            found.append(low)
-    return frozenset(found)
+    # a town in the name of a company or a school tells where to look for it
+    towns = PLACES.intersection(map(fold, words_of(name)))
+    told = towns.union(map(fold, distinctive_words(name, category)))
+    return frozenset(told - _SHARED)
 
 
 def are_kin(first: str, second: str, category: str) -> bool:
