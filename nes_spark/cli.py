@@ -171,6 +171,12 @@ def main() -> None:
     type=click.Choice(["earnings_call", "none"]),
     help="Only what comes before the questions, or all.  [default: by a look at the texts]",
 )
+@click.option(
+    "--against",
+    type=click.Choice(["names", "words", "memory"]),
+    help="Whom to hide from: who knows names; who knows what each is about as well (words); a "
+    "language model that remembers the texts. Each costs more of the meaning.  [default: names]",
+)
 @click.option("--metadata-table", metavar="FILE", help="For a folder of .txt files: whose each is.")
 @click.option(
     "--example",
@@ -217,7 +223,8 @@ def _on_terminal() -> bool:
 
 def _ask(option: str, question: str, choices: Sequence[str], likely: str | None) -> str:
     """Ask a person; the answer is one of the choices."""
-    click.echo(f"\n{question} ({option})")
+    head, line, rest = question.partition("\n")
+    click.echo(f"\n{head} ({option}){line}{rest}")
     return str(click.prompt("  ", type=click.Choice(list(choices)), default=likely))
 
 

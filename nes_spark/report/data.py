@@ -208,6 +208,9 @@ class ReportData:
         Only when examples are allowed.
     alone : bool
         Whether each chunk is released by itself.
+    hide_more : sequence of (str, str)
+        Options of ``nes-spark run`` that would hide more, and what goes then; empty where hardly
+        anything can be named.
     review : sequence of ReviewRow
         Released chunks to read first; on a page of their own, which is not tracked.
     measured : pandas.DataFrame or None
@@ -256,6 +259,7 @@ class ReportData:
     coverage: pd.DataFrame | None = None
     utility: pd.DataFrame | None = None
     alone: bool = False
+    hide_more: Sequence[tuple[str, str]] = ()
 
     @property
     def documents_named(self) -> dict[str, Any] | None:

@@ -48,7 +48,7 @@ from nes_spark.run.report_data import (
     report_data,
     write_report,
 )
-from nes_spark.run.result import RunResult
+from nes_spark.run.result import RunResult, steps_for
 from nes_spark.run.verifying import files_digest, record_digest, verify_release
 from nes_spark.schemas import TABLES
 from nes_spark.store import UNFINISHED as ASIDE
@@ -299,6 +299,9 @@ def _published_before(context: Context) -> RunResult:
         run.details.get("public_words"),
         run.details.get("publish", "documents"),
         run.details.get("chunks_together"),
+        steps_for(
+            context.config, run.details.get("documents_named"), run.details.get("chunks_named")
+        ),
     )
 
 
@@ -925,6 +928,7 @@ def move_release(publication: Publication, started: float) -> RunResult:
         record.get("public_words"),
         config.output.publish,
         record.get("chunks_together"),
+        steps_for(config, record.get("documents_named"), record.get("chunks_named")),
     )
 
 

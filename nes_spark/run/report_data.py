@@ -10,6 +10,7 @@ from nes_spark.audit.adversaries import LINKAGE
 from nes_spark.releases.space import statuses_of
 from nes_spark.run.outcome import Outcome, release_sections
 from nes_spark.run.pipeline import populations
+from nes_spark.run.result import steps_for
 from nes_spark.schemas import TABLES
 from nes_spark.store import Store
 from nes_spark.versions import code_version
@@ -163,8 +164,19 @@ def report_data(
         exchanged=exchanged,
         examples=examples,
         alone=config.output.publish == "chunks",
+        hide_more=_hide_more(context, outcome),
         review=[] if outcome.measured is None else _review(context, assembled),
     )
+
+
+def _hide_more(context: Context, outcome: Outcome) -> list[tuple[str, str]]:
+    """What would hide more, where much can be named."""
+    from nes_spark.audit.measured import chunks_named, strongest
+
+    if outcome.measured is None:
+        return []
+    documents, chunks = strongest(outcome.measured), chunks_named(outcome.measured)
+    return [(s.options, s.what) for s in steps_for(context.config, documents, chunks)]
 
 
 def _examples(

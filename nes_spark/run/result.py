@@ -23,8 +23,15 @@ HOLDS = {
 #: Who is asked about chunks: one who holds all others, one who holds them too. In this order.
 EXPOSURES = ("left_out", "known")
 
+#: From this share of named documents (or chunks, where each is released by itself) on a run says
+#: what would hide more.
+MANY = 0.1
+
 if TYPE_CHECKING:
     import pandas as pd
+
+    from nes_spark.config import Config
+    from nes_spark.config.hiding import Step
 
 
 @dataclass(frozen=True)
@@ -67,6 +74,9 @@ class RunResult:
     chunks_together : dict or None
         Then: for how many chunks the one most like it is of the same document
         (:func:`nes_spark.audit.measured.chunks_together`); None where it was not measured.
+    hide_more : list of Step
+        Where much can still be named: settings that hide more, the one that costs least first
+        (:func:`steps_for`).
     """
 
     directory: str
@@ -84,6 +94,7 @@ class RunResult:
     public_words: dict[str, Any] | None = None
     publish: str = "documents"
     chunks_together: dict[str, Any] | None = None
+    hide_more: list[Step] = field(default_factory=list)
 
     def table(self, name: str) -> pd.DataFrame:
         """Read a table of the run into memory, see :data:`nes_spark.schemas.TABLES`."""
@@ -133,6 +144,35 @@ class RunResult:
 
         head, rows = _rows(self)
         return table(head, rows, note=f"Report: {self.report}")
+
+
+def steps_for(
+    config: Config,
+    documents: Mapping[str, Any] | None,
+    chunks: Mapping[str, Any] | None,
+) -> list[Step]:
+    """Return what would hide more than a release does of which much can be named.
+
+    Parameters
+    ----------
+    config : Config
+        Of the run.
+    documents, chunks : mapping or None
+        What the strongest attackers name (:attr:`RunResult.documents_named`, ``chunks_named``).
+        Chunks count where each is released by itself, those that the attacker does not hold.
+
+    Returns
+    -------
+    list of Step
+        Empty where hardly any is named, where it was not measured, and where all is done.
+    """
+    from nes_spark.config.hiding import further_steps
+
+    alone = config.output.publish == "chunks"
+    found = (chunks or {}).get("left_out") if alone else documents
+    if not found or found["after"]["named"] <= MANY:
+        return []
+    return further_steps(config)
 
 
 def quarantined(reasons: Mapping[str, int]) -> str:
@@ -275,6 +315,8 @@ def _account(result: RunResult) -> list[tuple[str, str]]:
         told = ", ".join(f"{n:,} {fate}" for fate, n in sorted(sums.items(), key=lambda i: -i[1]))
         rows.append(("names", f"{total:,} mentions: {told}"))
     rows.append(("utility", verdict_on_utility(result.utility)))
+    steps = [f"{step.options}   {step.what}" for step in result.hide_more]
+    rows += [("" if i else "to hide more", said) for i, said in enumerate(steps)]
     return rows
 
 

@@ -12,6 +12,14 @@ from nes_spark.starting.looking import look_at
 from nes_spark.starting.proposing import Ask, Told, propose
 from nes_spark.starting.writing import write_configuration
 
+#: What is said of whom the release is to hide from.
+_AGAINST = {
+    "names": "hides from who knows names; --against words or memory hides from who knows more",
+    "words": "hides from who knows names and what each is about: figures change, and a tenth of "
+    "the words goes",
+    "memory": "hides from who remembers the texts as far as can be: passages of fifty words by "
+    "themselves, three tenths of their words gone",
+}
 #: Of fewer texts there may be no estimate of the risk: every passage is unique.
 FEW = 40
 
@@ -80,7 +88,8 @@ def initialize(
             f"CAREFUL: only {look.records} texts: of so few there may be no estimate of the risk, "
             "and the run then ends without a release; give it more, if there are any\n"
         )
+    told_against = _AGAINST[proposal.against]
     return (
-        f"\n{target} written: {'; '.join(roles)}\n{careful}"
+        f"\n{target} written: {'; '.join(roles)}\n{careful}{told_against}\n"
         f"next: read it, then nes-spark run {target} --output out"
     )

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from nes_spark.config.hiding import READERS
 from nes_spark.config.sections import IdentifierKind, default_kinds
 from nes_spark.errors import ConfigError, InputError
 from nes_spark.starting.looking import CITATION, Column, Look
@@ -36,6 +37,7 @@ class Told:
     identifiers: tuple[str, ...] = ()
     no_identifiers: bool = False
     presentation: str | None = None
+    against: str | None = None
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,8 @@ class Proposal:
         Kind -> how it is searched for, in the order in which they are declared.
     calls : bool
         Whether these are earnings calls, of which only the presentation is used.
+    against : str
+        Whom the release is to hide from, one of :data:`nes_spark.config.hiding.READERS`.
     unused : tuple of Column
         Columns that stay out.
     """
@@ -68,6 +72,7 @@ class Proposal:
     identifiers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     kinds: Mapping[str, IdentifierKind] = field(default_factory=dict)
     calls: bool = False
+    against: str = READERS[0]
     unused: tuple[Column, ...] = ()
 
 
@@ -117,6 +122,7 @@ def propose(look: Look, told: Told, ask: Ask | None = None) -> Proposal:
         {kind: tuple(names) for kind, names in identifiers.items()},
         _kinds(look, identifiers, told),
         _is_call(look, told),
+        _against(told, ask),
         tuple(c for c in look.columns if c not in roles and c.name not in used),
     )
 
@@ -284,6 +290,22 @@ def _period(look: Look, told: Told, free: Sequence[Column], ask: Ask | None) -> 
     question = "Which column tells cross-sections apart (a quarter, a year)?"
     asked = ask("--period", question, names, likely[0].name)
     return None if asked == "none" else _named(look, "--period", asked)
+
+
+#: What becomes of a text, by whom it is to hide from.
+_WHOM = """\
+Who must not be able to tell whose a text is?
+   names    who knows names: they are exchanged, and dates move
+   words    who knows what each is about too: figures change, a tenth of the words goes
+   memory   a language model that remembers the texts: passages of fifty words by
+            themselves, three tenths of their words gone"""
+
+
+def _against(told: Told, ask: Ask | None) -> str:
+    """Whom the release is to hide from; unasked, who knows names, as more costs meaning."""
+    if told.against is not None or ask is None:
+        return told.against or READERS[0]
+    return ask("--against", _WHOM, READERS, READERS[0])
 
 
 def kind_of(column: str) -> str:

@@ -9,11 +9,14 @@ from typing import Any
 import yaml
 
 from nes_spark.config import Config, build_config
+from nes_spark.config.hiding import PASSAGE, TELLING
 from nes_spark.config.sections import IdentifierKind
 from nes_spark.starting.proposing import Proposal
 
 #: Characters of a chunk, by and large: what the number of components goes by.
 _CHUNK = 400
+#: Characters of a word, with what stands behind it.
+_WORD = 6
 #: Chunks that a component should have.
 _PER_COMPONENT = 60
 _PLAIN = re.compile(r"[A-Za-z_][\w./-]*")
@@ -32,6 +35,27 @@ def components_for(documents: int, characters: int, secrets: int) -> int:
     """
     chunks = documents * max(1, characters / _CHUNK)
     return int(min(30, max(2, min(chunks // _PER_COMPONENT, secrets // 2))))
+
+
+def terms_for(characters: int) -> int:
+    """Return how many terms a document of so many characters has: one word in fifty.
+
+    Parameters
+    ----------
+    characters : int
+        Characters of a usual document.
+
+    Returns
+    -------
+    int
+        From 5 to 100.
+
+    Examples
+    --------
+    >>> terms_for(18_000), terms_for(1_200), terms_for(120)
+    (60, 5, 5)
+    """
+    return min(100, max(5, round(characters / _WORD / 50)))
 
 
 def _scalar(value: str) -> str:
@@ -88,18 +112,12 @@ def read_back(text: str) -> Config:
 
 #: The sections whose choices do not depend on the files.
 _METHOD = """\
-# chunking:
-#   max_words: 50       # shorter passages tell less whose they are, if published by themselves
+{short}
 
 entities:
   recognizer: bundled   # made for business English; or the name of a spaCy pipeline
   sweep: treat          # what looks like a name but was not recognised: category Name
-  categories: [Organization, Person, Event, Product, Location, Date, Name]
-  # telling: 0.1        # share of all words to leave out, those that set a text apart most
-  # With releases.further, in place of the line above:
-  # categories: [Organization, Person, Event, Product, Location, Date, Name, Quantity, Term]
-  # terms: 60           # of each document: 60 for some 3,000 words, 10 for a letter of 200
-  # currency: USD       # of most texts: amounts of others come in with it
+{words}
 
 mixture:
   n_components: {components:<8} # topics within which names are exchanged; fewer if few texts
@@ -110,7 +128,7 @@ releases:
   must_change: {{Event: "[Event]"}}  # replaced everywhere
   shift: [Date]                    # by a secret number of days a document; order and gaps stay
   leftover: [donor, placeholder]   # for a name without a partner: the first that applies
-  # further: [Quantity, Term]      # figures, and words that set a text apart: they name it too
+{further}
   # donors: 96                     # chunks among whose names the likest are looked for
   # fitting: false                 # a near word for a term, not [Term]: hides more, reads worse
 
@@ -123,9 +141,28 @@ choice:
 # gates:
 #   require: [{required}]   # quarantine documents that have none to search for
 
-# output:
-#   publish: chunks     # passages by themselves: no file says which are of one text
+{apart}
 """
+#: Lines on or off by whom the release is to hide from.
+_FURTHER = "further: [Quantity, Term]", "# figures, and words that set a text apart: they tell too"
+_SHORT = """\
+chunking:
+  max_words: {words:<8} # shorter passages tell less whose they are, if published by themselves"""
+_APART = """\
+output:
+  publish: chunks     # passages by themselves: no file says which are of one text"""
+_NAMES = """\
+  categories: [Organization, Person, Event, Product, Location, Date, Name]
+  # telling: {telling:<10} # share of all words to leave out, those that set a text apart most
+  # With releases.further, in place of the line above:
+  # categories: [Organization, Person, Event, Product, Location, Date, Name, Quantity, Term]
+  # terms: {terms:<12} # of each document: one word in fifty
+  # currency: USD       # of most texts: amounts of others come in with it"""
+_WORDS = """\
+  categories: [Organization, Person, Event, Product, Location, Date, Name, Quantity, Term]
+  terms: {terms:<14} # of each document: one word in fifty
+  telling: {telling:<12} # share of all words to leave out, those that set a text apart most
+  # currency: USD       # of most texts: amounts of others come in with it"""
 _KINDS = """\
   # How each kind is searched for and what replaces it; '#' is numbered in each document.
   # company: also short forms, initials, web domains. person: also surnames, first names.
@@ -185,6 +222,15 @@ def _content(proposal: Proposal, name: str, metadata_table: str | None) -> list[
         secrets = int(secrets * max(1.0, look.estimate / look.records))
     components = components_for(look.estimate, length, secrets)
     required = next(iter(proposal.identifiers))
+    against = proposal.against
+    settings = {
+        "telling": TELLING["words" if against == "names" else against],
+        "terms": terms_for(length),
+    }
+    short, apart = _SHORT.format(words=PASSAGE), _APART
+    further = f"{'  # ' if against == 'names' else '  '}{_FURTHER[0]}"
+    if against != "memory":
+        short, apart = _off(short), _off(apart)
     share = body.english or 0.0
     return [
         *([_NOT_ENGLISH.format(share=share)] if share < 0.5 else []),
@@ -208,8 +254,20 @@ def _content(proposal: Proposal, name: str, metadata_table: str | None) -> list[
         *_lines(frames, 2),
         "  # allow: [Zoom]      # forms that stay although a rule takes them for an identifier",
         "",
-        _METHOD.format(components=components, required=required).rstrip(),
+        _METHOD.format(
+            components=components,
+            required=required,
+            short=short,
+            apart=apart,
+            words=(_NAMES if against == "names" else _WORDS).format(**settings),
+            further=f"{further:<35}{_FURTHER[1]}",
+        ).rstrip(),
     ]
+
+
+def _off(lines: str) -> str:
+    """Lines of YAML as comments."""
+    return "\n".join(f"# {line}" for line in lines.splitlines())
 
 
 def _pattern(kind: IdentifierKind) -> str:

@@ -406,6 +406,18 @@ def test_the_first_lines_say_how_many_documents_can_be_named(render):
     assert "This release protects little." not in render(measured=weak, coverage=COVERAGE)
 
 
+def test_what_hides_more_stands_below_what_is_named(render):
+    steps = [("--set entities.telling=0.1", "a tenth of the words"), ("--set a='[B,<C>]'", "more")]
+    html = render(measured=MEASURED, hide_more=steps)
+    outline(html)
+    head = html[html.index('id="verdict"') : html.index('class="cards"')]
+    assert "<li><code>--set entities.telling=0.1</code>: a tenth of the words</li>" in head
+    assert "[B,&lt;C&gt;]" in head
+    assert "What hides more" not in render(measured=MEASURED)
+    data = report_data(measured=MEASURED, hide_more=steps)
+    assert [*map(tuple, type(data).from_json(data.to_json()).hide_more)] == steps
+
+
 def test_of_chunks_by_themselves_it_says_how_well_they_are_put_together(render):
     rows = [
         ("chunks_together", attacker, side, 600, named, named - 0.02, named + 0.02, float("nan"))

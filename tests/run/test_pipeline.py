@@ -22,6 +22,7 @@ from nes_spark.report import ReportData
 from nes_spark.run.choosing import choose_again
 from nes_spark.run.pipeline import STAGES
 from nes_spark.run.published import CONFIGURATION
+from nes_spark.run.result import MANY
 from nes_spark.schemas import TABLES
 from nes_spark.store import Store
 from tests.check_run import check
@@ -298,6 +299,14 @@ def test_a_result_shows_itself_and_gives_its_release(finished):
     html = result._repr_html_()
     assert html.startswith("<table><caption>release published</caption>")
     assert result.report in html
+    # most documents of a release of the paper's space can be named, and what hides more is told
+    assert result.documents_named["after"]["named"] > MANY
+    assert [sorted(step.settings) for step in result.hide_more] == [["releases.plan"]]
+    assert "\nto hide more " in str(result) and "--set releases.plan=whole   all names" in str(
+        result
+    )
+    told = Path(result.report).read_text()
+    assert "<code>--set releases.plan=whole</code>" in told
     with pytest.raises(ValueError, match="'documents' or 'chunks'"):
         result.released("ledger")
 

@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 from nes_spark import cli
 from nes_spark.config import build_config, load_config
+from nes_spark.config.hiding import further_steps
 from nes_spark.errors import ConfigError, InputError
 from nes_spark.run.checks import check_config
 from nes_spark.starting.examples import EXAMPLES
@@ -120,7 +121,7 @@ def test_lines_for_figures_and_terms_stand_ready(table, tmp_path):
     found = read_back(ready)
     check_config(found)
     assert found.releases.further == ["Quantity", "Term"] and found.releases.donors == 96
-    assert found.entities.terms == 60 and {"Quantity", "Term"} <= {*found.entities.categories}
+    assert found.entities.terms == 5 and {"Quantity", "Term"} <= {*found.entities.categories}
 
 
 def test_the_plan_of_the_written_configuration_is_told(table, tmp_path):
@@ -195,13 +196,39 @@ def test_without_a_terminal_one_line_says_what_is_missing(table, tmp_path, argum
 
 def test_a_terminal_is_asked(table, tmp_path, monkeypatch):
     monkeypatch.setattr(cli, "_on_terminal", lambda: True)
-    answers = "court\nyear\nyes\nno\n"
+    answers = "court\nyear\nyes\nno\nwords\n"
     done = init(table, "--output", tmp_path / "asked.yaml", input=answers)
     assert done.exit_code == 0, done.output
     columns = load_config(tmp_path / "asked.yaml").input.columns
     assert (columns.metadata, columns.period) == ("court", "year")
     assert columns.identifiers == {"court": ["court"], "judge": ["judge"]}
+    assert load_config(tmp_path / "asked.yaml").entities.telling == 0.1
     assert TELLTALE not in done.output
+
+
+@pytest.mark.parametrize(
+    ("against", "further", "telling", "publish"),
+    [
+        (None, [], 0, "documents"),
+        ("names", [], 0, "documents"),
+        ("words", ["Quantity", "Term"], 0.1, "documents"),
+        ("memory", ["Quantity", "Term"], 0.3, "chunks"),
+    ],
+)
+def test_whom_a_release_is_to_hide_from(table, tmp_path, against, further, telling, publish):
+    target = tmp_path / "court.yaml"
+    told = ("--secret", "court", "--no-identifiers", "--output", target)
+    done = init(table, *told, *(("--against", against) if against else ()))
+    assert done.exit_code == 0, done.output
+    config = load_config(target)
+    check_config(config)
+    assert config.releases.further == further and config.entities.telling == telling
+    assert config.output.publish == publish
+    assert config.chunking.max_words == (50 if against == "memory" else None)
+    # what is written does all that hides from this reader
+    left = [sorted(step.settings) for step in further_steps(config)]
+    assert bool(left) is (against != "memory")
+    assert ("--against words or memory" in done.output) is (against in (None, "names"))
 
 
 def test_a_file_that_is_there_is_not_written_over(table, tmp_path):
