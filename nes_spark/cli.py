@@ -354,6 +354,44 @@ def invert(run_dir: str, output: str) -> None:
     click.echo(f"{rows} chunks restored to {output}")
 
 
+@main.command()
+@click.argument("run_dir", type=click.Path(file_okay=False))
+@click.option("--category", help="Of one category only, e.g. Organization.")
+@click.option("--doubtful", is_flag=True, help="Only what most likely is no name.")
+@click.option(
+    "--most", type=click.IntRange(min=1), default=40, show_default=True, help="Lines to show."
+)
+@click.option("--output", type=click.Path(dir_okay=False), help="Write all as CSV, owner only.")
+def names(
+    run_dir: str, category: str | None, doubtful: bool, most: int, output: str | None
+) -> None:
+    """List what RUN_DIR took for names, the most doubtful first. As secret as the texts.
+
+    A form of general words that many sources have tells none of them, and whatever comes in its
+    place breaks a sentence: lines for entities.deny, which leaves such forms alone, stand below the
+    list.
+    """
+    from nes_spark.entities.listing import DOUBTS
+    from nes_spark.run.naming import as_denied, csv_of, names_of, table_of
+
+    found = names_of(run_dir, category)
+    if doubtful:
+        found = [row for row in found if len(row.doubts) == len(DOUBTS)]
+    if output is not None:
+        from nes_spark.swapping.seeds import write_private
+
+        write_private(Path(output), csv_of(found).encode())
+        click.echo(f"{len(found):,} forms written to {output}")
+        return
+    click.echo(table_of(found[:most]))
+    if len(found) > most:
+        click.echo(f"and {len(found) - most:,} more: --most, or --output FILE for all")
+    if lines := as_denied(found):
+        click.echo(
+            f"\nread these, take out what is a name, and put them into your configuration:\n{lines}"
+        )
+
+
 @main.command("rotate-key")
 @click.argument("run_dir", type=click.Path(file_okay=False))
 @click.option(
