@@ -42,6 +42,11 @@ CHUNKS = [
     ("d2#00000", "d2", "The QUUXLY team met Brett Ponton. Monrovia is far."),
     ("d3#00000", "d3", "Quuxly-Holdings, see quuxly.com or jane@quuxly.com, 877-344-7529"),
     ("d4#00000", "d4", "Nothing here but [Company Name] and Brett."),
+    (
+        "d4#00001",
+        "d4",
+        "From 10.21.7.44 (MAC 3c:22:fb:9a:10:7e), fe80::3e22:fbff:fe9a:107e, at 10:21.",
+    ),
 ]
 EXPECTED = [
     ("d1#00001", "d1", "d1", "company", "name", 3),
@@ -54,6 +59,7 @@ EXPECTED = [
     ("d3#00000", "d3", "d3", "email", "email", 1),
     ("d3#00000", "d3", "d3", "phone", "phone", 1),
     ("d3#00000", "d3", "d3", "url", "url", 1),
+    ("d4#00001", "d4", "d4", "url", "url", 3),
 ]
 
 
