@@ -160,6 +160,9 @@ _KEY_FIGURES, _BARE_FIGURES, _MARKED_FIGURES = 5, 6, 4
 _LISTS = read_lists(GENERAL)
 #: Models that go by a number, in the plural ("737s"); decades and round counts end in 0.
 _MODELS = re.compile(r"\d{2,3}[1-9]s")
+#: Paragraphs and programmes of a law ("421-a", "J-51"), which tell a place and a trade. Behind a
+#: hyphen other small letters are units ("100-m").
+_PARAGRAPH = re.compile(r"\d{3}-[acdefginopqrstuxyz]|[A-Z]-\d{2,3}")
 #: Words before and after an abbreviation among which it is looked for spelled out.
 _NEAR = 12
 #: Words of a name in capitals at most.
@@ -750,6 +753,8 @@ def _reason(word: str, english: GeneralEnglish) -> str:
     if word in english.names or word.rstrip(".") in ("U.S", "U.K"):
         return "capital"
     digits = any(c.isdigit() for c in word)
+    if _PARAGRAPH.fullmatch(word):
+        return "digits"
     if digits and english.quantity(word):
         return ""
     if english.abbreviation(word):
