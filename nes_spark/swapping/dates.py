@@ -373,8 +373,10 @@ def _tells(match: re.Match[str]) -> bool | None:
     return False if second > 12 else None
 
 
-#: What stands before the year of a law.
-_LAW = re.compile(r"\b(?:Acts?|Code)(?:,? of)? $")
+#: What stands before the year of a law ("Civil Procedure Rules 1998"), and behind it ("the 1954
+#: Act", "the 2002 Regulations").
+_LAW = re.compile(r"\b(?:Acts?|Code|Directive|Regulations?|Rules)(?:,? of)? $")
+_THEN_LAW = re.compile(r" (?:Act|Regulations?|Rules)\b")
 #: A year, or two, of a crisis that is known by it; not of one that may be the text's own time.
 _PAST = re.compile(r"(?:19\d\d|200\d|201[0-2])(?: ?[-–/] ?\d{2,4})?")
 _CRISIS = r"(?:crisis|crash|recession|meltdown|downturn|collapse)"
@@ -397,13 +399,15 @@ def is_of_name(text: str, start: int, end: int) -> bool:
 
     Examples
     --------
-    >>> text = "The Reform Act of 1995, the recession of 2008, the 2020 recession, in 1995."
+    >>> text = "The Reform Act of 1995, the recession of 2008, that of 2020, the 1954 Act, 1995."
     >>> [is_of_name(text, m.start(), m.end()) for m in re.finditer("[0-9]+", text)]
-    [True, True, False, False]
+    [True, True, False, True, False]
     """
     before = text[max(0, start - 30) : start]
     surface = text[start:end]
-    if re.fullmatch(r"(?:1[89]|20)\d\d?", surface) and _LAW.search(before):
+    if re.fullmatch(r"(?:1[89]|20)\d\d?", surface) and (
+        _LAW.search(before) or _THEN_LAW.match(text, end)
+    ):
         return True
     told = _OF_CRISIS.search(before) or _THEN_CRISIS.match(text, end)
     return bool(told and _PAST.fullmatch(surface))

@@ -306,6 +306,10 @@ def test_relative_dates_have_no_replacement():
         ("In the 2008 financial crisis and the 2001 recession we grew.", ["2008", "2001"]),
         ("As in the global financial crisis of 2008, or the 2007-2009 recession.",
          ["2008", "2007-2009"]),
+        ("Rule 3 of the Civil Procedure Rules 1998, and the Waste Regulations 2011 as amended.",
+         ["1998", "2011"]),
+        ("Protected under the 1954 Act, not the 2002 Regulations.", ["1954", "2002"]),
+        ("The 2021 Convention was in May, as the Rules of 2019 said.", ["2019"]),
         # the text's own time, and years that only stand near such words
         ("The 2020 economic downturn, the recession in 2020.", []),
         ("We act in 2019. An Act passed in 2018. After 2008, the crisis was over.", []),
