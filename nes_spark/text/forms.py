@@ -267,11 +267,12 @@ def company_names(value: str) -> tuple[tuple[str, str], ...]:
             add(words[0].upper(), "capitals")
             if _may_head(words):
                 add(words[0], HEAD)
-        elif len(words) > 1 and _may_head(words):
+        elif len(words) > 1 and (_may_head(words) or _may_lead(words)):
             add(" ".join(words), HEAD)
     words = core.split()
     own = [w for w in words if squeeze(w) and squeeze(w) not in SMALL_WORDS]
-    if len(own) > 2 and own[:2] == words[:2] and _may_head(words[:2]):
+    may_brand = _may_head(words[:2]) or _may_lead(words[:2])
+    if len(own) > 2 and own[:2] == words[:2] and may_brand:
         add(" ".join(words[:2]), BRAND)
     first = squeeze(words[0])
     plain = first in SENTENCE_WORDS or first in place_names()
@@ -375,6 +376,18 @@ def _may_head(words: Sequence[str]) -> bool:
     if "".join(own) in place_names() or own[0] in place_names():
         return False
     return own[0] not in _GENERIC_HEADS and (len(own) > 1 or own[0] not in DESCRIPTORS)
+
+
+def _may_lead(words: Sequence[str]) -> bool:
+    """Whether a general word and one that says more stand for a name: "Northern Reach".
+
+    Half of it, left beside a placeholder, would tell the other: "Northern [Company Name]'s".
+    """
+    own = [squeeze(w) for w in words]
+    if len(own) < 2 or own[0] not in _GENERIC_HEADS or "".join(own) in place_names():
+        return False
+    nothing = (_GENERIC_HEADS, DESCRIPTORS, DEMONYMS, SENTENCE_WORDS, SMALL_WORDS, place_names())
+    return own[0] not in DEMONYMS and not any(own[1] in words for words in nothing)
 
 
 @lru_cache(maxsize=1)

@@ -3,7 +3,8 @@
 import pytest
 from cleanco import basename, prepare_default_terms
 
-from nes_spark.text import forms
+from nes_spark.text import forms, suppress
+from nes_spark.text.matching import Identifier
 
 LEGAL = sorted({" ".join(term) for _, term in prepare_default_terms()})
 #: How a legal form may be written behind a name.
@@ -30,6 +31,24 @@ def test_cleanco_is_asked_only_where_a_name_may_end_in_a_legal_form(monkeypatch)
     assert forms._without_legal("Foxglove Capital,") == "Foxglove Capital" and not asked
     assert forms._without_legal("Foxglove, Inc.") == "Foxglove" and asked == ["Foxglove, Inc."]
     assert forms._without_legal("Éclair") == "Éclair" and asked[1:] == ["Éclair"]
+
+
+@pytest.mark.parametrize(
+    "value, text, left",
+    [
+        # the last word is one of business, or none: "Northern [Company]'s" told half of it
+        ("Northern Reach Aviation", "Northern Reach's manual. Northern Reach has it.", "X X"),
+        ("First Light Minibuses", "It was First Light. They saw First Light come.", "X X"),
+        ("Northern Reach Aviation", "We are within a northern reach of it.", ""),
+        # two general words, or a place: said of anybody
+        ("Great Western Aviation", "the Great Western line", ""),
+        ("Central London County Court", "a flat in Central London", ""),
+    ],
+)
+def test_a_general_word_and_one_that_says_more_stand_for_a_name(value, text, left):
+    shown, found = suppress(text, [Identifier("company", value, "X")])
+    assert " ".join(["X"] * len(found)) == left
+    assert not found or not {"Northern", "First"} & set(shown.split())
 
 
 class _Everything:
