@@ -42,6 +42,10 @@ _CALLED = re.compile(
 _NEAR, _FAR = 24, 64
 #: Figures of a national number that is written without spaces, with the 0 before it.
 _NATIONAL = re.compile(r"0\d{9,10}")
+#: The same in two groups, as in Britain: also where no place has that code.
+_IN_TWO = re.compile(rf"0\d{{4}}{_BLANK}\d{{6}}")
+#: The last figure of a number in groups: of a desk ("0221 4740173-0"), or of a part.
+_LAST_FIGURE = re.compile(r"-\d(?![\w%]|[.,-]\d)")
 
 
 def phone_spans(text: str, regions: Sequence[str]) -> Iterable[tuple[int, int]]:
@@ -63,7 +67,7 @@ def phone_spans(text: str, regions: Sequence[str]) -> Iterable[tuple[int, int]]:
     so does one that begins with 0 and is announced.
     """
     for start, end in _phones(text, tuple(regions)):
-        desk = _EXTENSION.match(text, end)
+        desk = _EXTENSION.match(text, end) or _LAST_FIGURE.match(text, end)
         yield start, desk.end() if desk else end
 
 
@@ -91,6 +95,9 @@ def _phones(text: str, regions: tuple[str, ...]) -> Iterable[tuple[int, int]]:
         american = shape in ((3, 3, 4), (1, 3, 3, 4)) or (
             shape == (3, 4) and re.fullmatch(r"\d{3}-\d{4}", found) is not None
         )
+        if american and called is None and not told and _LAST_FIGURE.match(text, match.end()):
+            continue  # half of the number of a part: "623-8375-1"
+        american = american or _IN_TWO.fullmatch(found) is not None
         named = called is not None and digits >= 8 and found.lstrip("(").startswith("0")
         if american or named or (told and digits >= 8) or _is_phone(found, regions, False):
             yield match.span()

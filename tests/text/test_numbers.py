@@ -3,8 +3,8 @@
 import pytest
 from stdnum import cusip, isin
 
-from nes_spark.config import IdentifiersConfig
-from nes_spark.text import Matcher, find_identifiers
+from nes_spark.config import IdentifierKind, IdentifiersConfig
+from nes_spark.text import Matcher, find_identifiers, suppress
 
 CONFIG = IdentifiersConfig.model_validate({})
 
@@ -53,6 +53,21 @@ def test_national_numbers_are_those_of_the_regions():
 def test_a_national_number_that_is_announced(number):
     found = [text[a:b] for text in (f"Tel. {number}.",) for a, b, _ in find_identifiers(text, [])]
     assert found == [number]
+
+
+@pytest.mark.parametrize(
+    "text, left",
+    [
+        # half of the number of a part is nobody's, and the rest of it would stay
+        ("the valve, P/N 623-8375-1, was new", "the valve, P/N 623-8375-1, was new"),
+        ("Call 623-8375 or 0221 4740173-0.", "Call [Phone] or [Phone]."),
+        # mistyped or of no place that is known, and no amount all the same
+        ("or to 01313 675335. At 0758 232520934 sailed", "or to [Phone]. At 0758 232520934 sailed"),
+    ],
+)
+def test_the_last_figure_of_a_number_goes_with_it(text, left):
+    kinds = {"phone": IdentifierKind(placeholder="[Phone]", rule="phone")}
+    assert suppress(text, [], kinds)[0] == left
 
 
 def test_a_bare_number_must_be_free_of_charge_or_announced():
