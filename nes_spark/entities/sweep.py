@@ -117,10 +117,16 @@ _KEYED = (
     r"|subscriber|tax(?:payer)?|ticket|tracking|user)"
 )
 #: What has numbers, and counts as well: "unit no 88213", but "hospital 250000".
-_NUMBERED = r"(?:chart|hosp\.?|hospital|index|lot|matter|record|sample|study|trial|unit|visit|ward)"
-#: Registers of people and things: "MRN 88213", "GMC 5028631".
+_NUMBERED = (
+    r"(?:chart|engine|hosp\.?|hospital|index|lot|matter|part|record|sample|study|train|trial|unit"
+    r"|visit|ward)"
+)
+#: What a fleet numbers with few figures: "fleet no 3316".
+_OF_FLEET = r"(?:aircraft|bus|coach|fleet|loco(?:motive)?|lorry|tram|truck|vehicle|vessel|wagon)"
+#: Registers of people and things: "MRN 88213", "GMC 5028631", "MMSI 232520934".
 _REGISTERS = (
-    r"(?:CHI|CRN|EIN|EMPI|GDC|GMC|GPHC|HCN|HCPC|IMEI|MPI|MRN|NHI|NHS|NINO|NMC|NPI|PESEL|PMI|PPSN"
+    r"(?:CHI|CRN|EIN|EMPI|GDC|GMC|GPHC|HCN|HCPC|IMEI|IMO|MMSI|MPI|MRN|NHI|NHS|NINO|NMC|NPI|PESEL"
+    r"|PMI|PPSN"
     r"|SSN|TFN|UBRN|UPRN|URN|UTR|VIN)"
 )
 #: Words for a number, behind these and, written out or marked as one, behind any word.
@@ -128,7 +134,8 @@ _NO = r"(?:number(?:ed)?|no|nr|num|id|code|ref)"
 _ANY_NO = r"(?:number(?:ed)?|reference|(?-i:[Rr]ef|ID|No|(?:[Nn]o|[Nn]r|[Nn]um)\.))"
 #: What tells a key by itself, and what stands between it and the number.
 _TOLD = (
-    rf"(?:{_KEYED},? {_NO}|{_NUMBERED} {_NO}|{_REGISTERS}(?: {_NO})?|(?-i:[A-Z]{{2,6}} no)"
+    rf"(?:{_KEYED},? {_NO}|{_NUMBERED} {_NO}|(?P<fleet>{_OF_FLEET} {_NO})|(?-i:[PS]/N)"
+    rf"|{_REGISTERS}(?: {_NO})?|(?-i:[A-Z]{{2,6}} no)"
     rf"|(?P<any>{_ANY_NO}))"
 )
 _IS = r"[.:]{0,2}(?: is)?,?[ \t]{0,3}#?[ \t]?"
@@ -141,7 +148,7 @@ _KEY = re.compile(
 _GROUP = r"(?-i:[A-Z]{1,4}\d*[A-Z]{0,2}|\d+[A-Z]{0,3})"
 #: Keys of several groups: "policy, numbered 6335 8800 1902", "No. 4836/GB 430683".
 _GROUPED_KEY = re.compile(
-    rf"\b(?:{_TOLD}|{_KEYED}){_IS}(?P<key>{_GROUP}(?:[-/ ]{_GROUP})+){_END}", re.IGNORECASE
+    rf"\b(?:{_TOLD}|{_KEYED}|part){_IS}(?P<key>{_GROUP}(?:[-/ ]{_GROUP})+){_END}", re.IGNORECASE
 )
 #: What an id has in groups is no amount: "Meeting ID: 868 298 045 237".
 _ID_IN_GROUPS = re.compile(
@@ -158,6 +165,8 @@ _COUNTED = re.compile(
 #: behind # itself or a 0.
 _KEY_FIGURES, _BARE_FIGURES, _MARKED_FIGURES = 5, 6, 4
 _LISTS = read_lists(GENERAL)
+#: What no amount is written like, but codes are: "1A53", "9K41"; "1E6" is a number.
+_CODED = re.compile(r"\d+[A-DF-Z]\d+")
 #: Models that go by a number, in the plural ("737s"); decades and round counts end in 0.
 _MODELS = re.compile(r"\d{2,3}[1-9]s")
 #: Paragraphs and programmes of a law ("421-a", "J-51"), which tell a place and a trade. Behind a
@@ -326,7 +335,7 @@ class GeneralEnglish:
         """Whether letters with digits are an amount, a period, an ordinal or a count."""
         if _NUMBER.fullmatch(word) or _PERIOD.fullmatch(word):
             return True
-        if _MODELS.fullmatch(word):
+        if _MODELS.fullmatch(word) or _CODED.fullmatch(word):
             return False
         letters = re.sub(r"[\d.,:/$€£%+'’-]+", " ", word).split()
         if word[0].isdigit() and all(
@@ -509,6 +518,8 @@ def _is_long_enough(text: str, match: re.Match[str]) -> bool:
     if match["mark"]:
         least = _BARE_FIGURES if match.group().startswith("# ") else _MARKED_FIGURES
         return len(key) >= least
+    if match["fleet"]:
+        return True
     counted = (match["any"] or "").lower().startswith("n")
     amount = counted and _AMOUNT_OF.search(text[: match.start()][-8:])
     least = _KEY_FIGURES if match["told"] and not amount else _BARE_FIGURES

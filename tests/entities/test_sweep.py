@@ -231,6 +231,9 @@ def test_dictionary_words_names_and_compounds():
     assert not any(map(english.word, ["bloomberg", "paris", "mophie", "tallgrass"]))
     assert english.derived("tallgrass") and not english.derived("buybuy")
     assert english.quantity("2x") and not english.quantity("3VR")
+    # the codes of trains, with the letter of some unit inside: no amount goes on behind it
+    assert not any(map(english.quantity, ["1A53", "9K41", "2M62", "6B07"]))
+    assert all(map(english.quantity, ["4Q20", "9M20", "1H21", "20k", "10bn", "1E6", "5m20"]))
 
 
 WORDS = (
@@ -509,6 +512,10 @@ def test_a_word_that_is_mostly_a_name_is_one_at_the_beginning_of_a_sentence():
         ("Our ref: 99159, CHI 1234567890, DVLA no 33456", ["99159", "1234567890", "33456"]),
         ("Parcel number 48213, Widget No. 48214, wallet ID 48215", ["48213", "48214", "48215"]),
         ("quote the number 634984, or number 88213", ["634984", "88213"]),
+        # ships in their registers; what a fleet numbers has four figures and fewer
+        ("MMSI 232520934, IMO No. 9782136, IMO: 9782137", ["232520934", "9782136", "9782137"]),
+        ("fleet no 3316, as 3316 and bus no. 1957", ["3316", "3316", "1957"]),
+        ("S/N 88213, P/N: 99159 and part no 60431", ["88213", "99159", "60431"]),
         # counts, amounts and years
         ("an order of 500000 units, order 500,000, case 2020, #1 and claims up 123456.5", []),
         ("a contract 2019-2020, customers 123456789", []),
@@ -516,6 +523,7 @@ def test_a_word_that_is_mostly_a_name_is_one_at_the_beginning_of_a_sentence():
         ("store number 1,250, slide number 2020, unit 53200, hospital 250000, no 53200 left", []),
         ("the number 52400, our number 52400, number 50000, No. 12000, the number 500000", []),
         ("order 53200, patient 53200, GMC 1500, lot of 53200, number 53,200, number 53200.5", []),
+        ("a fleet of 3316, the bus 1957, vehicle 2020, IMO 2020, part 12345, engine 53200", []),
         ("WBC 12300, platelets 153000, dose no 2 of 1250 mg, PSA number 11.4, MRN 8821", []),
     ],
 )
@@ -529,6 +537,10 @@ def test_numbers_that_are_keys_are_swept(text, keys):
     [
         ("Her policy, numbered 6335 8800 1902, lapsed.", ["6335 8800 1902"]),
         ("The schedule, numbered 00417-882-6, was sent.", ["00417-882-6"]),
+        (
+            "Valve P/N 715-8838-4, part no 253-6461-9, part 668-8170-5; in part 2019-2020.",
+            ["715-8838-4", "253-6461-9", "668-8170-5"],
+        ),
         ("See roll no. 7/0041887-03 and my paybook, No. NX 119842.", ["7/0041887-03", "NX 119842"]),
         ("membership, No. 4836/GB 430683, twice: 4836/GB 430683", ["4836/GB 430683"] * 2),
         (
