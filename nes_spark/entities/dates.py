@@ -296,6 +296,12 @@ _SHORT_MONTH = re.compile(
     r"(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec) $"
 )
 _BARE_YEAR = re.compile(r"(?:19|20)\d\d")
+#: Behind these figures an hour: "2011 UTC".
+_CLOCKED = re.compile(r" ?(?:hrs?|hours|UTC|GMT|BST|Z|local(?: time)?|LT)\b(?! of)")
+#: What the lines of a log begin with: "2204 all fast".
+_LOGGED = re.compile(r"(?:^|\n)[ \t>*|-]*(?P<time>\d{4})(?= ?[|\t]| {1,3}[^\W\d_])")
+#: Hours that are hardly years in a list of years.
+_NO_YEAR_BEFORE, _NO_YEAR_FROM = 1300, 2100
 _ENDS_MONTH = (
     r"(?:(?<=January)|(?<=February)|(?<=March)|(?<=April)|(?<=May)|(?<=June)|(?<=July)|"
     r"(?<=August)|(?<=September)|(?<=October)|(?<=November)|(?<=December))"
@@ -431,16 +437,34 @@ def find_dates(text: str) -> list[tuple[int, int]]:
     if len(lowered) != len(text):
         # a few letters are two in lower case: one by one, each keeps its place
         lowered = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+    logged = _log_times(text)
     found: list[tuple[int, int]] = []
     done = 0
     for place in _BEGINNING.finditer(lowered):
         if place.start() < done or not (match := _DATE.match(text, place.start())):
             continue
         done = match.end()
+        if _BARE_YEAR.fullmatch(text, *match.span()) and (
+            match.start() in logged or _CLOCKED.match(text, match.end())
+        ):
+            continue
         if (span := _span(text, match, found[-1][1] if found else 0)) is not None:
             found.append(span)
             done = span[1]
     return found
+
+
+def _log_times(text: str) -> frozenset[int]:
+    """Return where times without a colon begin the lines of a log: "1953" among "2204" is one.
+
+    Some are no years and all of them times, else it may be a list of years.
+    """
+    lines = list(_LOGGED.finditer(text))
+    times = [int(line["time"]) for line in lines]
+    clock = all(time < 2400 and time % 100 < 60 for time in times)
+    if not clock or not any(t < _NO_YEAR_BEFORE or t >= _NO_YEAR_FROM for t in times):
+        return frozenset()
+    return frozenset(line.start("time") for line in lines)
 
 
 def _span(text: str, match: re.Match[str], floor: int) -> tuple[int, int] | None:

@@ -34,6 +34,12 @@ from nes_spark.entities.dates import _DATE, _span, find_dates
         ("A three year 15 billion facility, a two year 8 percent note.", []),
         ("In fiscal year 15 it grew 3%.", ["fiscal year 15"]),
         ("The Jan-San business", []),
+        # the hours of a log; in a list of years, or alone, four figures are a year
+        ("1953 ldg 33\n2011 OCC advised\n2204 all fast", []),
+        ("1953 | landed\n2001\ton stand\n0102 | towed", []),
+        ("1953 moved to Oslo\n1966 died", ["1953", "1966"]),
+        ("1953 moved to Oslo\n2011 died", ["1953", "2011"]),
+        ("Landed at 1953 UTC, 2011 hrs local; built in 2011.", ["2011"]),
         # a month in a name is none, and one of two months is
         ("Jan-Krzysztof Duda won in August, Jan-Krzysztof lost to Anne-June.", ["August"]),
         ("In May-Britt Moser's lab, by March-Ann Lee.", []),
