@@ -321,6 +321,20 @@ _ADDRESS = re.compile(
     r"(?:\d{1,3}(?:st|nd|rd|th) (?:[Ss]treet|[Aa]venue)"
     r"|(?:First|Second|Third|Fourth|Fifth|Sixth|Seventh|Eighth|Ninth|Tenth) (?:Street|Avenue)))\b"
 )
+#: Degrees, minutes and seconds, each with what marks it.
+_DEGREES = (
+    r"\d{1,3}(?:\.\d+)? ?°(?: ?\d{1,2}(?:\.\d+)? ?['’′])?(?: ?\d{1,2}(?:\.\d+)? ?(?:[\"”″]|''))?"
+)
+_MINUTES = r"(?:[ °-]?\d{1,2})?(?:\.\d+)?['’′]?"
+#: Where on earth something is, both halves of it: "52°15.0'N 003°20.1'W", "N51 53.5 W001 26.3",
+#: "5047N 00130W", "52.0039, -2.9431". Half of it tells nearly as much.
+_POSITION = re.compile(
+    rf"(?<![\w.,])(?:{_DEGREES} ?[NS](?:[,;/]? ?{_DEGREES} ?[EW])?(?!\w)"
+    rf"|[NS] ?\d{{1,2}}{_MINUTES}[,;/]? ?[EW] ?\d{{2,3}}{_MINUTES}(?!\w|[.,]\d)"
+    r"|\d{4}(?:\d\d|\.\d+)?[NS][,;/ ]{0,2}\d{5}(?:\d\d|\.\d+)?[EW](?!\w)"
+    # latitudes of two figures: smaller numbers are rates and shares
+    r"|[-−]?[1-8]\d\.\d{4,}°?[,;/]? ?[-−]?1?\d{1,2}\.\d{4,}(?![\w%]|[.,]\d))"
+)
 #: A ministry has two tasks where it has one: "Ministry of Energy and Mines".
 _NATION_BEFORE = re.compile(r"\b(?:U\.S\.|U\.K\.|US|UK|United States|United Kingdom) $")
 _MINISTRY = re.compile(r"(?:the )?(?:Ministry|Ministries) of ", re.IGNORECASE)
@@ -950,6 +964,7 @@ class Rules:
             if inner:
                 self._joined.insert(0, (_any_of(inner), always, label))
         self._joined.insert(0, (_ADDRESS, _ADDRESS_WORDS, "LOC"))
+        self._joined.insert(0, (_POSITION, always, "LOC"))
 
     def __call__(self, text: str, recognized: Sequence[Span]) -> list[Span]:
         """Return the final spans of a text.

@@ -423,6 +423,15 @@ ADDRESSES = [
     "at 1 Fir Walk", "at 1 Fir Way", "at 1B Fir Road",
     "on 65th street", "on Fifth Avenue", "10 West 65th Street",
 ]  # fmt: skip
+POSITIONS = [
+    "in 52°15.00'N 003°20.10'W now", "at 50° 42' 23\" N, 2° 38' 52\" W then", "near 52°N",
+    "at N51 53.5 W001 26.3 then", "at N51.8912 W001.4412,", "at 5047N 00130W then",
+    "at 504712N/0013012W.", "at 52.0039, -2.9431 the", "(-33.8688 151.2093)",
+]  # fmt: skip
+NO_POSITIONS = [
+    "p-values of 0.0012, 0.0301", "rates of 1.1834, 1.3321 each", "it was 12°C. North of it",
+    "12.5, 13.5", "Section N 12 and E 14", "for 12.3456% 13.4567%", "S 4 E 5", "4°C. Engineers",
+]  # fmt: skip
 OFFICES = [
     "the Bank of Elmland", "the Department of Elmland", "the Dept. of Elmland",
     "the Ministry of Elmland", "the University of Elmland", "the College of Elmland",
@@ -450,6 +459,7 @@ DRUGS = [
     ("pattern", "needed", "texts"),
     [
         (rule_module._ADDRESS, rule_module._ADDRESS_WORDS, ADDRESSES),
+        (rule_module._POSITION, ("",), POSITIONS),
         (rule_module._OFFICE, rule_module._OFFICE_WORDS, OFFICES),
         (rule_module._DRUG, rule_module._DRUG_STEMS, DRUGS),
         (rule_module._STORM, rule_module._STORM_WORDS, ["Storm Uri", "Hurricane Ida"]),
@@ -460,6 +470,19 @@ def test_patterns_are_tried_where_they_match(pattern, needed, texts):
     for text in texts:
         assert rule_module._spans(pattern, needed, text) == [pattern.search(text).span()]
         assert rule_module._spans(pattern, needed, "Sales grew well.") == []
+
+
+@pytest.mark.parametrize("text", POSITIONS)
+def test_positions_on_earth_are_places(text):
+    ((found, category),) = of_bundled(f"The tug was {text} and nothing was left of it.")
+    # whole: half of it would tell nearly as much
+    whole = rule_module._POSITION.search(text).group().lstrip("-")
+    assert (whole, "Location") == (found.rstrip("."), category)
+
+
+@pytest.mark.parametrize("text", NO_POSITIONS)
+def test_numbers_that_are_no_positions(text):
+    assert rule_module._POSITION.search(text) is None
 
 
 def test_the_longest_of_some_names_is_found_where_no_word_goes_on():
