@@ -58,7 +58,7 @@ from nes_spark.text.forms import (
 from nes_spark.text.normalizing import latin_looks, normalize, readings
 from nes_spark.text.numbers import phone_spans, security_spans
 from nes_spark.text.sentences import word_set
-from nes_spark.text.vocabulary import ACRONYMS, COMMON_WORDS, DESCRIPTORS, NICKNAMES
+from nes_spark.text.vocabulary import ACRONYMS, COMMON_WORDS, DESCRIPTORS, NICKNAMES, RANKS
 
 
 @dataclass(frozen=True)
@@ -788,7 +788,8 @@ class Matcher:
             word = words[i - 1][0]
             dotted = text[words[i - 1][2] : words[i][1]][:1] == "."
             initial = dotted and len(word) == 1 and word == form.first_name[:1].upper()
-            return initial or fold(word) in ("mr", "mrs", "ms", "miss", "dr", "prof", "sir")
+            titles = ("mr", "mrs", "ms", "miss", "dr", "prof", "sir")
+            return initial or fold(word) in titles or fold(word) in RANKS
         return False
 
     @staticmethod

@@ -23,6 +23,7 @@ from nes_spark.text.vocabulary import (
     DESCRIPTORS,
     NICKNAMES,
     PARTICLES,
+    RANKS,
 )
 
 _CAP = r"[A-ZÀ-ÖØ-Þ](?:\w|['’](?=[A-ZÀ-ÖØ-Þ])|[-‐‑](?=\w)|\.(?=[A-Z]\b))*"
@@ -67,7 +68,7 @@ _OFFICER = re.compile(
     r"(?P<of>(?: of| for|,? and|,? &|,) [\w&' -]{1,40})?,? $"
 )
 _HANDED = re.compile(
-    r"\b(?:turn\w*|hand\w*|pass\w*|giv\w+|transfer|switch|move|go|kick|toss|throw|flip|bring|"
+    r"\b(?:turn\w*|hand(?:s|ed|ing)?|pass(?:e[sd]|ing)?|giv\w+|transfer|switch|move|go|kick|toss|throw|flip|bring|"
     r"yield|cede|"
     r"send|start|begin|call|conference|meeting|floor|[Oo]ver|[Bb]ack)\b"
     # "won back Acme, which had moved to Globex"
@@ -132,6 +133,8 @@ _PRAISED = re.compile(r"\b(?:by|done|congratulations(?: to)?|acknowledge|thank|t
 #: The second one of several who are thanked: "Thank you, Ann, Bo, and good morning".
 _THANKED_TOO = re.compile(rf"\b[Tt]hank(?:s| you),? {_CAP},? (?:and )?$")
 _AND_I = re.compile(r" and (?:I|myself|me)\b")
+#: Before a place, whoever acts: "the keeper at Oslo told us", "on since Oslo and I told them".
+_SINCE = re.compile(r"\b(?:[Aa]t|[Ii]n|[Nn]ear|[Ss]ince) $")
 _I_AND = re.compile(r"\b(?:[Mm]yself|with me),? and(?:,? and)? $")
 _WITH_US = re.compile(r",? (?:who is |who's )?(?:here )?with (?:me|us)\b")
 #: Who is missing is one of the speakers, too.
@@ -327,16 +330,26 @@ def is_given_name(word: str) -> bool:
 _MONTHS = word_set("april may june august")
 
 
+#: A title or a rank, behind which the last name stands alone.
+_BEFORE_SURNAME = rf"(?:(?:Mrs?|Ms|Miss|Dr)\.?|{'|'.join(sorted(w.title() for w in RANKS))})"
+
+
 def _full_names(name: str, text: str, own: Matcher) -> Iterable[str]:
     """Yield the full names of who is known by a surname: of "Mr. Roe", "Ann Roe" as well."""
-    if " " in name or not re.search(rf"\b(?:Mrs?|Ms|Miss|Dr)\.? {re.escape(name)}(?!\w)", text):
+    if " " in name or not re.search(rf"\b{_BEFORE_SURNAME} {re.escape(name)}(?!\w)", text):
         return
     inside = r"(?:(?<=[^\W\d_A-Z] )|(?<=[^\W\d_A-Z][,;] ))(?<!\bthe )"
     pattern = rf"{inside}([A-Z][^\W\d_A-Z]+) {re.escape(name)}(?!\w)"
     for first in dict.fromkeys(re.findall(pattern, text)):
         low = fold(first)
         given = is_given_name(low) and low not in _MONTHS
-        other = low in _NO_NAMES or low in _TITLES or low in DESCRIPTORS or low in DEMONYMS
+        other = (
+            low in _NO_NAMES
+            or low in _TITLES
+            or low in RANKS
+            or low in DESCRIPTORS
+            or low in DEMONYMS
+        )
         other = other or low in COMMON_WORDS or low in place_names()
         if (given or not other) and not own.find(f"x {first} x"):
             yield f"{first} {name}"
@@ -365,14 +378,19 @@ def _framed(text: str, own: Matcher, begun: int) -> Iterable[tuple[str, int]]:
     """Yield what stands where a person's name stands, and how sure the frame is."""
     for start, end in _runs(text):
         words = text[start:end].split()
-        titled = False
-        while words and (fold(words[0].strip(".")) in _NO_NAMES or opens_sentence(words[0])):
+        titled = ranked = False
+        while words and (
+            fold(words[0].strip(".")) in _NO_NAMES
+            or opens_sentence(words[0])
+            or (fold(words[0]) in RANKS and len(words) > 1)
+        ):
             # "Thanks Tom", "And Mr. Jim Roe": but "Will Grant" keeps its first word.
             if len(words) > 1 and fold(words[0]) in NICKNAMES and fold(words[0]) not in _NO_NAMES:
                 break
             if titled and _is_first_of(words):
                 break
             titled |= fold(words[0].strip(".")) in _TITLES
+            ranked = fold(words[0]) in RANKS
             start += len(words.pop(0)) + 1
         while titled and len(words) > 1 and words[-1] in _HONOURS:
             end -= len(words.pop()) + 1
@@ -394,7 +412,7 @@ def _framed(text: str, own: Matcher, begun: int) -> Iterable[tuple[str, int]]:
         lost = _LOST.match(text, end)
         last = lost.end() if lost else end
         strength = _presented(text, start, last, len(words) + bool(lost), own)
-        if titled:
+        if titled or (ranked and strength is not None):
             # The title tells that an ordinary word is a name: "Mr. Park".
             yield " ".join(["Mr.", *words]), _SINGLE
         elif strength is not None:
@@ -477,8 +495,9 @@ def _presented(text: str, start: int, end: int, n_words: int, own: Matcher) -> i
             return _SINGLE
         if _ADDRESSED.match(text, end) and _BEGINS.search(text, max(0, start - 8), start):
             return _SINGLE
+        since = _SINCE.search(text, max(0, start - 8), start)
         if _SPEAKS.match(text, end) or _SAID.match(text, end) or _AND_I.match(text, end):
-            return _SINGLE
+            return None if since else _SINGLE
         if n_words > 1 and _WHO.match(text, end):
             return _FULL
         if _WALKS.match(text, end):

@@ -193,6 +193,12 @@ ACRONYMS = word_set(
     "WACC YOY YTD"
 )
 
+#: What people are called by at their work, before a last name: "Driver Roe", "Chief Engineer Roe".
+RANKS = word_set(
+    "bosun captain conductor constable corporal coxswain driver engineer ganger inspector "
+    "lieutenant midwife paramedic sergeant signaller signalman skipper technician"
+)
+
 #: Groups of first names that stand for each other.
 NICKNAMES: dict[str, frozenset[str]] = {}
 for _group in (

@@ -52,6 +52,15 @@ def mined(*texts, companies=("Acme Corp",), known=()):
         ("We met the founder of Silver Mesa Controls, in Berlin.", []),
         ("Let me thank our founder Bo Leen, too.", ["Bo Leen"]),
         ("Sales in Berlin grew. Boeing bought two, and Globex Industries too.", []),
+        # a rank is no first name: whoever bears it has another
+        ("Driver Quarrow told them, and so Fergus Quarrow left.", ["Fergus Quarrow"]),
+        ("Chief Engineer Quarrow reported it, and Ann Roew.", ["Quarrow"]),
+        ("Driver Field told all of it.", ["Mr. Field"]),
+        ("The Driver Accident Report was handed in. Driver: 'I told him.'", []),
+        # places that somebody goes on to, or comes from
+        ("With no handling contract there, its passengers went on to Ambleford by coach.", []),
+        ("The light had been on since Ambleford and I told them.", []),
+        ("The crossing keeper at Ambleford told the police.", []),
         # parties by what they are here
         ("The Claimant said so, and the Claimant left.", []),
     ],
@@ -373,3 +382,10 @@ def test_people_whom_a_text_presents_are_nobody_of_another_kind():
         ("columnist", "Cecily Marwood", "[Columnist 1]"),
         ("person", "Ann Roe", "[Person 1]"),
     }
+
+
+def test_a_last_name_that_is_a_word_is_found_behind_a_rank():
+    people = [Identifier("person", "Ann Field", "[Person 1]")]
+    text = "Driver Field told them. The field was wet, and nobody saw the Field again."
+    shown, _ = suppress(text, people)
+    assert shown == text.replace("Field told", "[Person 1] told")
