@@ -171,7 +171,7 @@ _OF_SOMEBODY = word_set(
 #: The same where they go on: "Best accepted that", but "Best accepted practice".
 _OF_SOMEBODY_THEN = re.compile(
     r" (?:(?:accept|admitt|argu|assert|claim|conced|confirm|explain|insist|maintain|submitt)"
-    r"(?:ed|s) (?:that|in|to)|(?:could|did|would|wo)n['’]t)\b"
+    r"(?:ed|s) (?:that|in|to)|added that|(?:could|did|would|wo)n['’]t)\b"
 )
 #: Between the parties of a case: "Page v Roe", "PAGE -v- ROE".
 _VERSUS = re.compile(r"\s+(?:v\.?|vs\.?|-v-)\s+(?=[\[(A-ZÀ-ÖØ-Þ])")
@@ -192,8 +192,19 @@ _FILE = re.compile(
 )
 #: Where a line may begin, or a chunk of a text.
 _LINE_BEGINS = re.compile(r"""(?:^|\n|[.!?…:]["'”’)\]]?\s)[ \t]*$""")
-#: What follows the initials of who speaks or of whom a line is about: "RS:", "RS - notes".
-_AFTER_INITIALS = re.compile(r":| [-–—] ")
+#: What follows the initials of who speaks or of whom a line is about: "RS:", "RS - notes", and of
+#: who wrote or typed it: "RS / file 3", "RS/an", "RS 2/3/21", or nothing more in the line.
+_AFTER_INITIALS = re.compile(
+    r":| [-–—/] |/[a-z]{2,3}\b|\.?[ \t]*(?:\n|$)"
+    r"|,? (?:\d{1,2}[ ./-]?(?:\d{1,2}|[A-Z][A-Za-z]{2,8})[ ./-]?\d{2,4}|\d{4}-\d\d-\d\d)(?!\w)"
+)
+#: What stands before the name of who signs: "Signed: Early,".
+_SIGNED = re.compile(
+    r"(?:^|\n)[ \t>*]*(?:signed|sgd|author|(?:made|prepared|reported|written)(?: up)? by)"
+    r"(?: by)?[ \t]*:[ \t]*$",
+    re.IGNORECASE,
+)
+_SIGNS = re.compile(r"[ \t]*(?:[,.(]|\n|$)")
 #: The same behind initials with points, and a comma: "R.G., 59F".
 _AFTER_DOTTED = re.compile(r"\.?(?:[:,]| [-–—] )")
 _INNER_CAPITAL = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[^\W\d_a-zß-öø-ÿ])")
@@ -833,6 +844,8 @@ class Matcher:
             return False
         if self._is_month(text, words, i, j):
             return False
+        if _SIGNED.search(text, max(0, start - 60), start) and _SIGNS.match(text, end):
+            return True
         owns = _POSSESSIVE.match(text, end) is not None
         line = text.rfind("\n", 0, start) + 1
         if not text[line:start].strip() or SENTENCE_END.search(text[max(0, start - 8) : start]):

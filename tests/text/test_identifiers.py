@@ -719,3 +719,20 @@ def test_initials_with_points_begin_a_line_about_somebody():
         "not R.G., nor R.G.B., 59\nS.G., 40"
     )
     assert released(text, people("Ruby Greaves")) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("Early added that nobody asked.", "X added that nobody asked."),
+        ("Done.\n\nSigned: Early, 2 May", "Done.\n\nSigned: X, 2 May"),
+        ("Reported by: Early\nEarly closing", "Reported by: X\nEarly closing"),
+        ("Report ends.\n\nQE", "Report ends.\n\nX"),
+        ("So it was.\nQE / K. Roe / file 3\nQE/mt", "So it was.\nX / K. Roe / file 3\nX/mt"),
+        ("E&OE. QE 2024-07-16", "E&OE. X 2024-07-16"),
+        ("So it was. QE 16JUL24\nQE 4 May 2021", "So it was. X 16JUL24\nX 4 May 2021"),
+        ("the QE / other, QE alone, QE 2", "the QE / other, QE alone, QE 2"),
+    ],
+)
+def test_who_signs_is_found(text, left):
+    assert suppress(text, [Identifier("person", "Quentin Early", "X")])[0] == left
