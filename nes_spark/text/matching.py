@@ -168,6 +168,15 @@ _OF_SOMEBODY = word_set(
     "denies denied reports reported states stated remains remained seems seemed agreed thinks "
     "thought wants wanted works worked wrote writes knew gave testified chaired complained replied"
 )
+#: What a company does where its short name begins the sentence.
+_ACTS = sorted(
+    _OF_COMPANIES
+    | _OF_SOMEBODY
+    | word_set(
+        "also apologised apologized bought carried carries chartered did does employed hired never "
+        "now ran runs sent since then took will withdrew would"
+    )
+)
 #: The same where they go on: "Best accepted that", but "Best accepted practice".
 _OF_SOMEBODY_THEN = re.compile(
     r" (?:(?:accept|admitt|argu|assert|claim|conced|confirm|explain|insist|maintain|submitt)"
@@ -550,6 +559,40 @@ class Matcher:
                 kept.append(match)
                 end = match.end
         return kept
+
+    def begun(self, text: str, found: Iterable[Match]) -> list[Match]:
+        """Return short names of companies with which sentences begin, where the text tells them.
+
+        A name that is an ordinary word ("Pioneer") may be that word where a sentence begins with
+        it, but not in a text that has it as the name inside its sentences, twice and more, and
+        never in small letters. What follows must be what companies do.
+
+        Parameters
+        ----------
+        text : str
+            A whole document.
+        found : iterable of Match
+            What :meth:`find` finds in it.
+        """
+        found = list(found)
+        short: dict[str, list[Match]] = {}
+        for match in found:
+            word = text[match.start : match.end]
+            if match.rule == "part" and self.rule_of(match.kind) == "company" and word.isalpha():
+                short.setdefault(word, []).append(match)
+        more: list[Match] = []
+        acts = "|".join(_ACTS)
+        for word, matches in short.items():
+            plain = len(matches) > 1 and word.istitle() and len(word) > 2
+            if not plain or re.search(rf"(?<!\w){re.escape(word.lower())}s?(?!\w)", text):
+                continue
+            taken = {match.start for match in matches}
+            for hit in re.finditer(rf"(?<![\w'’-]){re.escape(word)}(?= (?:{acts})\b)", text):
+                before = text[max(0, hit.start() - 8) : hit.start()]
+                line = text.rfind("\n", 0, hit.start()) + 1 == hit.start()
+                if hit.start() not in taken and (line or SENTENCE_END.search(before)):
+                    more.append(matches[0]._replace(start=hit.start(), end=hit.end()))
+        return [m for m in more if not any(m.start < f.end and f.start < m.end for f in found)]
 
     def placeholders(self, text: str) -> list[tuple[int, int]]:
         """Return where placeholders of the configured kinds stand; nothing is found inside."""

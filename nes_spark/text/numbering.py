@@ -58,6 +58,7 @@ def find_all(text: str, matcher: Matcher, found: Sequence[Match] | None = None) 
     """
     small = is_in_small_letters(text)
     matches = list(matcher.find(text, small) if found is None else found)
+    matches = sorted([*matches, *matcher.begun(text, matches)])
     while matches:
         shown = number_matches(matches)
         ends = [(0, 0)]  # where what was not replaced goes on: in the shown text, in the text

@@ -724,6 +724,26 @@ def test_initials_with_points_begin_a_line_about_somebody():
 @pytest.mark.parametrize(
     ("text", "left"),
     [
+        (
+            "So said Pioneer. Pioneer has since told Pioneer.\n\nPioneer runs it.",
+            "So said X. X has since told X.\n\nX runs it.",
+        ),
+        # once, or written small too, or followed by what companies do not do: it may be the word
+        ("So said Pioneer. Pioneer has since left.", "So said X. Pioneer has since left."),
+        (
+            "So said Pioneer. Pioneer has told Pioneer, a pioneer.",
+            "So said X. Pioneer has told X, a pioneer.",
+        ),
+        ("We at Pioneer, by Pioneer. Pioneer spirit.", "We at X, by X. Pioneer spirit."),
+    ],
+)
+def test_a_short_name_begins_sentences_where_the_text_tells_it(text, left):
+    assert suppress(text, [Identifier("company", "Pioneer Interstate Lines", "X")])[0] == left
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
         ("Early added that nobody asked.", "X added that nobody asked."),
         ("Done.\n\nSigned: Early, 2 May", "Done.\n\nSigned: X, 2 May"),
         ("Reported by: Early\nEarly closing", "Reported by: X\nEarly closing"),
