@@ -410,10 +410,14 @@ def _kinds(
         for kind in ("company", "person"):
             if known[kind].rule not in {k.rule for k in kinds.values()}:
                 kinds[kind] = known[kind]
-    elif "person" not in kinds and "person" in {k.rule for k in kinds.values()}:
+    elif "person" in {k.rule for k in kinds.values()} and kinds.get("person") in (
+        None,
+        known["person"],
+    ):
         # first, and so that of people whom a text presents: a columnist is not "[Columnist 1]"
-        # beside them
-        kinds = {"person": IdentifierKind(placeholder="[Person #]", rule="person"), **kinds}
+        # beside them; and nobody is an executive but in calls
+        others = {kind: of for kind, of in kinds.items() if kind != "person"}
+        kinds = {"person": IdentifierKind(placeholder="[Person #]", rule="person"), **others}
     for kind in BY_FORM:
         kinds.setdefault(kind, known[kind])
     if look.cited >= CITED and "citation" not in kinds:

@@ -111,6 +111,15 @@ def test_the_written_configuration_loads_and_declares_every_kind(table, tmp_path
     assert config.presentation.method == "none"
     assert config.releases.plan == "whole"
 
+    done = init(
+        table, "--secret", "court", "--identifier", "party=parties", "--identifier", "person=judge",
+        "--output", target, "--force",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    kinds = load_config(target).identifiers.kinds
+    # nobody is an executive where no call is; whoever is called a person is the first one
+    assert next(iter(kinds)) == "person" and kinds["person"].placeholder == "[Person #]"
+
 
 def test_lines_for_figures_and_terms_stand_ready(table, tmp_path):
     target = tmp_path / "court.yaml"
