@@ -460,7 +460,7 @@ def company_forms(owner: int, value: str) -> Iterable[tuple[str, Form]]:
     `owner` is the index of the identifier that the forms belong to.
     """
     for name, rule in company_names(normalize(value).text):
-        yield from _name_forms(owner, name, rule)
+        yield from name_forms(owner, name, rule)
 
 
 def whole_forms(owner: int, value: str) -> Iterable[tuple[str, Form]]:
@@ -476,12 +476,13 @@ def whole_forms(owner: int, value: str) -> Iterable[tuple[str, Form]]:
         names[f"{first} {last}"] = "name"
     for name, rule in names.items():
         if rule == "name" and squeeze(name):
-            for key, form in _name_forms(owner, name, rule):
+            for key, form in name_forms(owner, name, rule):
                 whole = form.case == TITLE and key == squeeze(value)
                 yield key, form._replace(case=ANY) if whole else form
 
 
-def _name_forms(owner: int, name: str, rule: str) -> Iterable[tuple[str, Form]]:
+def name_forms(owner: int, name: str, rule: str) -> Iterable[tuple[str, Form]]:
+    """Yield the forms of one name as it is, each with its squeezed spelling."""
     words = WORD.findall(name)
     folded = [fold(w) for w in words]
     own = [w for w in folded if w not in SMALL_WORDS]

@@ -49,6 +49,7 @@ from nes_spark.text.forms import (
     fold,
     is_capital,
     legal_words,
+    name_forms,
     opens_sentence,
     person_forms,
     sounds_like,
@@ -234,6 +235,10 @@ def _in_file(text: str, start: int, end: int) -> bool:
     )
     token = (before.group() if before else "") + text[start:end] + (after.group() if after else "")
     return _FILE.search(token) is not None
+
+
+#: What stands before the name of a ship, which goes without as often: "MV Anna Roe".
+_SHIP = re.compile(r"(?:(?:[MSFRT]/?[VTSYB]|M/?V|[RHU]MS|USS|RFA|RRS)\.?|m\.v\.|m\.t\.) (?=[A-Z])")
 
 
 def _literal(value: str) -> re.Pattern[str]:
@@ -501,8 +506,12 @@ class Matcher:
             )
         elif rule != DATE or not days_of(item.value):
             # Addresses, numbers and literals that the input names are matched as they are.
-            words = WORD.findall(normalize(item.value).text)
-            yield squeeze(item.value), Form(owner, ANY, "literal", len(words))
+            plain = normalize(item.value).text
+            yield squeeze(item.value), Form(owner, ANY, "literal", len(WORD.findall(plain)))
+            if ship := _SHIP.match(plain.strip()):
+                for key, form in name_forms(owner, plain.strip()[ship.end() :], "name"):
+                    case = CAPITAL if form.n_words == 1 and form.case == ANY else form.case
+                    yield key, form._replace(rule="literal", case=case)
 
     # ----------------------------------------------------------------------------- finding
 

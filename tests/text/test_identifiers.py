@@ -756,3 +756,17 @@ def test_a_short_name_begins_sentences_where_the_text_tells_it(text, left):
 )
 def test_who_signs_is_found(text, left):
     assert suppress(text, [Identifier("person", "Quentin Early", "X")])[0] == left
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "left"),
+    [
+        ("MV Anna Roe", "MV ANNA ROE, the Anna Roe and *Anna Roe*.", "X, the X and *X*."),
+        ("M/V Tern", "The Tern sank. M/V Tern, no tern.", "The X sank. X, no tern."),
+        ("mv 2 of 3", "the mv 2 of 3, 2 of 3", "the X, 2 of 3"),
+        ("G-ABCD", "G-ABCD, ABCD", "X, ABCD"),
+    ],
+)
+def test_a_ship_goes_without_what_stands_before_its_name(value, text, left):
+    kinds = {"identity": IdentifierKind(placeholder="X", rule="literal")}
+    assert suppress(text, [Identifier("identity", value, "X")], kinds)[0] == left
