@@ -335,6 +335,11 @@ _POSITION = re.compile(
     # latitudes of two figures: smaller numbers are rates and shares
     r"|[-−]?[1-8]\d\.\d{4,}°?[,;/]? ?[-−]?1?\d{1,2}\.\d{4,}(?![\w%]|[.,]\d))"
 )
+#: Degrees of heat: the letter is nobody's initial ("at 4°C. Engineers found").
+_TEMPERATURE = re.compile(r"° ?[CFK]\b\.?")
+#: Clocks behind an hour; of these letters UTC was a company as well.
+_CLOCKS = frozenset({"BST", "CEST", "CET", "UTC"})
+_HOUR_BEFORE = re.compile(r"(?:\d|[ap]\.?m\.?|hrs|hours) ?$")
 #: A ministry has two tasks where it has one: "Ministry of Energy and Mines".
 _NATION_BEFORE = re.compile(r"\b(?:U\.S\.|U\.K\.|US|UK|United States|United Kingdom) $")
 _MINISTRY = re.compile(r"(?:the )?(?:Ministry|Ministries) of ", re.IGNORECASE)
@@ -758,6 +763,11 @@ RULES: tuple[Rule, ...] = (
     Rule("what announces a number", lambda s: s.surface.rstrip("s") in SECURITY_WORDS, None),
     Rule("verb of a ruling", lambda s: s.is_operative, None),
     Rule(
+        "clock",
+        lambda s: s.surface in _CLOCKS and _HOUR_BEFORE.search(s.before) is not None,
+        None,
+    ),
+    Rule(
         "listed organisation",
         lambda s: s.surface in s.lexicon.organizations and s.surface not in s.lexicon.given,
         "ORG",
@@ -984,6 +994,7 @@ class Rules:
         blocked = placeholder_spans(text)
         blocked += [m.span() for m in _MARKS.finditer(text)]
         blocked += [m.span() for m in METHODS.finditer(text)]
+        blocked += [m.span() for m in _TEMPERATURE.finditer(text)]
         events = [m.span() for m in self._events.finditer(text)] if self._events else []
         kinds: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
             (_COVID, _COVID_WORDS),

@@ -491,6 +491,22 @@ def test_the_longest_of_some_names_is_found_where_no_word_goes_on():
     assert pattern.findall(text) == ["Coca-Cola Zero", "3M-Co", "AT&T", ".net-Corp"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "At 1942 UTC the crew shut down the engine, and at 1950 BST they left.",
+        "It was late, 9 p.m. CET or 2100 hrs CEST.",
+        "The icing began at 4°C. Engineers found it at -10 °C.",
+    ],
+)
+def test_clocks_and_degrees_are_nobody(text):
+    assert of_bundled(text) == [] == candidates_of([text], [[]])[0]
+
+
+def test_a_clock_may_be_a_company():
+    assert of_bundled("We met UTC and its people.") == [("UTC", "Organization")]
+
+
 def of_bundled(text):
     (mentions,) = load_recognizer("bundled")([text])
     return [(m.surface, m.category) for m in mentions]
