@@ -155,6 +155,8 @@ _ID_IN_GROUPS = re.compile(
     r"\b(?:ID|Id|[A-Za-z]+ id)(?::| is)? {0,2}"
     r"(?P<key>\d{3,4}(?:[ -]\d{3,4}){2,3})(?![\w%]|[ .,:/-]\d)"
 )
+#: What begins like a telephone number and has a figure too many, whatever stands before it.
+_OF_A_PART = re.compile(r"(?<![\w.,/-])\d{3}-\d{4}-\d(?![\w%]|[.,/-]\d)")
 #: Behind these "number" may mean an amount: "the number 52400".
 _AMOUNT_OF = re.compile(r"\b(?:an?|any|our|same|that|the|this|total|what)\s$", re.IGNORECASE)
 #: Years, ranges, round amounts and reports, which are written like keys of several groups.
@@ -487,6 +489,7 @@ def _keys(texts: Iterable[str]) -> re.Pattern[str]:
         keys.update(m["key"] for m in _KEY.finditer(text) if _is_long_enough(text, m))
         keys.update(m["key"] for m in _GROUPED_KEY.finditer(text) if _is_key(m["key"]))
         keys.update(m["key"] for m in _ID_IN_GROUPS.finditer(text))
+        keys.update(_OF_A_PART.findall(text))
     # the longer first: one of them may begin like another
     any_key = "|".join(map(re.escape, sorted(keys, key=lambda key: (-len(key), key))))
     return re.compile(rf"(?<![\w.,])(?:{any_key})(?![\w%]|[.,]\d)" if keys else r"(?!)")

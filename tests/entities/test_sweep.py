@@ -537,6 +537,7 @@ def test_numbers_that_are_keys_are_swept(text, keys):
     [
         ("Her policy, numbered 6335 8800 1902, lapsed.", ["6335 8800 1902"]),
         ("The schedule, numbered 00417-882-6, was sent.", ["00417-882-6"]),
+        ("Gate attending re 560-9360-3, not 560-9361-35.", ["560-9360-3"]),
         (
             "Valve P/N 715-8838-4, part no 253-6461-9, part 668-8170-5; in part 2019-2020.",
             ["715-8838-4", "253-6461-9", "668-8170-5"],
