@@ -137,6 +137,11 @@ _TITLES = word_set(
     "mr mrs ms miss mx dr prof professor sir madam dame lord lady rev hon sen jr sr ii iii iv esq "
     "phd md cfa cpa mba"
 )
+#: Titles in front of a name only: "Father Keane", but "Ann Sister" is called so.
+_LEADING = word_set(
+    "doctor father sister brother reverend fr pastor monsignor rabbi nurse councillor cllr uncle "
+    "aunt auntie aunty"
+)
 GENERATIONS = word_set("ii iii iv")
 _NOT_NAMES = re.compile(
     # "Q" and "A - Participant", but not "A. J. Lee"
@@ -528,8 +533,11 @@ def _name_words(value: str) -> tuple[str, ...]:
         plain = word.lower().replace(".", "")
         # "Iv Culp": what counts generations behind a name is a name in front of one.
         given = plain in GENERATIONS and not kept and n + 1 < len(words)
-        if plain not in _TITLES or given:
+        leads = plain in _LEADING and not kept and n + 1 < len(words)
+        if given or not (plain in _TITLES or leads):
             kept.append(word)
+        elif n + 1 < len(words) and all(w.islower() for w in kept) and not value.islower():
+            kept.clear()  # "old Mr Keane" is not called Old
     return tuple(kept)
 
 
@@ -570,6 +578,9 @@ def _person_forms(value: str) -> Iterator[tuple[str, Form]]:
     if not words:
         return
     first, rest = words[0], words[1:]
+    if not rest and any(map(str.isdigit, first)):
+        yield squeeze(first), Form(owner, ANY, "name", len(WORD.findall(first)))
+        return
     # "van der Berg" is one last name.
     at = len(words) - 1
     while at > 1 and fold(words[at - 1]) in _BEFORE_LAST:
@@ -634,7 +645,7 @@ def _person_forms(value: str) -> Iterator[tuple[str, Form]]:
                     case = CONTEXT if key in COMMON_WORDS else CAPITAL
                     yield key, Form(owner, case, "part", 1, True, half, first)
     short = squeeze(first)
-    if not rest and fold(value.split()[0].strip(".")) in _TITLES and short in COMMON_WORDS:
+    if not rest and is_title(value.split()[0].strip(".")) and short in COMMON_WORDS:
         # "Mr. Park" is known with the title only.
         yield short, Form(owner, CONTEXT, "part", 1)
         return
@@ -650,6 +661,11 @@ def _person_forms(value: str) -> Iterator[tuple[str, Form]]:
         size = len(WORD.findall(first)) if given else 1
         single = given and not rest
         yield squeeze(name), Form(owner, CAPITAL, "first", size, opening, last, first, single)
+
+
+def is_title(word: str) -> bool:
+    """Whether a word stands before names: "Mrs", "Father"."""
+    return fold(word) in _TITLES or fold(word) in _LEADING
 
 
 def opens_sentence(word: str) -> bool:

@@ -152,6 +152,11 @@ _INITIALS_ALONE = re.compile(r"(?<![\w.'’-])([A-Z])(?P<dot>\. ?| )(?:[A-Z](?:\
 _INITIALS_BETWEEN = re.compile(r" (?:[A-Z]\.? ){1,2}(?=[^\W\d_a-zß-öø-ÿ])")
 #: No name of a person stands behind one of these.
 _NO_PERSON = word_set("the a an this that these those each every any some no our your its another")
+#: Titles that stand before last names alone.
+_BEFORE_NAMES = word_set(
+    "mr mrs ms miss dr prof sir doctor father fr sister reverend rev pastor monsignor rabbi nurse "
+    "councillor cllr"
+)
 #: Months that are names, and what stands before a month.
 _MONTHS = word_set("april august june march may")
 _DATED = word_set(
@@ -851,8 +856,7 @@ class Matcher:
             word = words[i - 1][0]
             dotted = text[words[i - 1][2] : words[i][1]][:1] == "."
             initial = dotted and len(word) == 1 and word == form.first_name[:1].upper()
-            titles = ("mr", "mrs", "ms", "miss", "dr", "prof", "sir")
-            return initial or fold(word) in titles or fold(word) in RANKS
+            return initial or fold(word) in _BEFORE_NAMES or fold(word) in RANKS
         return False
 
     @staticmethod

@@ -770,3 +770,29 @@ def test_who_signs_is_found(text, left):
 def test_a_ship_goes_without_what_stands_before_its_name(value, text, left):
     kinds = {"identity": IdentifierKind(placeholder="X", rule="literal")}
     assert suppress(text, [Identifier("identity", value, "X")], kinds)[0] == left
+
+
+@pytest.mark.parametrize(
+    ("listed", "text", "expected"),
+    [
+        # neither "Father" nor "Doctor" is a first name
+        (
+            "Father Keane",
+            "Father said that Father Keane rang. Keane was late.",
+            "Father said that Father [E1] rang. [E1] was late.",
+        ),
+        ("Doctor Szeto", "The Doctor, Szeto, came.", "The Doctor, [E1], came."),
+        ("old Mr Keane", "Old Tom saw Keane.", "Old Tom saw [E1]."),
+        # a last name that is a word is known with the title only
+        (
+            "Sister Church",
+            "I met Sister Church at the Church.",
+            "I met Sister [E1] at the Church.",
+        ),
+        ("Ann Sister", "Ms Sister and Ann", "Ms [E1] and [E1]"),
+        # a pseudonym beside names of people
+        ("NWS-014", "you are nws-014", "you are [E1]"),
+    ],
+)
+def test_titles_of_church_and_clinic_are_no_first_names(listed, text, expected):
+    assert released(text, [Identifier("person", listed, "[E1]")]) == expected
