@@ -55,6 +55,8 @@ CITATION = (
 )
 #: Characters that a value has at least that is looked for in the text of its document.
 _SEARCHED = 4
+#: Of so many values one that is surely somebody's name makes people of single words.
+_SOME = 3
 
 
 @dataclass(frozen=True)
@@ -507,7 +509,7 @@ def _turn_fields(values: Sequence[Any]) -> tuple[str | None, str | None]:
 
 def _column(name: str, values: Sequence[Any]) -> Column:
     from nes_spark.text.days import days_of
-    from nes_spark.text.forms import is_name
+    from nes_spark.text.forms import is_capital, is_name
 
     there = [_decoded(v) for v in values if v is not None and v != "" and v != []]
     filled = len(there) / len(values)
@@ -533,7 +535,10 @@ def _column(name: str, values: Sequence[Any]) -> Column:
         kind = "other"
     parts = [s for v in there for s in _strings(v)]
     period = bool(parts) and all(_PERIOD.fullmatch(s) for s in parts)
-    people = [s for s in parts if is_name(s) and _looks_like_a_person(s)]
+    people = [s for s in parts if is_name(s) and (_looks_like_a_person(s) or _is_called_so(s))]
+    if len(people) * _SOME >= len(parts):
+        # "Ann; Oonagh": among people a single word that is on no list is how somebody is called
+        people += [s for s in parts if s.isalpha() and is_capital(s) and not _is_called_so(s)]
     return Column(
         name, kind, filled, len({json.dumps(v, default=str, sort_keys=True) for v in there}),
         _lengths(parts) if parts else None, period=period,
@@ -554,6 +559,19 @@ def _looks_like_a_person(name: str) -> bool:
         return False
     # a company's name begins with a given name or has no ordinary word now and then, not mostly
     return is_given_name(words[0]) or not any(is_word(w.lower()) for w in words if len(w) > 1)
+
+
+def _is_called_so(value: str) -> bool:
+    """Whether a value is how somebody is called: "Niamh", "Father Keane", "old Mr Szeto"."""
+    from nes_spark.text.forms import is_title, name_words
+    from nes_spark.text.people import is_given_name
+
+    words = value.split()
+    if not words or _INSTITUTION.search(value) or not words[-1][0].isupper():
+        return False
+    if len(words) == 1:
+        return is_given_name(words[0])
+    return len(words) <= 4 and any(map(is_title, words[:-1])) and bool(name_words(value))
 
 
 def _is_ordinary(value: str) -> bool:

@@ -395,9 +395,12 @@ def _kinds(
             kinds[kind] = known[kind]
             continue
         columns = [c for n in names if (c := look.column(n)) is not None]
-        people = columns and min(c.names for c in columns) >= 0.5
+        # a pseudonym beside the name of whom it stands for makes no company of that person
+        coded = [c.kind == "number" or c.digits >= 0.5 for c in columns]
+        called = [c for c, code in zip(columns, coded, strict=True) if not code]
+        people = bool(called) and min(c.names for c in called) >= 0.5
         # "2018 IEHC 283", "F1026": parts of them are years and counts in any text
-        numbers = columns and all(c.kind == "number" or c.digits >= 0.5 for c in columns)
+        numbers = columns and all(coded)
         days = columns and min(c.days for c in columns) >= 0.5
         listed = "date" if days else "literal" if numbers else "company"
         chosen = rule or ("person" if people else listed)

@@ -454,6 +454,9 @@ def test_an_id_that_repeats_once_may_be_named(tmp_path):
             "company",
         ),
         (["Robert Park", "Yusuf Szeto", "Jiří Weatherby", "Olga Demirci"], "person"),
+        # as an interviewer notes whom somebody named
+        (["Robert", "Oonagh", "Father Keane", "old Mr Szeto", "Grace"], "person"),
+        (["Apple", "Zyntex", "Grace", "Delta"], "company"),
         # parts of these are years and counts in any text
         (["2018 IEHC 283", "2019 IEHC 7", "2020 NIQB 11", "2018 EWHC 5"], "literal"),
         (["03/04/1957", "1961-12-24", "7 Mar 1980", "unknown"], "date"),
@@ -468,6 +471,20 @@ def test_how_a_column_is_searched_for_goes_by_its_values(tmp_path, values, rule)
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     proposal = propose(look_at([str(file)]), Told(secret="party", document_id="no"))
     assert proposal.kinds["party"].rule == rule
+
+
+def test_a_pseudonym_beside_a_name_does_not_make_a_company_of_somebody(tmp_path):
+    file = tmp_path / "interviews.jsonl"
+    people = ["Robert Park", "Yusuf Szeto", "Jiří Weatherby", "Olga Demirci"]
+    rows = [
+        {"no": f"n{i}", "code": f"NE-{i:03}", "name": name, "body": f"A text of {name}. " * 20}
+        for i, name in enumerate(people)
+    ]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    told = Told(secret="code", document_id="no", identifiers=("code=name",))
+    proposal = propose(look_at([str(file)]), told)
+    assert proposal.identifiers["code"] == ("code", "name")
+    assert proposal.kinds["code"].rule == "person"
 
 
 def test_a_column_of_days_is_seen_in_texts_that_write_them_otherwise(tmp_path):
