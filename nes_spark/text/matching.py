@@ -225,6 +225,24 @@ _AFTER_DOTTED = re.compile(r"\.?(?:[:,]| [-–—] )")
 _INNER_CAPITAL = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[^\W\d_a-zß-öø-ÿ])")
 _DOUBLE_BEFORE = re.compile(r"(?<![^\W_])(?=[^\W\d_a-zß-öø-ÿ])[^\W\d_]{2,}[-‐‑]$")
 
+#: A letter that is said, with the word that tells it: "S for Sierra", "B as in Bo", "double T".
+_LETTER = (
+    r"(?:(?:double|treble|triple)[ -])?[^\W\d_](?:,? (?:for|as in|like) [^\W\d_]{2,12}(?:-ray)?)?"
+)
+#: Letters one after the other, as somebody spells a name.
+_SPELLED = re.compile(
+    rf"(?<![\w'’&@.-]){_LETTER}(?:(?: ?[,.‐‑–-] ?| ){_LETTER}){{2,}}(?![\w'’@])", re.IGNORECASE
+)
+_SPELLED_LETTER = re.compile(
+    r"(?:(?P<many>double|treble|triple)[ -])?(?P<letter>[^\W\d_])(?![^\W\d_])"
+    r"(?:,? (?:for|as in|like) [^\W\d_]{2,12}(?:-ray)?)?",
+    re.IGNORECASE,
+)
+#: So much of what is spelled out is a listed name's, or so many letters, or all of it is none.
+_SPELLED_SHARE, _SPELLED_ENOUGH = 0.5, 7
+#: Letters of a name at most; what is made of letters alone would take for ever.
+_SPELLED_MOST = 40
+
 
 def _is_upper(word: str) -> bool:
     """Whether a word is in capitals or figures, but for the s of a plural: GE, 3M, &, EDPs."""
@@ -541,7 +559,8 @@ class Matcher:
                 if rule != "pattern":
                     spans = (plain.span(*span) for span in self._finders[rule](looks))
                     found += self._spans(name, text, spans)
-            for match in chain(self._listed_days(looks), self._names(plain.text, small)):
+            names = chain(self._names(plain.text, small), self._spelled_out(plain.text))
+            for match in chain(self._listed_days(looks), names):
                 start, end = plain.span(match.start, match.end)
                 found.append(match._replace(start=start, end=end))
         return found
@@ -686,6 +705,35 @@ class Matcher:
             if start >= 0:
                 done = last
                 yield Match(start, end, item.kind, item.placeholder, item.value, rule)
+
+    def _spelled_out(self, text: str) -> Iterator[Match]:
+        """Names that somebody spells: "Q-U-I-L-L", "q for Quebec, u, i, double l".
+
+        All that is spelled goes, first and last name alike.
+        """
+        if not self.forms:
+            return
+        for spelled in _SPELLED.finditer(text):
+            said = ""
+            for letter in _SPELLED_LETTER.finditer(spelled.group()):
+                times = {"": 1, "double": 2}.get((letter["many"] or "").lower(), 3)
+                said += times * fold(letter["letter"])
+            best: Form | None = None
+            length = max(2, min(_SPELLED_ENOUGH, round(_SPELLED_SHARE * len(said))) - 1)
+            for i in range(len(said) - 2):
+                for j in range(min(len(said), i + _SPELLED_MOST), i + length, -1):
+                    known = [
+                        f
+                        for f in self.forms.get(said[i:j], ())
+                        if f.case not in (LABEL, UPPER, INITIALS)
+                        and (f.rule in ("name", "first") or f.last_name)
+                    ]
+                    if known:
+                        best, length = known[0], j - i
+                        break
+            if best is not None:
+                item = self.items[best.owner]
+                yield Match(*spelled.span(), item.kind, item.placeholder, item.value, "part")
 
     @staticmethod
     def _ends(word: str) -> bool:

@@ -796,3 +796,32 @@ def test_a_ship_goes_without_what_stands_before_its_name(value, text, left):
 )
 def test_titles_of_church_and_clinic_are_no_first_names(listed, text, expected):
     assert released(text, [Identifier("person", listed, "[E1]")]) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("Ann Quillar", "Q-U-I-L-L-A-R"),
+        ("Ann Quillar", "q u i l l a r"),
+        ("Ann Quillar", "A, N, N, Q, U, I, L, L, A, R"),
+        ("Ann Quillar", "Q for Quebec, U, I, double L, A, R"),
+        ("Ann Quillar", "q as in Queen u i l l a r"),
+        ("Siobhán Roe", "S I O B H A N"),
+        ("Ann ap Rhyd", "A, P, R, H, Y, D"),
+        ("Grace Hill", "g for golf r for romeo a for alpha c e"),
+        # all that is spelled, be it one letter more or less
+        ("Ann Quillar", "Q, U, I, L, A, R... no, Q, U, I, L, L, A, R"),
+    ],
+)
+def test_names_that_somebody_spells_are_found(name, said):
+    text = f"They write it {said} on the letters."
+    shown = released(text, [Identifier("person", name, "[E1]")])
+    assert shown.startswith("They write it ") and shown.endswith("[E1] on the letters.")
+    assert "L, L" not in shown and " l l" not in shown
+
+
+@pytest.mark.parametrize(
+    "text", ["vitamins A, B, C and D", "A B C D E F", "I, a B. Sc., and X-ray"]
+)
+def test_letters_that_spell_nobody_stay(text):
+    assert released(text, [Identifier("person", "Ann Quillar", "[E1]")]) == text
