@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from nes_spark.text.numbers import said_figures
+
 #: Categories whose figures are no keys: amounts, days, and the numbers of houses and streets.
 _NO_KEYS = frozenset(["Date", "Location", "Quantity", "Term"])
 #: A number alone, in groups or not, but for the models of a maker: "634984", not "737-800".
@@ -34,7 +36,8 @@ def _is_grouped(name: str) -> bool:
 def is_key(name: str, category: str) -> bool:
     """Return whether a name is the number or code of one record.
 
-    Figures alone, four and more; five and more in a run; four and more with letters between them;
+    Figures alone, four and more, written or said one by one; five and more in a run; four and more
+    with letters between them;
     or capitals and figures in four groups and more, or with seven figures. Other codes are names of
     products and the like.
 
@@ -50,14 +53,14 @@ def is_key(name: str, category: str) -> bool:
     [True, True, False]
     >>> [is_key(n, "Product") for n in ("737s", "AFM24", "HSP90", "ADX-1612", "King Air 260")]
     [False, False, False, False, False]
-    >>> is_key("10450 Clover Road", "Location")
-    False
+    >>> is_key("10450 Clover Road", "Location"), is_key("nine five one three oh", "Name")
+    (False, True)
     """
     if category in _NO_KEYS:
         return False
     if _FIGURES.fullmatch(name) or _RUN.search(name) or _MIXED.fullmatch(name):
         return True
-    return _is_grouped(name)
+    return _is_grouped(name) or any(said_figures(name))
 
 
 __all__ = ["is_key"]

@@ -62,7 +62,7 @@ from nes_spark.entities.names import (
 from nes_spark.entities.terms import HOURS, is_people
 from nes_spark.entities.wordforms import dictionary
 from nes_spark.text.forms import is_legal_form
-from nes_spark.text.numbers import SECURITY_WORDS
+from nes_spark.text.numbers import SECURITY_WORDS, said_figures
 from nes_spark.text.sentences import word_set
 from nes_spark.text.vocabulary import (
     ACRONYMS,
@@ -138,7 +138,7 @@ _TOLD = (
     rf"|{_REGISTERS}(?: {_NO})?|(?-i:[A-Z]{{2,6}} no)"
     rf"|(?P<any>{_ANY_NO}))"
 )
-_IS = r"[.:]{0,2}(?: is)?,?[ \t]{0,3}#?[ \t]?"
+_IS = r"[.:]{0,2}(?: is| was|['’]s)?,?[ \t]{0,3}#?[ \t]?"
 _END = r"(?![\w%]|[.,:/-]\d)"
 #: Numbers that are keys, not counts: "order 448894620", "ticket no. 634984", "#41898".
 _KEY = re.compile(
@@ -156,7 +156,17 @@ _ID_IN_GROUPS = re.compile(
     r"(?P<key>\d{3,4}(?:[ -]\d{3,4}){2,3})(?![\w%]|[ .,:/-]\d)"
 )
 #: What begins like a telephone number and has a figure too many, whatever stands before it.
-_OF_A_PART = re.compile(r"(?<![\w.,/-])\d{3}-\d{4}-\d(?![\w%]|[.,/-]\d)")
+_OF_A_PART = re.compile(r"(?<![\w.,/-])(?P<key>\d{3}-\d{4}-\d)(?![\w%]|[.,/-]\d)")
+#: A long number may stand some words behind what tells it: "NHS number? Here it is. 2318405062".
+_LONG_KEY = re.compile(
+    rf"\b(?:{_REGISTERS}|{_KEYED},? {_NO}|{_NUMBERED} {_NO})\b[^\d\n$€£¥]{{1,48}}"
+    rf"(?<![\w.,:/+-])(?P<key>\d{{9,12}})(?<!000){_END}",
+    re.IGNORECASE,
+)
+#: A key in groups in small letters, as automatic transcription has it: "pa/21241/2016".
+_SMALL_KEY = re.compile(
+    rf"(?<![\w./@-])(?P<key>(?-i:[a-z]){{1,4}}[-/]\d{{5,}}(?:[-/]\d+)*){_END}", re.IGNORECASE
+)
 #: Behind these "number" may mean an amount: "the number 52400".
 _AMOUNT_OF = re.compile(r"\b(?:an?|any|our|same|that|the|this|total|what)\s$", re.IGNORECASE)
 #: Years, ranges, round amounts and reports, which are written like keys of several groups.
@@ -488,8 +498,9 @@ def _keys(texts: Iterable[str]) -> re.Pattern[str]:
     for text in texts:
         keys.update(m["key"] for m in _KEY.finditer(text) if _is_long_enough(text, m))
         keys.update(m["key"] for m in _GROUPED_KEY.finditer(text) if _is_key(m["key"]))
-        keys.update(m["key"] for m in _ID_IN_GROUPS.finditer(text))
-        keys.update(_OF_A_PART.findall(text))
+        for pattern in (_ID_IN_GROUPS, _OF_A_PART, _LONG_KEY, _SMALL_KEY):
+            keys.update(m["key"] for m in pattern.finditer(text))
+        keys.update(text[start:end] for start, end, _ in said_figures(text))
     # the longer first: one of them may begin like another
     any_key = "|".join(map(re.escape, sorted(keys, key=lambda key: (-len(key), key))))
     return re.compile(rf"(?<![\w.,])(?:{any_key})(?![\w%]|[.,]\d)" if keys else r"(?!)")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import chain, pairwise
 
 import phonenumbers
 from phonenumbers import Leniency, PhoneNumberMatcher, PhoneNumberType
@@ -48,6 +49,65 @@ _IN_TWO = re.compile(rf"0\d{{4}}{_BLANK}\d{{6}}")
 _LAST_FIGURE = re.compile(r"-\d(?![\w%]|[.,-]\d)")
 
 
+#: Figures that are said one by one, as nobody says an amount.
+_SAID = {
+    word: str(n)
+    for n, words in enumerate(
+        (
+            "zero/oh/o/nought/naught",
+            *["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"],
+        )
+    )
+    for word in words.split("/")
+}
+_SAID_FIGURE = rf"(?:(?:double|treble|triple)[ -])?(?:{'|'.join(_SAID)}|\d)"
+_SAID_FIGURES = re.compile(
+    rf"(?<![\w'’$€£¥.,/-]){_SAID_FIGURE}"
+    rf"(?:(?:,? (?:(?:um|uh|er|erm|and then),? )?|[,-] ?){_SAID_FIGURE}){{3,}}(?![\w'’]|[.,]\d)",
+    re.IGNORECASE,
+)
+_SAID_PARTS = re.compile(
+    rf"(?:\b(?P<many>double|treble|triple)[ -])?(?:\b(?P<word>{'|'.join(_SAID)})\b|(?P<figure>\d))",
+    re.IGNORECASE,
+)
+#: So many are a key or a number to call; fewer are a score or a count.
+_KEY_SAID, _PHONE_SAID = 5, 10
+
+
+def said_figures(text: str) -> Iterable[tuple[int, int, str]]:
+    """Yield where five figures and more are said one by one, with the figures.
+
+    Counting ("one, two, three, four, five") and figures that are written are none.
+
+    Examples
+    --------
+    >>> list(said_figures("ref nine five double one oh."))
+    [(4, 27, '95110')]
+    >>> list(said_figures("One two three four five. At 1 2 3 4 5 9. Four four two won."))
+    []
+    """
+    for match in _SAID_FIGURES.finditer(text):
+        figures, words = "", 0
+        for part in _SAID_PARTS.finditer(match.group()):
+            times = {"": 1, "double": 2}.get((part["many"] or "").lower(), 3)
+            word = part["word"]
+            figures += times * (part["figure"] or _SAID[word.lower()])
+            words += word is not None
+        steps = {int(b) - int(a) for a, b in pairwise(figures)}
+        if len(figures) >= _KEY_SAID and words > 2 and steps not in ({1}, {-1}):
+            yield *match.span(), figures
+
+
+def _said_phones(text: str) -> Iterable[tuple[int, int]]:
+    """Numbers to call that are said: "oh seven nine double four ..."."""
+    for start, end, figures in said_figures(text):
+        before = text[max(0, start - _FAR - 16) : start]
+        national = figures.startswith("0") and figures[1:2] != "0"
+        called = _CALLED.search(before) is not None and len(figures) >= 7
+        if called or (national and _PHONE_SAID <= len(figures) <= 13):
+            yield start, end
+
+
 def phone_spans(text: str, regions: Sequence[str]) -> Iterable[tuple[int, int]]:
     """Yield where phone numbers stand, with what tells the desk ("ext. 4242", "x350").
 
@@ -64,9 +124,10 @@ def phone_spans(text: str, regions: Sequence[str]) -> Iterable[tuple[int, int]]:
     has ten or eleven figures of which the first is 0, as no amount has. None goes on in another
     line.
     A number that has the American shape counts whatever its digits: transcripts mishear some; and
-    so does one that begins with 0 and is announced.
+    so does one that begins with 0 and is announced. One that is said figure by figure ("oh seven
+    double nine ...") counts when it is announced, or has ten figures and begins with a 0.
     """
-    for start, end in _phones(text, tuple(regions)):
+    for start, end in chain(_phones(text, tuple(regions)), _said_phones(text)):
         desk = _EXTENSION.match(text, end) or _LAST_FIGURE.match(text, end)
         yield start, desk.end() if desk else end
 
@@ -151,4 +212,4 @@ def security_spans(text: str) -> Iterable[tuple[int, int]]:
             yield match.span()
 
 
-__all__ = ["SECURITY_WORDS", "phone_spans", "security_spans"]
+__all__ = ["SECURITY_WORDS", "phone_spans", "said_figures", "security_spans"]

@@ -9,6 +9,7 @@ from nes_spark.entities.keys import is_key
     "code",
     [
         "634984",
+        "nine five one three double one",
         "H20/92174",
         "R91S-K35E-R87R-A85Y-Y54Q",
         "70ACF-CD30E-6E166-8A4CD",

@@ -506,6 +506,9 @@ def test_a_word_that_is_mostly_a_name_is_one_at_the_beginning_of_a_sentence():
         ("She is member no. 04431, of ticket, no. 0662.", ["04431", "0662"]),
         # five figures behind what says that it is a number, or letters of a register
         ("NHS Number: 9793145237\nHospital No.: 99159", ["9793145237", "99159"]),
+        # as people talk
+        ("My hospital number's 776643, you know", ["776643"]),
+        ("NHS number? Hang on, it's on the letter. 2318405062. There.", ["2318405062"]),
         ("MRN 88213, mrn 14759, MRN: 17784, GMC 5028631", ["88213", "14759", "17784", "5028631"]),
         ("Unit no: 84407, Hosp. no 60431, hosp no 60432", ["84407", "60431", "60432"]),
         ("record number 31313, matter no 20417, docket 204178", ["31313", "20417", "204178"]),
@@ -650,3 +653,18 @@ def test_what_other_documents_tell_makes_no_form_more_usual(spark):
     # alone it is rare enough, and stays so
     assert found(sweep_share=0.0) == ({"s3", "u1"}, 1, True)
     assert found(sweep_share=0.0, sweep_never=["Mercy"]) == (set(), 1, False)
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        ("the case, pa/21241/2016, took three years", ["pa/21241/2016"]),
+        ("I was payroll number five one six five two, that is all", ["five one six five two"]),
+        ("reference nine five, one three double one. Yes", ["nine five, one three double one"]),
+        ("we won four two, two one and three nil; one, two, three, four, five", []),
+        ("we said and/or 20000 and up/down", []),
+    ],
+)
+def test_keys_are_swept_as_people_say_them(text, keys):
+    (found,) = candidates_of([text], [[]])
+    assert [c.surface for c in found] == keys

@@ -199,3 +199,29 @@ def test_no_addresses_here(text):
 )
 def test_the_desk_belongs_to_a_number(text, found):
     assert [text[start:end] for start, end, _ in find_identifiers(text, [])] == [found]
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        (
+            "it's oh seven double six eight four nine five four eight six, that's it",
+            "oh seven double six eight four nine five four eight six",
+        ),
+        (
+            "zero seven three three four, oh seven five, one nine one",
+            "zero seven three three four, oh seven five, one nine one",
+        ),
+        ("ring her, four one three four oh oh seven", "four one three four oh oh seven"),
+    ],
+)
+def test_a_number_that_is_said_figure_by_figure(text, number):
+    assert [text[a:b] for a, b, kind in find_identifiers(text, []) if kind == "phone"] == [number]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["oh one two three and then nine", "one two five oh seven three four four one two", "oh no oh"],
+)
+def test_figures_that_are_said_and_no_number_to_call(text):
+    assert find_identifiers(text, []) == []
