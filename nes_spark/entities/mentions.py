@@ -21,6 +21,15 @@ _TRAILING = re.compile(
 #: Signs that a name is registered or a mark: they stay where they are, for whatever comes there.
 _SIGN = re.compile(r"\s?(?:[®™©℠]|\((?:R|TM|SM|C)\)?)$")
 _LEGAL_DOT = re.compile(r"\b(?:Inc|Corp|Co|Ltd|Bhd|Cos|Bros|Jr|Sr|St|No|Mt|Ft|Dr)\.$")
+#: Sounds of speech, and days that come again: a recogniser takes their capital for a name's, and
+#: other texts would get them as somebody's.
+_NO_NAME = re.compile(
+    r"(?:e+rm|u+h*m+|u+h|e+r+|h+m+|m+|mm?-?hm+|uh-?hu+h|och|aye|"
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)days)",
+    re.IGNORECASE,
+)
+#: The same in front of a name: "Erm, Leeds".
+_SOUND = re.compile(r"(?:[Ee]+rm|[Uu]+h*m+|[Mm]m?-?hm+)[,. -]+(?=\w)")
 
 
 #: Category of names that the sweep found (:mod:`nes_spark.entities.sweep`).
@@ -77,7 +86,7 @@ def trim(text: str, start: int, end: int) -> tuple[int, int]:
         The new offsets; equal when nothing is left.
     """
     while start < end:
-        match = _LEADING.match(text, start, end)
+        match = _LEADING.match(text, start, end) or _SOUND.match(text, start, end)
         if match is None or match.end() == start:
             break
         start = match.end()
@@ -104,6 +113,12 @@ def _at_brackets(text: str, start: int, end: int) -> list[tuple[int, int]]:
         return [(start, end)]
     at = start + surface.rindex("(")
     return [trim(text, start, at), trim(text, at + 1, end)]
+
+
+def _is_sound(text: str, start: int, end: int) -> bool:
+    """Whether a span is no name but "Erm", "Mhm" or "Tuesdays"; abbreviations are as they are."""
+    surface = text[start:end]
+    return not (surface.isupper() and len(surface) < 4) and _NO_NAME.fullmatch(surface) is not None
 
 
 def outside(start: int, end: int, blocked: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -149,6 +164,8 @@ def disjoint(
         for s, e in outside(start, end, blocked):
             s, e = trim(text, s, e)
             for low, high in _at_brackets(text, s, e):
+                if _is_sound(text, low, high):
+                    continue
                 if low < high and any(c.isalnum() for c in text[low:high]):
                     pieces.append((low, high, label))
     pieces.sort(key=lambda p: (p[0] - p[1], p[0], p[2]))
