@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import re
 
+from nes_spark.text.said_dates import said_date_spans
+
 _WEEKDAY = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day"
 #: What stands beside a month or a weekday and a hyphen, where a name has no part in it.
 _JOINED = (
@@ -328,10 +330,10 @@ _TAKES_DAY = re.compile(
 )
 #: Behind these as often a number.
 _MAY_TAKE_DAY = re.compile(r"\b(?:from|to|by|before|after|between) $", re.IGNORECASE)
-#: "DOB 8.5.80", "Date of birth: 8.5.80", "dated 3/4", "Clinic date: 3/4", "Mon 12/15".
+#: "DOB 8.5.80", "my date of birth's 8.5.80", "dated 3/4", "Clinic date: 3/4", "Mon 12/15".
 _SAYS_DATE = re.compile(
     r"\b(?:dob|d\.o\.b|(?:date of )?birth(?:day|date)?|born(?: on)?|date(?:d|s| \w+)?|"
-    rf"{_WEEKDAY}|Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)\W{{1,3}}$",
+    rf"{_WEEKDAY}|Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)(?:['’]s| is| was)?\W{{1,3}}$",
     re.IGNORECASE,
 )
 #: "Admitted: 8.5.22", "Follow up: 19/3".
@@ -438,11 +440,14 @@ def find_dates(text: str) -> list[tuple[int, int]]:
         # a few letters are two in lower case: one by one, each keeps its place
         lowered = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
     logged = _log_times(text)
+    said = list(said_date_spans(lowered))
     found: list[tuple[int, int]] = []
     done = 0
     for place in _BEGINNING.finditer(lowered):
         if place.start() < done or not (match := _DATE.match(text, place.start())):
             continue
+        if any(start < match.end() and place.start() < end for start, end in said):
+            continue  # "ninth of March" of "ninth of March nineteen seventy"
         done = match.end()
         if _BARE_YEAR.fullmatch(text, *match.span()) and (
             match.start() in logged or _CLOCKED.match(text, match.end())
@@ -451,7 +456,7 @@ def find_dates(text: str) -> list[tuple[int, int]]:
         if (span := _span(text, match, found[-1][1] if found else 0)) is not None:
             found.append(span)
             done = span[1]
-    return found
+    return sorted([*found, *said]) if said else found
 
 
 def _log_times(text: str) -> frozenset[int]:

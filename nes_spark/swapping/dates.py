@@ -29,6 +29,7 @@ from nes_spark.entities.mentions import Mention
 from nes_spark.errors import parameter_error
 from nes_spark.swapping.forms import Key, forms_of
 from nes_spark.swapping.rewriting import Replacement
+from nes_spark.text.said_dates import said_date_spans, said_year, year_as_said
 
 DAYS_PER_MONTH = 365.25 / 12
 DAYS_PER_QUARTER = 365.25 / 4
@@ -277,6 +278,10 @@ def shift_date(
     >>> shift_date("last year", shift), shift_date("early 202", shift)
     ('last year', None)
     """
+    if (year := said_year(surface)) is not None:
+        return year_as_said(year + shift.years, surface)
+    if any(said_date_spans(surface)):
+        return None  # "the third of the fifth ninety-two"
     pieces: list[str] = []
     left: list[str] = []
     done = 0

@@ -18,6 +18,21 @@ from nes_spark.entities.dates import _DATE, _span, find_dates
         ("We expect more in fiscal 2022.", ["fiscal 2022"]),
         ("On Monday and in the next two quarters.", ["Monday", "next two quarters"]),
         ("We may do it. You may march on.", []),
+        # as people say them
+        (
+            "In nineteen eighty-four, since two thousand, or in twenty twelve",
+            ["nineteen eighty-four", "two thousand", "twenty twelve"],
+        ),
+        (
+            "It was the eighteenth of the fifth ninety nine, the ninth of March nineteen seventy.",
+            [
+                "the eighteenth of the fifth ninety nine",
+                "the ninth of March nineteen seventy",
+            ],
+        ),
+        ("two thousand and six pounds of two thousand and ten people, nineteen fifty quid", []),
+        ("the first of the second ones, twenty of them, the third of the four", []),
+        ("My date of birth's 4.2.65.", ["4.2.65"]),
         ("It cost $2,020 and 2020 million, for 2020 stores.", []),
         ("At the same time, at the end of the day, today.", []),
         ("In May, sales rose.", ["May"]),

@@ -359,3 +359,18 @@ def test_dates_of_logs_chats_and_headers_of_mail_move_whole():
     moved = ("26/Jul/2027", "Wed, 23 Oct 2027", "Fri, Aug 27, 2027", "april 22", "Tue 2027-06-22")
     assert tuple(shift_date(day, shift) for day in written) == moved
     assert tuple(shift_date(day, shift.inverse()) for day in moved) == written
+
+
+@pytest.mark.parametrize(
+    ("surface", "shifted"),
+    [
+        ("nineteen eighty-four", "nineteen eighty-six"),
+        ("Nineteen ninety nine", "Two thousand and one"),
+        ("twenty twelve", "twenty fourteen"),
+        # a day is not written anew, and half of it never moves
+        ("the ninth of March nineteen seventy", None),
+        ("eighteenth of the fifth ninety nine", None),
+    ],
+)
+def test_years_that_are_said_move_with_the_others(surface, shifted):
+    assert shift_date(surface, Shift(730)) == shifted
