@@ -157,6 +157,10 @@ _BEFORE_NAMES = word_set(
     "mr mrs ms miss dr prof sir doctor father fr sister reverend rev pastor monsignor rabbi nurse "
     "councillor cllr"
 )
+#: What parts a stretch from what is around it; nothing does at either end of a text.
+_MARKS = ("", *'.,:;!?()[]"“”\n')
+#: Behind a name that is none: "don't", "Can't".
+_NEGATED = re.compile(r"['’]t\b", re.IGNORECASE)
 #: Months that are names, and what stands before a month.
 _MONTHS = word_set("april august june march may")
 _DATED = word_set(
@@ -384,6 +388,13 @@ def _is_signed(text: str, start: int, end: int) -> bool:
     if _CLOSING.search(before):
         return _CLOSED.match(text, end) is not None
     return _GREETING.search(before) is not None and _GREETED.match(text, end) is not None
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    """Whether a stretch is all that stands between marks: "... my name. will early, of Hull"."""
+    before = text[max(0, start - 8) : start].rstrip(" \t")
+    after = text[end : end + 8].lstrip(" \t")
+    return before[-1:] in _MARKS and after[:1] in _MARKS
 
 
 def _is_a_name(words: Sequence[str]) -> bool:
@@ -780,6 +791,8 @@ class Matcher:
     ) -> Form | None:
         """The first form whose spelling words i to j have."""
         parts = words.spelled[i : j + 1]
+        if _NEGATED.match(text, words.ends(j)):
+            return None
         for form in known:
             if form.case == REVERSED:
                 capitals = is_capital(parts[0]) and any(map(is_capital, parts[1:]))
@@ -819,6 +832,13 @@ class Matcher:
             case = form.case
             if form.rule == "first" and _is_signed(text, words[i][1], words[j][2]):
                 return form
+            # "grace winter", of whom both are words: nothing in such a text has capitals
+            whole = i < j and form.rule == "name" and case in (TITLE, CAPITAL)
+            whole = whole and self.rule_of(self.items[form.owner].kind) == "person"
+            if whole:
+                span = (words[i][1], words[j][2])
+                if small or _stands_alone(text, *span) or is_in_small_sentence(text, *span):
+                    return form
             if case == CAPITAL and not is_capital(parts[0]):
                 # "dear mrs quill", "quill_2.wav": a title or a file says as much as a capital
                 last = form.rule == "part" and form.last_name != ""

@@ -825,3 +825,23 @@ def test_names_that_somebody_spells_are_found(name, said):
 )
 def test_letters_that_spell_nobody_stay(text):
     assert released(text, [Identifier("person", "Ann Quillar", "[E1]")]) == text
+
+
+def test_a_name_of_two_words_is_found_in_speech_without_capitals():
+    said = "and i says to him i says you can ring grace winter in the winter with grace she will "
+    shown = released(2 * said, people("Grace Winter"))
+    assert shown.count("ring [Executive 1] in the winter with grace") == 2
+    text = "Ann: We rang her. \nBo: hi, its will early here again"
+    assert released(text, people("Will Early")).endswith("its [Executive 1] here again")
+    # whatever stands before it
+    for place in ("Roker Park", "Lambden House"):
+        text = f"My name is on a brick at {place}. will early, nineteen eighty."
+        assert "[Executive 1], nineteen" in released(text, people("Will Early"))
+    text = "The judge said that the court will early next week hear Ms Roe."
+    assert released(text, people("Will Early")) == text
+
+
+def test_what_is_not_done_is_nobodys_name():
+    text = "Don't ask. You don't. I Can’t. Don came."
+    assert released(text, people("Don Roe")) == text.replace("Don came", "[Executive 1] came")
+    assert released(text, people("Can Demir")) == text
