@@ -53,6 +53,9 @@ DROP, SUMMARY = "drop", "summary"
 WHOLE_TEXT = (DROP, SUMMARY)
 _PLURAL = re.compile(r"e?s(?![^\W_])")
 _ENDING = re.compile(r"['’]s(?!\w)")
+#: What has a capital letter in prose; a name from speech without capitals takes it there.
+_CAPITALISED = frozenset({"Person", "Location"})
+_BEGINS = re.compile(r"(?<![^\W_])(?<!['’])[^\W\d_]")
 
 
 @dataclass(frozen=True)
@@ -265,6 +268,8 @@ def rewrite_text(
         person = category == "Person"
         core = put_together(name, Form(form.base, form.plural), person)
         core = core if target.entity else name
+        if category in _CAPITALISED and text[start : start + 1].isupper() and core.islower():
+            core = _BEGINS.sub(lambda letter: letter.group().upper(), core)
         shown = core
         possessive = form.possessive
         if not possessive:

@@ -430,3 +430,11 @@ def test_what_was_broken_off_before_a_term_goes_with_it():
     new = Replacement("15 million (count/e+7/+)", ("15 million",))
     done = rewrite_text(text, figures, {("Quantity", figures[0].entity): new})
     assert done.text == "It rose by 1- 15 million."
+
+
+def test_a_name_from_speech_without_capitals_is_written_as_the_text_writes_names():
+    assert swap_one("Father Roe rang.", "Roe", "karen ann", "Person") == "Father Karen Ann rang."
+    assert swap_one("Leeds's end", "Leeds", "hull", "Location") == "Hull's end"
+    assert swap_one("i met roe there", "roe", "karen", "Person") == "i met karen there"
+    # of things many are written small
+    assert swap_one("an Ampere", "Ampere", "adidas", "Product") == "an adidas"
