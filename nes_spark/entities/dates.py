@@ -301,7 +301,7 @@ _BARE_YEAR = re.compile(r"(?:19|20)\d\d")
 #: Behind these figures an hour: "2011 UTC".
 _CLOCKED = re.compile(r" ?(?:hrs?|hours|UTC|GMT|BST|Z|local(?: time)?|LT)\b(?! of)")
 #: What the lines of a log begin with: "2204 all fast".
-_LOGGED = re.compile(r"(?:^|\n)[ \t>*|-]*(?P<time>\d{4})(?= ?[|\t]| {1,3}[^\W\d_])")
+_LOGGED = re.compile(r"[ \t>*|-]*(?P<time>\d{4})(?= ?[|\t]| {1,3}[^\W\d_])")
 #: Hours that are hardly years in a list of years.
 _NO_YEAR_BEFORE, _NO_YEAR_FROM = 1300, 2100
 _ENDS_MONTH = (
@@ -464,7 +464,8 @@ def _log_times(text: str) -> frozenset[int]:
 
     Some are no years and all of them times, else it may be a list of years.
     """
-    lines = list(_LOGGED.finditer(text))
+    starts = [0, *(m.end() for m in re.finditer("\n", text))]
+    lines = [m for at in starts if (m := _LOGGED.match(text, at))]
     times = [int(line["time"]) for line in lines]
     clock = all(time < 2400 and time % 100 < 60 for time in times)
     if not clock or not any(t < _NO_YEAR_BEFORE or t >= _NO_YEAR_FROM for t in times):

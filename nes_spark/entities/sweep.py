@@ -64,6 +64,7 @@ from nes_spark.entities.wordforms import dictionary
 from nes_spark.text.forms import is_legal_form
 from nes_spark.text.numbers import SECURITY_WORDS, said_figures
 from nes_spark.text.sentences import word_set
+from nes_spark.text.spots import matches_around
 from nes_spark.text.vocabulary import (
     ACRONYMS,
     EARNINGS,
@@ -138,6 +139,12 @@ _TOLD = (
     rf"|{_REGISTERS}(?: {_NO})?|(?-i:[A-Z]{{2,6}} no)"
     rf"|(?P<any>{_ANY_NO}))"
 )
+#: Characters that words which tell a key have at most, with what stands between them and the key.
+_TOLD_BEFORE = 64
+#: Characters between them and a key of so many figures.
+_FAR_BEFORE, _LONG_FIGURES = 48, 9
+#: What a key of one group is, and a long one: around these alone keys are looked for.
+_RUN_OF_FIGURES, _LONG_RUN = re.compile(r"\d{4,}"), re.compile(rf"\d{{{_LONG_FIGURES},}}")
 _IS = r"[.:]{0,2}(?: is| was|['’]s)?,?[ \t]{0,3}#?[ \t]?"
 _END = r"(?![\w%]|[.,:/-]\d)"
 #: Numbers that are keys, not counts: "order 448894620", "ticket no. 634984", "#41898".
@@ -146,6 +153,7 @@ _KEY = re.compile(
     re.IGNORECASE,
 )
 _GROUP = r"(?-i:[A-Z]{1,4}\d*[A-Z]{0,2}|\d+[A-Z]{0,3})"
+_GROUPS = re.compile(r"[A-Z\d]+(?:[-/ ][A-Z\d]+)+")
 #: Keys of several groups: "policy, numbered 6335 8800 1902", "No. 4836/GB 430683".
 _GROUPED_KEY = re.compile(
     rf"\b(?:{_TOLD}|{_KEYED}|part){_IS}(?P<key>{_GROUP}(?:[-/ ]{_GROUP})+){_END}", re.IGNORECASE
@@ -159,8 +167,8 @@ _ID_IN_GROUPS = re.compile(
 _OF_A_PART = re.compile(r"(?<![\w.,/-])(?P<key>\d{3}-\d{4}-\d)(?![\w%]|[.,/-]\d)")
 #: A long number may stand some words behind what tells it: "NHS number? Here it is. 2318405062".
 _LONG_KEY = re.compile(
-    rf"\b(?:{_REGISTERS}|{_KEYED},? {_NO}|{_NUMBERED} {_NO})\b[^\d\n$€£¥]{{1,48}}"
-    rf"(?<![\w.,:/+-])(?P<key>\d{{9,12}})(?<!000){_END}",
+    rf"\b(?:{_REGISTERS}|{_KEYED},? {_NO}|{_NUMBERED} {_NO})\b[^\d\n$€£¥]{{1,{_FAR_BEFORE}}}"
+    rf"(?<![\w.,:/+-])(?P<key>\d{{{_LONG_FIGURES},12}})(?<!000){_END}",
     re.IGNORECASE,
 )
 #: A key in groups in small letters, as automatic transcription has it: "pa/21241/2016".
@@ -496,14 +504,31 @@ def _keys(texts: Iterable[str]) -> re.Pattern[str]:
     texts = list(texts)
     keys: set[str] = set()
     for text in texts:
-        keys.update(m["key"] for m in _KEY.finditer(text) if _is_long_enough(text, m))
-        keys.update(m["key"] for m in _GROUPED_KEY.finditer(text) if _is_key(m["key"]))
-        for pattern in (_ID_IN_GROUPS, _OF_A_PART, _LONG_KEY, _SMALL_KEY):
+        keys.update(m["key"] for m in _told_keys(text) if _is_long_enough(text, m))
+        keys.update(m["key"] for m in _grouped_keys(text) if _is_key(m["key"]))
+        keys.update(m["key"] for m in _long_keys(text))
+        for pattern in (_ID_IN_GROUPS, _OF_A_PART, _SMALL_KEY):
             keys.update(m["key"] for m in pattern.finditer(text))
         keys.update(text[start:end] for start, end, _ in said_figures(text))
     # the longer first: one of them may begin like another
     any_key = "|".join(map(re.escape, sorted(keys, key=lambda key: (-len(key), key))))
     return re.compile(rf"(?<![\w.,])(?:{any_key})(?![\w%]|[.,]\d)" if keys else r"(?!)")
+
+
+def _told_keys(text: str) -> Iterator[re.Match[str]]:
+    runs = (m.span() for m in _RUN_OF_FIGURES.finditer(text))
+    return matches_around(_KEY, text, runs, _TOLD_BEFORE, 2)
+
+
+def _grouped_keys(text: str) -> Iterator[re.Match[str]]:
+    """Those with too few figures for a key are left out."""
+    runs = (m for m in _GROUPS.finditer(text) if _figures(m.group()) >= _KEY_FIGURES)
+    return matches_around(_GROUPED_KEY, text, (m.span() for m in runs), _TOLD_BEFORE, 2)
+
+
+def _long_keys(text: str) -> Iterator[re.Match[str]]:
+    runs = (m.span() for m in _LONG_RUN.finditer(text))
+    return matches_around(_LONG_KEY, text, runs, _TOLD_BEFORE + _FAR_BEFORE, 2)
 
 
 def _letters(mentions: Iterable[Mention]) -> re.Pattern[str]:
@@ -542,9 +567,13 @@ def _is_long_enough(text: str, match: re.Match[str]) -> bool:
     return len(key) >= least or (key.startswith("0") and len(key) >= _MARKED_FIGURES)
 
 
+def _figures(text: str) -> int:
+    return sum(c.isdigit() for c in text)
+
+
 def _is_key(groups: str) -> bool:
     """Whether figures in groups are a key rather than years, an amount or a list of counts."""
-    if sum(c.isdigit() for c in groups) < _KEY_FIGURES or _COUNTED.fullmatch(groups):
+    if _figures(groups) < _KEY_FIGURES or _COUNTED.fullmatch(groups):
         return False
     parts = groups.split(" ")
     return len(parts) == 1 or not any(part.isdigit() and len(part) < 3 for part in parts)

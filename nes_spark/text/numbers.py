@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, pairwise
 
 import phonenumbers
 from phonenumbers import Leniency, PhoneNumberMatcher, PhoneNumberType
 from stdnum import cusip, figi, isin, lei
+
+from nes_spark.text.spots import matches_around
 
 #: What parts the groups of a number: never the end of a line, behind which another one begins.
 _BLANK = r"[^\S\r\n\v\f\x1c-\x1e\x85\u2028\u2029]"
@@ -61,17 +63,37 @@ _SAID = {
     for word in words.split("/")
 }
 _SAID_FIGURE = rf"(?:(?:double|treble|triple)[ -])?(?:{'|'.join(_SAID)}|\d)"
+_SAID_THEN = r"(?:,? (?:(?:um|uh|er|erm|and then),? )?|[,-] ?)"
 _SAID_FIGURES = re.compile(
-    rf"(?<![\w'’$€£¥.,/-]){_SAID_FIGURE}"
-    rf"(?:(?:,? (?:(?:um|uh|er|erm|and then),? )?|[,-] ?){_SAID_FIGURE}){{3,}}(?![\w'’]|[.,]\d)",
+    rf"(?<![\w'’$€£¥.,/-]){_SAID_FIGURE}(?:{_SAID_THEN}{_SAID_FIGURE}){{3,}}(?![\w'’]|[.,]\d)",
     re.IGNORECASE,
+)
+#: A word for a figure and another figure: hardly any text without said numbers has them. Patterns
+#: that begin with letters are found fast, hence two of them.
+_SAID_SOME = (
+    re.compile(
+        rf"(?:{'|'.join(w for w in _SAID if not w.startswith('o') or w == 'one')})"
+        rf"{_SAID_THEN}{_SAID_FIGURE}(?!\w)"
+    ),
+    re.compile(rf"o(?:h(?<!\w\w\w)|(?<!\w\w)){_SAID_THEN}{_SAID_FIGURE}(?!\w)"),
 )
 _SAID_PARTS = re.compile(
     rf"(?:\b(?P<many>double|treble|triple)[ -])?(?:\b(?P<word>{'|'.join(_SAID)})\b|(?P<figure>\d))",
     re.IGNORECASE,
 )
+#: Characters of a number that is said, at most.
+_SAID_LONGEST = 240
 #: So many are a key or a number to call; fewer are a score or a count.
 _KEY_SAID, _PHONE_SAID = 5, 10
+
+
+def _said(text: str) -> Iterator[re.Match[str]]:
+    """Figures that are said, some words for figures among them."""
+    low = text.lower()
+    if len(low) != len(text):  # a letter that is two in lower case
+        low = text
+    spots = sorted(m.span() for pattern in _SAID_SOME for m in pattern.finditer(low))
+    return matches_around(_SAID_FIGURES, text, spots, _SAID_LONGEST, _SAID_LONGEST)
 
 
 def said_figures(text: str) -> Iterable[tuple[int, int, str]]:
@@ -86,7 +108,7 @@ def said_figures(text: str) -> Iterable[tuple[int, int, str]]:
     >>> list(said_figures("One two three four five. At 1 2 3 4 5 9. Four four two won."))
     []
     """
-    for match in _SAID_FIGURES.finditer(text):
+    for match in _said(text):
         figures, words = "", 0
         for part in _SAID_PARTS.finditer(match.group()):
             times = {"": 1, "double": 2}.get((part["many"] or "").lower(), 3)

@@ -4,7 +4,9 @@ ninety two"."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+
+from nes_spark.text.spots import matches_around
 
 _ONES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _TEENS = (
@@ -46,6 +48,10 @@ _DAY = re.compile(
     rf"(?:{_SURE}|{_THOUSANDS}|two thousand|{_TWO}|(?:19|20)\d\d|['’]?\d\d){_NO_YEAR}",
     re.IGNORECASE,
 )
+#: What every one of them holds, and how much a match has around it at most.
+_CENTURY = re.compile(r"nineteen|twenty|two thousand")
+_OF_MONTH = re.compile(rf" of (?:(?:{_MONTH})|the (?:{'|'.join(_ORDINALS)}))")
+_YEAR_AFTER, _DAY_BEFORE, _DAY_AFTER = 48, 32, 80
 #: What the other finder of dates understands: "the 3rd of May 1992".
 _WRITTEN = re.compile(
     rf"(?:the )?(?:{_NTH}|\d{{1,2}}(?:st|nd|rd|th)?) (?:day )?of (?:{_MONTH}),? (?:in )?"
@@ -65,9 +71,24 @@ def said_date_spans(text: str) -> Iterable[tuple[int, int]]:
     >>> list(said_date_spans("two thousand and six pounds, nineteen of them, the first of the ten"))
     []
     """
-    days = [m.span() for m in _DAY.finditer(text) if not _WRITTEN.fullmatch(m.group())]
-    years = (m.span() for m in _YEAR.finditer(text))
+    days = [m.span() for m in _said_days(text) if not _WRITTEN.fullmatch(m.group())]
+    years = (m.span() for m in _said_years(text))
     yield from sorted([*days, *(y for y in years if not any(a <= y[0] < b for a, b in days))])
+
+
+def _lowered(text: str) -> str:
+    low = text.lower()
+    return low if len(low) == len(text) else text  # a letter that is two in lower case
+
+
+def _said_days(text: str) -> Iterator[re.Match[str]]:
+    months = (m.span() for m in _OF_MONTH.finditer(_lowered(text)))
+    return matches_around(_DAY, text, months, _DAY_BEFORE, _DAY_AFTER)
+
+
+def _said_years(text: str) -> Iterator[re.Match[str]]:
+    centuries = (m.span() for m in _CENTURY.finditer(_lowered(text)))
+    return matches_around(_YEAR, text, centuries, 0, _YEAR_AFTER)
 
 
 def said_year(surface: str) -> int | None:

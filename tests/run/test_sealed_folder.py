@@ -18,6 +18,7 @@ import nes_spark as nes
 from nes_spark import logs
 from nes_spark.config import LedgerConfig
 from nes_spark.demo import calls, config_path
+from nes_spark.entities.clues import CLUE
 from nes_spark.entities.terms import TERM
 from nes_spark.errors import NesError
 from nes_spark.swapping.ledger import generate_key, read_ledger
@@ -144,8 +145,10 @@ def scan(run: Run, documents: pd.DataFrame) -> dict[str, int]:
         for part in re.split(r"(?<=[.!?])\s+", row.text):
             if len(part) > 30 and any(name in part for name in names):
                 suppressed.append(part)
-    # Terms are words that a report uses too ("stability"); their sentences are looked for above.
-    edits = [e for row in ledger for e in row["edits"] if e["category"] != TERM]
+    # Terms and telling words are words that a report uses too ("stability"); their sentences are
+    # looked for above.
+    words = (TERM, CLUE)
+    edits = [e for row in ledger for e in row["edits"] if e["category"] not in words]
     entities = {e["old_entity"] for e in edits}
     entities = {e for e in entities if e and len(e) >= LENGTH}
     public_ids = {row["release_document_id"] for row in ledger}

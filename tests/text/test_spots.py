@@ -1,0 +1,72 @@
+"""What is looked for around spots alone is what a search of the whole text finds."""
+
+import itertools
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nes_spark.entities import sweep
+from nes_spark.text import numbers, said_dates
+from nes_spark.text.spots import matches_around
+
+KEY = re.compile(r"\b(?:no|ref) {0,3}(?P<key>\d{3,5})(?![\d%]|[.,]\d)")
+
+
+@given(st.lists(st.sampled_from(["no", "ref", " ", "1", "234", "56", "%", ".", "x" * 9, "é"])))
+def test_as_a_search_of_the_whole(parts):
+    text = "".join(parts)
+    spots = [m.span() for m in re.finditer(r"\d{3,}", text)]
+    found = matches_around(KEY, text, spots, 6, 2)
+    assert [m.span() for m in found] == [m.span() for m in KEY.finditer(text)]
+
+
+def test_without_spots_nothing_is_looked_at():
+    assert list(matches_around(KEY, "no 123", [], 6, 2)) == []
+
+
+TOLD = [
+    "order no", "national insurance, numbered", "medical record number", "NHS", "Ref:", "#",
+    "AB no", "MRN? It is on the letter, I have it here somewhere", "fleet no.", "P/N", "part", "in",
+    "since",
+]  # fmt: skip
+BETWEEN = [" ", ": ", ": is, \t #\t", " was ", ", ", "\n"]
+KEYS = [
+    "4516", "2318405062", "4836/GB 430683", "AB-12345-6", "123 456 789%", "12345.6", "May 1992",
+    "oh seven double six, and then one two um, five zero", "triple nine 7 three 8 four 1 six",
+    "double one, and then, treble five, and then, nought, and then, triple nine, and then, two",
+    f"oh one {'2 3 4 5 6 7 8 9 1 ' * 5}one two three", "nineteen eighty-four",
+    "two thousand and twenty-six", "twenty-oh-nine pounds",
+    "the thirty-first day of the twelfth in the year two thousand and twenty-nine",
+    "the twenty-seventh day of september, nineteen ninety-nine", "third of May 1992",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize(
+    ("finds", "pattern"),
+    [
+        (sweep._told_keys, sweep._KEY),
+        (sweep._grouped_keys, sweep._GROUPED_KEY),
+        (sweep._long_keys, sweep._LONG_KEY),
+        (numbers._said, numbers._SAID_FIGURES),
+        (said_dates._said_days, said_dates._DAY),
+        (said_dates._said_years, said_dates._YEAR),
+    ],
+    ids=lambda of: getattr(of, "__name__", ""),
+)
+def test_no_key_number_or_day_is_missed(finds, pattern, key):
+    for told, between in itertools.product(TOLD, BETWEEN):
+        for far in ("", "and so on " * 30):
+            for end in ("", " and so", f"\n{told} {key}", "İ"):
+                text = f"{far}{told}{between}{key}{end}"
+                whole = list(pattern.finditer(text))
+                if finds is sweep._grouped_keys:  # those with too few figures are no keys
+                    whole = [m for m in whole if sum(map(str.isdigit, m["key"])) > 4]
+                elif finds is numbers._said:  # figures alone are none
+                    whole = [m for m in whole if len(re.findall("[a-z]+", m.group())) > 2]
+                spans = {m.span() for m in whole}
+                found = {m.span() for m in finds(text)}
+                assert spans <= found
+                assert len(spans) == len(found) or finds in (sweep._grouped_keys, numbers._said)
