@@ -11,9 +11,10 @@ from dataclasses import dataclass
 #: punctuation or figures before its end tell it; in a placeholder nothing is looked for.
 PLACEHOLDER = re.compile(r"\[(?=[^\[\]\n]{1,80}\])[^\[\]\n\d:,;=@\\]*\d{0,4}\]")
 
+#: What no name begins with; the apostrophe of "'95" is a year's.
 _LEADING = re.compile(
-    r"(?:[\s\"'“”‘’`,.;:!?()\[\]{}<>/\\*•–—-]+|(?:the|The|THE|a|an|A|An|our|Our|their|Their|its|Its|his|her|"
-    r"this|This|that|That|and|And|of|Of|with|from|for|to|by|at)\s+)"
+    r"(?:(?:(?!['’]\d\d(?!\w))[\s\"'“”‘’`,.;:!?()\[\]{}<>/\\*•–—-])+|"
+    r"(?:the|The|THE|a|an|A|An|our|Our|their|Their|its|Its|his|her|this|This|that|That|and|And|of|Of|with|from|for|to|by|at)\s+)"
 )
 _TRAILING = re.compile(
     r"(?:[\s\"“”`,;:!?()\[\]{}<>/\\*•–—-]+|['’]s?|(?<=[a-z]{2})\.+|\s(?:and|or|of|with|from|for|to|by|at|the|in))$"

@@ -34,6 +34,11 @@ def test_other_strings_are_not(span):
         ("Acme (TM", "Acme"),
         ("Acme®’s", "Acme"),
         ("Acme (UK)", "Acme (UK)"),
+        # the apostrophe of a year is its own
+        ("'95", "'95"),
+        (", ’98 ", "’98"),
+        ("'Acme", "Acme"),
+        ("'955", "955"),
         ("  ", ""),
     ],
 )
