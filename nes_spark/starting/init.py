@@ -12,6 +12,8 @@ from nes_spark.starting.looking import look_at
 from nes_spark.starting.proposing import Ask, Told, propose
 from nes_spark.starting.writing import write_configuration
 
+#: From this share of texts with hardly a capital on it is said what that costs.
+SMALL = 0.05
 #: What is said of whom the release is to hide from.
 _AGAINST = {
     "names": "hides from who knows names; --against words or memory hides from who knows more",
@@ -87,6 +89,13 @@ def initialize(
         careful += (
             f"CAREFUL: only {look.records} texts: of so few there may be no estimate of the risk, "
             "and the run then ends without a release; give it more, if there are any\n"
+        )
+    if proposal.body.small >= SMALL:
+        careful += (
+            f"CAREFUL: {proposal.body.small:.0%} of the texts have hardly a capital: the bundled "
+            "recogniser finds few names there, and no gate misses what it does not find; list the "
+            "people and places of each text in a column (--identifier), read what is released, "
+            "or hide from who knows more than names (--against)\n"
         )
     told_against = _AGAINST[proposal.against]
     return (

@@ -78,6 +78,8 @@ class Column:
         Shortest, median and longest value, in characters; all turns together for turns.
     english : float or None
         Share of the values that look like English; text and turns only.
+    small : float
+        Share of the values with hardly a capital, as records of speech; text and turns only.
     in_text : float
         Share of the records whose text holds a value of this column word for word.
     period : bool
@@ -108,6 +110,7 @@ class Column:
     ordinary: float = 0.0
     turn_text: str | None = None
     turn_speaker: str | None = None
+    small: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -177,6 +180,8 @@ class Look:
             remarks = []
             if column.english is not None:
                 remarks.append(f"{column.english:.0%} look like English")
+            if column.small:
+                remarks.append(f"{column.small:.0%} have hardly a capital")
             if column.in_text:
                 remarks.append(f"in the text of {column.in_text:.0%}")
             if column.period:
@@ -521,11 +526,11 @@ def _column(name: str, values: Sequence[Any]) -> Column:
             said = ["\n\n".join(str(t.get(text) or "") for t in v) for v in there]
             english = _english(said)
             return Column(name, "turns", filled, 0, _lengths(said), english, turn_text=text,
-                          turn_speaker=speaker)  # fmt: skip
+                          turn_speaker=speaker, small=_small(said))  # fmt: skip
     if all(isinstance(v, str) for v in there):
         lengths = _lengths(there)
         if lengths[1] >= TEXT_CHARACTERS:
-            return Column(name, "text", filled, 0, lengths, _english(there))
+            return Column(name, "text", filled, 0, lengths, _english(there), small=_small(there))
         kind = "list" if any(";" in v for v in there) else "label"
     elif all(isinstance(v, (list, tuple, Mapping)) for v in there):
         kind = "list" if any(_strings(v) for v in there) else "other"
@@ -590,6 +595,12 @@ def _lengths(texts: Sequence[str]) -> tuple[int, int, int]:
 def _english(texts: Sequence[str]) -> float:
     shares = [s for t in texts if (s := known_share(t)) is not None]
     return sum(s >= KNOWN_SHARE for s in shares) / len(shares) if shares else 0.0
+
+
+def _small(texts: Sequence[str]) -> float:
+    from nes_spark.text.matching import is_in_small_letters
+
+    return sum(map(is_in_small_letters, texts)) / len(texts)
 
 
 def _bodies(columns: Sequence[Column], flat: Sequence[Mapping[str, Any]]) -> list[str]:

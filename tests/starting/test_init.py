@@ -594,3 +594,27 @@ def test_it_is_told_early_that_texts_are_few(tmp_path):
             [str(path)], TOLD, output=str(tmp_path / f"{count}.yaml"), tell=lambda _: None
         )
         assert ("CAREFUL: only 30 texts: of so few" in said) == few
+
+
+@pytest.mark.parametrize("turns", [False, True])
+@pytest.mark.parametrize(("small", "told"), [(0, False), (1, False), (12, True)])
+def test_texts_without_capitals_are_told(tmp_path, small, told, turns):
+    """A recogniser finds few names in speech as it is transcribed, and no gate misses them."""
+    rows = [
+        {"id": f"t{i}", "who": f"Teller {i % 8}",
+         "said": f"{i}. Then {PARTIES[i % 5]} of {FIRMS[i % 4]} came to {PLACES[i % 4]}, I think. "
+         * 8}
+        for i in range(40)
+    ]  # fmt: skip
+    for row in rows[:small]:
+        row["said"] = row["said"].lower()
+    if turns:
+        for row in rows:
+            row["said"] = [{"speaker": "P", "text": row["said"]}] * 2
+    file = tmp_path / "talks.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = init(file, "--secret", "who", "--no-identifiers", "--output", tmp_path / "talks.yaml")
+    assert done.exit_code == 0, done.output
+    assert ("CAREFUL: 30% of the texts have hardly a capital" in done.output) is told
+    assert ("have hardly a capital" in done.output) is (small > 0)
+    assert not any(name.lower() in done.output.lower() for name in (*PARTIES, *PLACES))
