@@ -55,6 +55,19 @@ CITATION = (
 )
 #: Characters that a value has at least that is looked for in the text of its document.
 _SEARCHED = 4
+#: Signs of currencies before a figure, dollars of other countries among them.
+_CURRENCIES = {
+    "$": "USD",
+    "US$": "USD",
+    "€": "EUR",
+    "£": "GBP",
+    "C$": "CAD",
+    "A$": "AUD",
+    "₹": "INR",
+}
+_SIGNED = re.compile(r"(?<![^\W\d_])(?:US|C|A)?\$(?= ?\d)|[€£₹](?= ?\d)")
+#: Amounts that must be there to tell, and the share of them that must be of one currency.
+_AMOUNTS, _OF_ONE = 10, 0.9
 #: Of so many values one that is surely somebody's name makes people of single words.
 _SOME = 3
 
@@ -94,6 +107,8 @@ class Column:
         Share of the values that are days, such as dates of birth.
     turn_text, turn_speaker : str or None
         Fields inside a turn.
+    currency : str or None
+        Code of the currency in which nearly all amounts with a sign are; text and turns only.
     """
 
     name: str
@@ -111,6 +126,7 @@ class Column:
     turn_text: str | None = None
     turn_speaker: str | None = None
     small: float = 0.0
+    currency: str | None = None
 
 
 @dataclass(frozen=True)
@@ -526,11 +542,13 @@ def _column(name: str, values: Sequence[Any]) -> Column:
             said = ["\n\n".join(str(t.get(text) or "") for t in v) for v in there]
             english = _english(said)
             return Column(name, "turns", filled, 0, _lengths(said), english, turn_text=text,
-                          turn_speaker=speaker, small=_small(said))  # fmt: skip
+                          turn_speaker=speaker, small=_small(said),
+                          currency=_currency(said))  # fmt: skip
     if all(isinstance(v, str) for v in there):
         lengths = _lengths(there)
         if lengths[1] >= TEXT_CHARACTERS:
-            return Column(name, "text", filled, 0, lengths, _english(there), small=_small(there))
+            return Column(name, "text", filled, 0, lengths, _english(there), small=_small(there),
+                          currency=_currency(there))  # fmt: skip
         kind = "list" if any(";" in v for v in there) else "label"
     elif all(isinstance(v, (list, tuple, Mapping)) for v in there):
         kind = "list" if any(_strings(v) for v in there) else "other"
@@ -601,6 +619,14 @@ def _small(texts: Sequence[str]) -> float:
     from nes_spark.text.matching import is_in_small_letters
 
     return sum(map(is_in_small_letters, texts)) / len(texts)
+
+
+def _currency(texts: Sequence[str]) -> str | None:
+    found = Counter(_CURRENCIES[sign] for text in texts for sign in _SIGNED.findall(text))
+    if sum(found.values()) < _AMOUNTS:
+        return None
+    code, count = found.most_common(1)[0]
+    return code if count >= _OF_ONE * sum(found.values()) else None
 
 
 def _bodies(columns: Sequence[Column], flat: Sequence[Mapping[str, Any]]) -> list[str]:

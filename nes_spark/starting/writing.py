@@ -157,12 +157,12 @@ _NAMES = """\
   # With releases.further, in place of the line above:
   # categories: [Organization, Person, Event, Product, Location, Date, Name, Quantity, Term]
   # terms: {terms:<12} # of each document: one word in fifty
-  # currency: USD       # of most texts: amounts of others come in with it"""
+  # currency: {currency}       # of most texts: amounts of others come in with it"""
 _WORDS = """\
   categories: [Organization, Person, Event, Product, Location, Date, Name, Quantity, Term]
   terms: {terms:<14} # of each document: one word in fifty
   telling: {telling:<12} # share of all words to leave out, those that set a text apart most
-  # currency: USD       # of most texts: amounts of others come in with it"""
+  {off}currency: {currency:<{width}} # of most texts: amounts of others come in with it"""
 _KINDS = """\
   # How each kind is searched for and what replaces it; '#' is numbered in each document.
   # company: also short forms, initials, web domains. person: also surnames, first names.
@@ -226,6 +226,9 @@ def _content(proposal: Proposal, name: str, metadata_table: str | None) -> list[
     settings = {
         "telling": TELLING["words" if against == "names" else against],
         "terms": terms_for(length),
+        "currency": body.currency or "USD",
+        "off": "" if body.currency else "# ",
+        "width": 11 if body.currency else 9,
     }
     short, apart = _SHORT.format(words=PASSAGE), _APART
     further = f"{'  # ' if against == 'names' else '  '}{_FURTHER[0]}"

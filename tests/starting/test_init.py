@@ -618,3 +618,31 @@ def test_texts_without_capitals_are_told(tmp_path, small, told, turns):
     assert ("CAREFUL: 30% of the texts have hardly a capital" in done.output) is told
     assert ("have hardly a capital" in done.output) is (small > 0)
     assert not any(name.lower() in done.output.lower() for name in (*PARTIES, *PLACES))
+
+
+@pytest.mark.parametrize(
+    ("amounts", "expected"),
+    [
+        (["£5,000"], "GBP"),
+        (["$5 million", "US$5"], "USD"),
+        (["C$ 5"], "CAD"),
+        (["£5,000", "€7"], None),
+        (["HK$ 5"], None),
+        (["5 pounds"], None),
+    ],
+)
+def test_amounts_come_in_the_currency_of_nearly_all(tmp_path, amounts, expected):
+    rows = [
+        {"id": i, "who": f"Court {i % 8}", "body": f"It cost {amounts[i % len(amounts)]}. " * 20}
+        for i in range(40)
+    ]
+    file = tmp_path / "costs.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    target = tmp_path / "costs.yaml"
+    told = ("--secret", "who", "--no-identifiers", "--output", target, "--force")
+    assert init(file, *told, "--against", "words").exit_code == 0
+    assert load_config(target).entities.currency == expected
+    # it is for figures, which change where more than names are hidden
+    assert init(file, *told).exit_code == 0
+    assert load_config(target).entities.currency is None
+    assert f"# currency: {expected or 'USD'} " in target.read_text()
