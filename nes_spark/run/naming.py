@@ -73,6 +73,9 @@ def csv_of(rows: Sequence[ListedName]) -> str:
 def as_denied(rows: Sequence[ListedName]) -> str:
     """Return what most likely is no name as lines of a configuration, to be read and pasted.
 
+    People are left out: many are called by words ("Marsh", "Field"), and a name that is denied by
+    mistake is published.
+
     Parameters
     ----------
     rows : sequence of ListedName
@@ -85,7 +88,7 @@ def as_denied(rows: Sequence[ListedName]) -> str:
     """
     by_category: dict[str, list[str]] = {}
     for row in rows:
-        if len(row.doubts) == len(DOUBTS):
+        if len(row.doubts) == len(DOUBTS) and row.category != "Person":
             by_category.setdefault(row.category, []).append(
                 json.dumps(row.form, ensure_ascii=False)
             )

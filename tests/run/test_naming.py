@@ -58,6 +58,7 @@ def test_what_most_likely_is_no_name_is_ready_for_the_configuration():
         ListedName("Organization", "NOTE", 9, 9, both),
         ListedName("Product", 'D:\\"Backups"', 9, 9, both),
         ListedName("Organization", "Ops: Lead", 8, 9, both),
+        ListedName("Person", "Marsh", 8, 9, both),
         ListedName("Organization", "Velmira", 8, 9, both[1:]),
     ]
     lines = as_denied(rows)
