@@ -371,12 +371,11 @@ def names(
     place breaks a sentence: lines for entities.deny, which leaves such forms alone, stand below the
     list.
     """
-    from nes_spark.entities.listing import DOUBTS
     from nes_spark.run.naming import as_denied, csv_of, names_of, table_of
 
     found = names_of(run_dir, category)
     if doubtful:
-        found = [row for row in found if len(row.doubts) == len(DOUBTS)]
+        found = [row for row in found if row.is_doubtful]
     if output is not None:
         from nes_spark.swapping.seeds import write_private
 

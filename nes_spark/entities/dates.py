@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 
 from nes_spark.text.said_dates import said_date_spans
+from nes_spark.text.spots import lowered
 
 _WEEKDAY = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day"
 #: What stands beside a month or a weekday and a hyphen, where a name has no part in it.
@@ -435,15 +436,12 @@ def find_dates(text: str) -> list[tuple[int, int]]:
     >>> [text[s:e] for s, e in find_dates(text)]
     ['third quarter of 2020', 'May', 'last year']
     """
-    lowered = text.lower()
-    if len(lowered) != len(text):
-        # a few letters are two in lower case: one by one, each keeps its place
-        lowered = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+    low = lowered(text)
     logged = _log_times(text)
-    said = list(said_date_spans(lowered))
+    said = list(said_date_spans(low))
     found: list[tuple[int, int]] = []
     done = 0
-    for place in _BEGINNING.finditer(lowered):
+    for place in _BEGINNING.finditer(low):
         if place.start() < done or not (match := _DATE.match(text, place.start())):
             continue
         if any(start < match.end() and place.start() < end for start, end in said):

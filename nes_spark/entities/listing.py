@@ -54,6 +54,11 @@ class ListedName:
     sources: int
     doubts: tuple[str, ...] = ()
 
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether every doubt holds: most likely it is no name."""
+        return len(self.doubts) == len(DOUBTS)
+
 
 def is_general(form: str, english: GeneralEnglish) -> bool:
     """Return whether all words of a form are words or abbreviations of general use.

@@ -8,7 +8,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from nes_spark.entities.listing import DOUBTS, NO_NAMES, ListedName, list_mentions
+from nes_spark.entities.listing import NO_NAMES, ListedName, list_mentions
 from nes_spark.errors import InputError
 from nes_spark.run.published import configuration_of
 from nes_spark.store import Store
@@ -34,7 +34,8 @@ def names_of(run_dir: str | Path, category: str | None = None) -> list[ListedNam
     Raises
     ------
     InputError
-        When the folder holds no run, or it has no such category of names.
+        When the folder holds no run, it has no such category of names, or another run was begun
+        there since and did not come to the mentions.
     InfrastructureError
         When its mentions are not there yet.
     """
@@ -47,7 +48,11 @@ def names_of(run_dir: str | Path, category: str | None = None) -> list[ListedNam
         raise InputError(f"--category {category}: the run has {', '.join(categories)}")
     secret = dict(store.rows("chunks", ["chunk_id", "metadata"]))
     mentions = store.rows("mentions", ["chunk_id", "category", "entity"])
-    wanted = (m for m in mentions if category is None or m[1] == category)
+    wanted = [m for m in mentions if category is None or m[1] == category]
+    if any(chunk not in secret for chunk, _, _ in wanted):
+        raise InputError(
+            f"{store.root}: another run was begun since and did not find its names; run it again"
+        )
     return list_mentions(wanted, secret, general_english(), config.releases.must_change)
 
 
@@ -88,7 +93,7 @@ def as_denied(rows: Sequence[ListedName]) -> str:
     """
     by_category: dict[str, list[str]] = {}
     for row in rows:
-        if len(row.doubts) == len(DOUBTS) and row.category != "Person":
+        if row.is_doubtful and row.category != "Person":
             by_category.setdefault(row.category, []).append(
                 json.dumps(row.form, ensure_ascii=False)
             )

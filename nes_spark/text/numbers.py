@@ -11,7 +11,7 @@ import phonenumbers
 from phonenumbers import Leniency, PhoneNumberMatcher, PhoneNumberType
 from stdnum import cusip, figi, isin, lei
 
-from nes_spark.text.spots import matches_around
+from nes_spark.text.spots import lowered, matches_around
 
 #: What parts the groups of a number: never the end of a line, behind which another one begins.
 _BLANK = r"[^\S\r\n\v\f\x1c-\x1e\x85\u2028\u2029]"
@@ -89,9 +89,7 @@ _KEY_SAID, _PHONE_SAID = 5, 10
 
 def _said(text: str) -> Iterator[re.Match[str]]:
     """Figures that are said, some words for figures among them."""
-    low = text.lower()
-    if len(low) != len(text):  # a letter that is two in lower case
-        low = text
+    low = lowered(text)
     spots = sorted(m.span() for pattern in _SAID_SOME for m in pattern.finditer(low))
     return matches_around(_SAID_FIGURES, text, spots, _SAID_LONGEST, _SAID_LONGEST)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from nes_spark.text.spots import matches_around
+from nes_spark.text.spots import lowered, matches_around
 
 _ONES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _TEENS = (
@@ -76,18 +76,13 @@ def said_date_spans(text: str) -> Iterable[tuple[int, int]]:
     yield from sorted([*days, *(y for y in years if not any(a <= y[0] < b for a, b in days))])
 
 
-def _lowered(text: str) -> str:
-    low = text.lower()
-    return low if len(low) == len(text) else text  # a letter that is two in lower case
-
-
 def _said_days(text: str) -> Iterator[re.Match[str]]:
-    months = (m.span() for m in _OF_MONTH.finditer(_lowered(text)))
+    months = (m.span() for m in _OF_MONTH.finditer(lowered(text)))
     return matches_around(_DAY, text, months, _DAY_BEFORE, _DAY_AFTER)
 
 
 def _said_years(text: str) -> Iterator[re.Match[str]]:
-    centuries = (m.span() for m in _CENTURY.finditer(_lowered(text)))
+    centuries = (m.span() for m in _CENTURY.finditer(lowered(text)))
     return matches_around(_YEAR, text, centuries, 0, _YEAR_AFTER)
 
 

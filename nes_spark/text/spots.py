@@ -41,4 +41,19 @@ def matches_around(
         yield from pattern.finditer(text, low, high)
 
 
-__all__ = ["matches_around"]
+def lowered(text: str) -> str:
+    """Return a text in lower case in which each letter keeps its place.
+
+    Examples
+    --------
+    >>> lowered("İn May"), len("İn May".lower())
+    ('İn may', 7)
+    """
+    low = text.lower()
+    if len(low) == len(text):
+        return low
+    # a few letters are two in lower case
+    return "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+
+
+__all__ = ["lowered", "matches_around"]

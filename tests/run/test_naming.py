@@ -1,6 +1,7 @@
 """``nes-spark names``: the list of a finished run."""
 
 import csv
+import shutil
 import stat
 from collections import Counter
 
@@ -12,6 +13,7 @@ from nes_spark import cli
 from nes_spark.entities.listing import ListedName
 from nes_spark.errors import InputError
 from nes_spark.run.naming import as_denied, names_of, table_of
+from nes_spark.store import Store
 
 
 def run(*options):
@@ -50,6 +52,18 @@ def test_what_cannot_be_listed_is_one_line(finished, tmp_path):
         names_of(result.directory, "Fish")
     done = run(tmp_path)
     assert done.exit_code != 0 and "holds no finished run" in done.output
+
+
+def test_names_of_other_chunks_are_not_listed(finished, tmp_path):
+    """A run that was begun since and cut its texts anew has the mentions of the last one."""
+    _, result = finished
+    run = tmp_path / "all"
+    shutil.copytree(result.directory, run)
+    store = Store(run)
+    chunks = store.read_pandas("chunks").assign(chunk_id=lambda rows: "new-" + rows["chunk_id"])
+    store.write_table("chunks", [*chunks.itertuples(index=False, name=None)], "another key")
+    with pytest.raises(InputError, match="another run was begun since"):
+        names_of(run)
 
 
 def test_what_most_likely_is_no_name_is_ready_for_the_configuration():

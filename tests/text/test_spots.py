@@ -70,3 +70,13 @@ def test_no_key_number_or_day_is_missed(finds, pattern, key):
                 found = {m.span() for m in finds(text)}
                 assert spans <= found
                 assert len(spans) == len(found) or finds in (sweep._grouped_keys, numbers._said)
+
+
+def test_a_letter_that_is_two_in_lower_case_hides_nothing():
+    """Before it and behind it words with capitals are found as elsewhere."""
+    text = "İ. Nineteen eighty-four, the Third of May ninety-two. Nine Five double One oh. İ"
+    assert [text[a:b] for a, b in said_dates.said_date_spans(text)] == [
+        "Nineteen eighty-four",
+        "the Third of May ninety-two",
+    ]
+    assert [f for _, _, f in numbers.said_figures(text)] == ["95110"]
