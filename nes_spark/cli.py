@@ -175,7 +175,7 @@ def main() -> None:
     "--against",
     type=click.Choice(["names", "words", "memory"]),
     help="Whom to hide from: who knows names; who knows what each is about as well (words); a "
-    "language model that remembers the texts. Each costs more of the meaning.  [default: names]",
+    "language model that remembers the texts. Each costs more of the meaning.  [default: words]",
 )
 @click.option("--metadata-table", metavar="FILE", help="For a folder of .txt files: whose each is.")
 @click.option(

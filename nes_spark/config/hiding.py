@@ -27,6 +27,8 @@ from nes_spark.errors import ConfigError
 
 #: Whom a release is to hide from, each of whom knows more than the one before.
 READERS = ("names", "words", "memory")
+#: Whom a release hides from where nobody says: names alone leave most texts of a known source open.
+USUAL = "words"
 #: Share of the words to leave out (``entities.telling``) against a reader.
 TELLING = {"names": 0.0, "words": 0.1, "memory": 0.3}
 #: Words of a passage that is released by itself.

@@ -18,9 +18,9 @@ SMALL = 0.05
 _AGAINST = {
     "names": "hides from who knows names; --against words or memory hides from who knows more",
     "words": "hides from who knows names and what each is about: figures change, and a tenth of "
-    "the words goes",
+    "the words goes; --against names leaves more to read, memory hides from a model that remembers",
     "memory": "hides from who remembers the texts as far as can be: passages of fifty words by "
-    "themselves, three tenths of their words gone",
+    "themselves, three tenths of their words gone; --against words leaves more to read",
 }
 #: Of fewer texts there may be no estimate of the risk: every passage is unique.
 FEW = 40
@@ -94,8 +94,8 @@ def initialize(
         careful += (
             f"CAREFUL: {proposal.body.small:.0%} of the texts have hardly a capital: the bundled "
             "recogniser finds few names there, and no gate misses what it does not find; list the "
-            "people and places of each text in a column (--identifier), read what is released, "
-            "or hide from who knows more than names (--against)\n"
+            "people and places of each text in a column (--identifier), and read what is "
+            "released\n"
         )
     told_against = _AGAINST[proposal.against]
     return (

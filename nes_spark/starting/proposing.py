@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from nes_spark.config.hiding import READERS
+from nes_spark.config.hiding import READERS, USUAL
 from nes_spark.config.sections import IdentifierKind, default_kinds
 from nes_spark.errors import ConfigError, InputError
 from nes_spark.starting.looking import CITATION, Column, Look
@@ -72,7 +72,7 @@ class Proposal:
     identifiers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     kinds: Mapping[str, IdentifierKind] = field(default_factory=dict)
     calls: bool = False
-    against: str = READERS[0]
+    against: str = USUAL
     unused: tuple[Column, ...] = ()
 
 
@@ -302,10 +302,9 @@ Who must not be able to tell whose a text is?
 
 
 def _against(told: Told, ask: Ask | None) -> str:
-    """Whom the release is to hide from; unasked, who knows names, as more costs meaning."""
     if told.against is not None or ask is None:
-        return told.against or READERS[0]
-    return ask("--against", _WHOM, READERS, READERS[0])
+        return told.against or USUAL
+    return ask("--against", _WHOM, READERS, USUAL)
 
 
 def kind_of(column: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from nes_spark.config import Config, build_config
-from nes_spark.config.hiding import PASSAGE, TELLING
+from nes_spark.config.hiding import FURTHER, PASSAGE, TELLING
 from nes_spark.config.sections import IdentifierKind
 from nes_spark.starting.proposing import Proposal
 
@@ -19,6 +19,8 @@ _CHUNK = 400
 _WORD = 6
 #: Chunks that a component should have.
 _PER_COMPONENT = 60
+#: Characters of a line behind which comments are set below each other.
+_WIDE = 36
 _PLAIN = re.compile(r"[A-Za-z_][\w./-]*")
 
 
@@ -65,9 +67,10 @@ def _scalar(value: str) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _lines(pairs: list[tuple[str, str]], indent: int) -> list[str]:
-    """Lines of YAML with their comments set below each other."""
-    width = max((len(text) for text, comment in pairs if comment), default=0)
+def _lines(pairs: list[_Line], indent: int) -> list[str]:
+    """Lines of YAML with their comments set below each other, but behind a long line."""
+    widths = [len(text) for text, comment in pairs if comment]
+    width = max((w for w in widths if w <= _WIDE), default=0)
     pad = " " * indent
     return [
         f"{pad}{text.ljust(width) if comment else text}{'   # ' + comment if comment else ''}"
@@ -110,59 +113,10 @@ def read_back(text: str) -> Config:
     return build_config(content, "the new configuration")
 
 
-#: The sections whose choices do not depend on the files.
-_METHOD = """\
-{short}
-
-entities:
-  recognizer: bundled   # made for business English; or the name of a spaCy pipeline
-  sweep: treat          # what looks like a name but was not recognised: category Name
-{words}
-
-mixture:
-  n_components: {components:<8} # topics within which names are exchanged; fewer if few texts
-
-releases:
-  plan: whole                      # until nothing that can be exchanged stays; pairs: the paper
-  swap: [Organization, Person, Product, Location, Name]   # kinds of names that are exchanged
-  must_change: {{Event: "[Event]"}}  # replaced everywhere
-  shift: [Date]                    # by a secret number of days a document; order and gaps stay
-  leftover: [donor, placeholder]   # for a name without a partner: the first that applies
-{further}
-  # donors: 96                     # chunks among whose names the likest are looked for
-  # fitting: false                 # a near word for a term, not [Term]: hides more, reads worse
-
-swapping:
-  matching: similar                # names of like shape and kind meet: sentences stay fluent
-
-choice:
-  rule: lowest_risk                # publish the candidate with the least risk that is left
-
-# gates:
-#   require: [{required}]   # quarantine documents that have none to search for
-
-{apart}
-"""
-#: Lines on or off by whom the release is to hide from.
-_FURTHER = "further: [Quantity, Term]", "# figures, and words that set a text apart: they tell too"
-_SHORT = """\
-chunking:
-  max_words: {words:<8} # shorter passages tell less whose they are, if published by themselves"""
-_APART = """\
-output:
-  publish: chunks     # passages by themselves: no file says which are of one text"""
-_NAMES = """\
-  categories: [Organization, Person, Event, Product, Location, Date, Name]
-  # telling: {telling:<10} # share of all words to leave out, those that set a text apart most
-  # With releases.further, in place of the line above:
-  # categories: [Organization, Person, Event, Product, Location, Date, Name, Quantity, Term]
-  # terms: {terms:<12} # of each document: one word in fifty
-  # currency: {currency}       # of most texts: amounts of others come in with it"""
-_WORDS = """\
-  categories: [Organization, Person, Event, Product, Location, Date, Name, Quantity, Term]
-  terms: {terms:<14} # of each document: one word in fifty
-  telling: {telling:<12} # share of all words to leave out, those that set a text apart most
-  {off}currency: {currency:<{width}} # of most texts: amounts of others come in with it"""
+#: A line of YAML and its comment.
+_Line = tuple[str, str]
+#: Categories of names.
+_CATEGORIES = "Organization, Person, Event, Product, Location, Date, Name"
 _KINDS = """\
   # How each kind is searched for and what replaces it; '#' is numbered in each document.
   # company: also short forms, initials, web domains. person: also surnames, first names.
@@ -222,18 +176,9 @@ def _content(proposal: Proposal, name: str, metadata_table: str | None) -> list[
         secrets = int(secrets * max(1.0, look.estimate / look.records))
     components = components_for(look.estimate, length, secrets)
     required = next(iter(proposal.identifiers))
-    against = proposal.against
-    settings = {
-        "telling": TELLING["words" if against == "names" else against],
-        "terms": terms_for(length),
-        "currency": body.currency or "USD",
-        "off": "" if body.currency else "# ",
-        "width": 11 if body.currency else 9,
-    }
-    short, apart = _SHORT.format(words=PASSAGE), _APART
-    further = f"{'  # ' if against == 'names' else '  '}{_FURTHER[0]}"
-    if against != "memory":
-        short, apart = _off(short), _off(apart)
+    passages = proposal.against == "memory"
+    short = f"max_words: {PASSAGE}", "shorter passages tell less, if published by themselves"
+    apart = "publish: chunks", "passages by themselves: no file says which are of one text"
     share = body.english or 0.0
     return [
         *([_NOT_ENGLISH.format(share=share)] if share < 0.5 else []),
@@ -257,20 +202,93 @@ def _content(proposal: Proposal, name: str, metadata_table: str | None) -> list[
         *_lines(frames, 2),
         "  # allow: [Zoom]      # forms that stay although a rule takes them for an identifier",
         "",
-        _METHOD.format(
-            components=components,
-            required=required,
-            short=short,
-            apart=apart,
-            words=(_NAMES if against == "names" else _WORDS).format(**settings),
-            further=f"{further:<35}{_FURTHER[1]}",
-        ).rstrip(),
+        *_section("chunking", short, on=passages),
+        "",
+        "entities:",
+        *_lines(_entities(proposal, terms_for(length)), 2),
+        "",
+        *_section(
+            "mixture",
+            (f"n_components: {components}", "topics within which names are exchanged"),
+        ),
+        "",
+        "releases:",
+        *_lines(_releases(proposal), 2),
+        "",
+        *_section(
+            "swapping",
+            ("matching: similar", "names of like shape and kind meet: sentences stay fluent"),
+        ),
+        "",
+        *_section(
+            "choice",
+            ("rule: lowest_risk", "publish the candidate with the least risk that is left"),
+        ),
+        "",
+        *_section(
+            "gates",
+            (f"require: [{required}]", "quarantine documents that have none to search for"),
+            on=False,
+        ),
+        "",
+        *_section("output", apart, on=passages),
     ]
 
 
-def _off(lines: str) -> str:
-    """Lines of YAML as comments."""
-    return "\n".join(f"# {line}" for line in lines.splitlines())
+def _entities(proposal: Proposal, terms: int) -> list[_Line]:
+    more = proposal.against != "names"
+    instead = [] if more else [(f"categories: [{_CATEGORIES}]", ""), ("# With further:", "")]
+    telling = TELLING[proposal.against] or TELLING["words"]
+    currency = proposal.body.currency
+    return [
+        ("recognizer: bundled", "made for business English; or the name of a spaCy pipeline"),
+        ("sweep: treat", "what looks like a name but was not recognised: category Name"),
+        *_on(
+            more,
+            (f"telling: {telling}", "share of all words to leave out, those that tell most"),
+        ),
+        *instead,
+        *_on(
+            more,
+            (f"categories: [{_CATEGORIES}, {', '.join(FURTHER)}]", ""),
+            (f"terms: {terms}", "of each document: one word in fifty"),
+        ),
+        *_on(
+            more and currency is not None,
+            (f"currency: {currency or 'USD'}", "of most texts: amounts of others come in with it"),
+        ),
+    ]
+
+
+def _releases(proposal: Proposal) -> list[_Line]:
+    further = f"further: [{', '.join(FURTHER)}]"
+    return [
+        ("plan: whole", "until nothing that can be exchanged stays; pairs: the paper"),
+        ("swap: [Organization, Person, Product, Location, Name]", "kinds of names exchanged"),
+        ('must_change: {Event: "[Event]"}', "replaced everywhere"),
+        ("shift: [Date]", "by a secret number of days a document; order and gaps stay"),
+        ("leftover: [donor, placeholder]", "for a name without a partner: the first that applies"),
+        *_on(
+            proposal.against != "names",
+            (further, "figures, and words that set a text apart: they tell too"),
+        ),
+        *_on(
+            False,
+            ("donors: 96", "chunks among whose names the likest are looked for"),
+            ("fitting: false", "a near word for a term, not [Term]: hides more, reads worse"),
+        ),
+    ]
+
+
+def _section(name: str, line: _Line, on: bool = True) -> list[str]:
+    """A section of one line, as a comment where it is not on."""
+    lines = [f"{name}:", *_lines([line], 2)]
+    return lines if on else [f"# {text}" for text in lines]
+
+
+def _on(holds: bool, *lines: _Line) -> list[_Line]:
+    """Lines, as comments where something does not hold."""
+    return [(text if holds else f"# {text}", comment) for text, comment in lines]
 
 
 def _pattern(kind: IdentifierKind) -> str:
@@ -278,7 +296,7 @@ def _pattern(kind: IdentifierKind) -> str:
     return "" if kind.pattern is None else f", pattern: {json.dumps(kind.pattern)}"
 
 
-def _columns(proposal: Proposal) -> list[tuple[str, str]]:
+def _columns(proposal: Proposal) -> list[_Line]:
     secret, body, period = proposal.secret, proposal.body, proposal.period
     pairs = []
     if proposal.document_id is not None:
