@@ -165,108 +165,133 @@ def test_what_a_model_names_can_be_left_out(finished, spark, monkeypatch, tmp_pa
     assert {row["chunk_id"]: row["text"] for row in restored} == chunks["text"].to_dict()
 
 
-@pytest.mark.usefixtures("plain_report")
-def test_of_what_a_model_names_a_summary_is_published(finished, spark, monkeypatch, tmp_path):
-    config, result = finished
-    run = tmp_path / "out" / "all"
-    shutil.copytree(result.directory, run)
-    chunks = result.table("chunks").set_index("chunk_id")
-    mentions = result.table("mentions").query("category == 'Organization'")
-    chunks = chunks[chunks["text"].str.len() > 80].drop_duplicates("text")
-    named = mentions[mentions["chunk_id"].isin(chunks.index)]
-    barred, name = named[["chunk_id", "surface"]].iloc[0]
-    good, other, plain = [c for c in chunks.index if c != barred][:3]
-    before = {r["chunk_id"]: t for r, t in texts_of(Path(result.directory))}
-    told = {
-        before[good]: "They did well.",
-        before[barred]: f"It is {name}.",
-        before[other]: "Fine.",
-        # without a brief summary its chunk is left out, whatever the first one was
-        before[plain]: "Nobody knows.",
-        "Nobody knows.": "",
-    }
-    listed = tmp_path / "listed.csv"
-    rows = ("chunk_id,instead", f"{good},", f"{barred},", f"{other},", f"{plain},brief")
-    listed.write_text("".join(f"{row}\n" for row in rows))
+class Retelling:
+    """A run of which four listed chunks are retold by a model on the loopback."""
 
-    def again(path, server, **more):
-        model = {"name": "writer", "model": "m", "base_url": server.base_url}
+    def __init__(self, finished, spark, tmp_path, server):
+        config, result = finished
+        self.spark, self.input, self.server = spark, Path(config.input.path), server
+        self.run = tmp_path / "out" / "all"
+        shutil.copytree(result.directory, self.run)
+        chunks = result.table("chunks").set_index("chunk_id")
+        mentions = result.table("mentions").query("category == 'Organization'")
+        self.chunks = chunks = chunks[chunks["text"].str.len() > 80].drop_duplicates("text")
+        named = mentions[mentions["chunk_id"].isin(chunks.index)]
+        self.barred, name = named[["chunk_id", "surface"]].iloc[0]
+        self.good, self.other, self.plain = [c for c in chunks.index if c != self.barred][:3]
+        self.before = {r["chunk_id"]: t for r, t in texts_of(Path(result.directory))}
+        self.told = {
+            self.before[self.good]: "They did well.",
+            self.before[self.barred]: f"It is {name}.",
+            self.before[self.other]: "Fine.",
+            # without a brief summary its chunk is left out, whatever the first one was
+            self.before[self.plain]: "Nobody knows.",
+            "Nobody knows.": "",
+        }
+        self.listed = tmp_path / "listed.csv"
+        rows = (f"{self.good},", f"{self.barred},", f"{self.other},", f"{self.plain},brief")
+        self.listed.write_text("".join(f"{row}\n" for row in ("chunk_id,instead", *rows)))
+
+    def summary(self, messages):
+        return self.told[messages[-1]["content"].partition("\n\n")[2]]
+
+    def again(self, path, **more):
+        """Run once more with a list; return the result, the record and the released texts."""
+        model = {"name": "writer", "model": "m", "base_url": self.server.base_url}
         more |= {
             "output.withhold": str(path), "output.instead": "summary",
             "audit.models": [model | {"api_key_env": "TEST_MODEL_KEY"}],
         }  # fmt: skip
-        found = nes.run(settings(Path(config.input.path), run.parent, **UNATTACKED, **more), spark)
-        record = json.loads((run / "release" / "release.json").read_text())
-        return found, record, {r["chunk_id"]: t for r, t in texts_of(run)}
+        found = nes.run(settings(self.input, self.run.parent, **UNATTACKED, **more), self.spark)
+        record = json.loads((self.run / "release" / "release.json").read_text())
+        return found, record, {r["chunk_id"]: t for r, t in texts_of(self.run)}
 
-    def summary(messages):
-        return told[messages[-1]["content"].partition("\n\n")[2]]
 
+@pytest.fixture
+def retelling(finished, spark, monkeypatch, tmp_path):
     monkeypatch.setenv("TEST_MODEL_KEY", "key-of-the-tests")
-    with ModelServer(answer=summary) as server:
-        found, record, after = again(listed, server, **{"ledger.keep_originals": True})
-        assert found.status == "published" and len(server.requests) == 5
-        assert after == {
-            c: {good: "They did well.", other: "Fine."}.get(c, text)
-            for c, text in before.items()
-            if c not in (barred, plain)
-        }
-        assert (record["withheld"], record["summarised"]) == (2, 2)
-        assert record["chunk_status"]["summarised"] == 2 and record["chunk_status"]["dropped"] == 2
-        assert sum(record["chunk_status"].values()) == len(result.table("chunks"))
-        words = int(chunks["n_words"][[good, other]].sum())
-        assert found.figures["summarised"] == {"chunks": 2, "words": words, "told": 4}
-        assert f"of their {words:,} words the summaries have 4" in found.summary()
-        whole = {r["chunk_id"]: r.get("whole") for r, _ in texts_of(run)}
-        assert whole[good] == whole[other] == "summary"
-        assert invert_release(run, tmp_path / "restored.jsonl") == len(result.table("chunks"))
-        rows = map(json.loads, (tmp_path / "restored.jsonl").read_text().splitlines())
-        assert {row["chunk_id"]: row["text"] for row in rows} == result.table("chunks").set_index(
-            "chunk_id"
-        )["text"].to_dict()
+    with ModelServer(answer=lambda messages: made.summary(messages)) as server:
+        made = Retelling(finished, spark, tmp_path, server)
+        yield made
 
-        # A model that names one of the summaries, and another chunk: the first goes.
-        third = next(c for c in chunks.index if c not in (good, other) and c in after)
-        source = {
-            after[c]: chunks["metadata"][c] for c in (other, third)
-        } | {chunks["text"][c]: "nobody" for c in chunks.index}  # fmt: skip
-        reader = {"answer": lambda m: source.get(m[-1]["content"].partition("\n\n")[2], "nobody")}
-        seen, _ = asked(run, spark, monkeypatch, "one", reader, about="chunks", answer="name")
-        assert {"They did well.", "Fine."} <= seen and before[other] not in seen
-        rows = {r["chunk_id"]: r["instead"] for r in csv.DictReader((run / Path(*NAMED)).open())}
-        assert rows == {good: "", barred: "", other: "brief", plain: "brief", third: ""}
-        told |= {before[third]: "So be it.", "Fine.": "Ok."}
-        _, record, last = again(run / Path(*NAMED), server)
-        # answers are kept, and the summary of a summary has a quarter of the words
-        *_, one, two = (r.body["messages"][-1]["content"] for r in server.requests)
-        assert len(server.requests) == 7
-        assert {one.rpartition("\n\n")[2], two.rpartition("\n\n")[2]} == {before[third], "Fine."}
-        assert "no more than 20 words" in two and "no more than 80 words" in one
-        assert {c for c in before if c not in last} == {barred, plain}
-        assert [last[c] for c in (good, third, other)] == ["They did well.", "So be it.", "Ok."]
-        assert (record["withheld"], record["summarised"]) == (2, 3)
-        # the swapped chunks alone: a summary is asked about as it is published
-        swapped = {r["chunk_id"] for r, _ in texts_of(run) if r["partner_id"]}
-        shown, _ = asked(
-            run, spark, monkeypatch, "two", reader, about="swapped", answer="name", draws=1
-        )
-        for chunk, text in (("They did well.", good), ("Ok.", other), ("So be it.", third)):
-            assert (chunk in shown) is (text in swapped)
-        # another run has begun since: its summaries are none of this release
-        store = Store(run)
-        rows = [tuple(row) for row in store.read_table(spark, "withheld").collect()]
-        store.write_table("withheld", rows, "another key")
-        with pytest.raises(InputError, match=r"another run was begun since .* run it again first"):
-            asked(run, spark, monkeypatch, "one", reader, about="chunks", answer="name")
-        _, _, same = again(run / Path(*NAMED), server)
-        assert same == last and len(server.requests) == 7
-        # and one that is named even so goes
-        source["Ok."] = chunks["metadata"][other]
+
+@pytest.mark.usefixtures("plain_report")
+def test_of_what_a_model_names_a_summary_is_published(retelling, finished, tmp_path):
+    run, chunks, result = retelling.run, retelling.chunks, finished[1]
+    good, other = retelling.good, retelling.other
+    found, record, after = retelling.again(retelling.listed, **{"ledger.keep_originals": True})
+    assert found.status == "published" and len(retelling.server.requests) == 5
+    assert after == {
+        c: {good: "They did well.", other: "Fine."}.get(c, text)
+        for c, text in retelling.before.items()
+        if c not in (retelling.barred, retelling.plain)
+    }
+    assert (record["withheld"], record["summarised"]) == (2, 2)
+    assert record["chunk_status"]["summarised"] == 2 and record["chunk_status"]["dropped"] == 2
+    assert sum(record["chunk_status"].values()) == len(result.table("chunks"))
+    words = int(chunks["n_words"][[good, other]].sum())
+    assert found.figures["summarised"] == {"chunks": 2, "words": words, "told": 4}
+    assert f"of their {words:,} words the summaries have 4" in found.summary()
+    whole = {r["chunk_id"]: r.get("whole") for r, _ in texts_of(run)}
+    assert whole[good] == whole[other] == "summary"
+    assert invert_release(run, tmp_path / "restored.jsonl") == len(result.table("chunks"))
+    rows = map(json.loads, (tmp_path / "restored.jsonl").read_text().splitlines())
+    originals = result.table("chunks").set_index("chunk_id")["text"].to_dict()
+    assert {row["chunk_id"]: row["text"] for row in rows} == originals
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("plain_report")
+def test_a_summary_that_is_named_is_told_shorter_and_then_left_out(retelling, spark, monkeypatch):
+    run, chunks, server = retelling.run, retelling.chunks, retelling.server
+    told, before = retelling.told, retelling.before
+    good, other = retelling.good, retelling.other
+    barred, plain = retelling.barred, retelling.plain
+    _, _, after = retelling.again(retelling.listed)
+
+    # A model that names one of the summaries, and another chunk: the first goes.
+    third = next(c for c in chunks.index if c not in (good, other) and c in after)
+    source = {
+        after[c]: chunks["metadata"][c] for c in (other, third)
+    } | {chunks["text"][c]: "nobody" for c in chunks.index}  # fmt: skip
+    reader = {"answer": lambda m: source.get(m[-1]["content"].partition("\n\n")[2], "nobody")}
+    seen, _ = asked(run, spark, monkeypatch, "one", reader, about="chunks", answer="name")
+    assert {"They did well.", "Fine."} <= seen and before[other] not in seen
+    rows = {r["chunk_id"]: r["instead"] for r in csv.DictReader((run / Path(*NAMED)).open())}
+    assert rows == {good: "", barred: "", other: "brief", plain: "brief", third: ""}
+    told |= {before[third]: "So be it.", "Fine.": "Ok."}
+    _, record, last = retelling.again(run / Path(*NAMED))
+    # answers are kept, and the summary of a summary has a quarter of the words
+    *_, one, two = (r.body["messages"][-1]["content"] for r in server.requests)
+    assert len(server.requests) == 7
+    assert {one.rpartition("\n\n")[2], two.rpartition("\n\n")[2]} == {before[third], "Fine."}
+    assert "no more than 20 words" in two and "no more than 80 words" in one
+    assert {c for c in before if c not in last} == {barred, plain}
+    assert [last[c] for c in (good, third, other)] == ["They did well.", "So be it.", "Ok."]
+    assert (record["withheld"], record["summarised"]) == (2, 3)
+    # the swapped chunks alone: a summary is asked about as it is published
+    swapped = {r["chunk_id"] for r, _ in texts_of(run) if r["partner_id"]}
+    shown, _ = asked(
+        run, spark, monkeypatch, "two", reader, about="swapped", answer="name", draws=1
+    )
+    for chunk, text in (("They did well.", good), ("Ok.", other), ("So be it.", third)):
+        assert (chunk in shown) is (text in swapped)
+    # another run has begun since: its summaries are none of this release
+    store = Store(run)
+    rows = [tuple(row) for row in store.read_table(spark, "withheld").collect()]
+    store.write_table("withheld", rows, "another key")
+    with pytest.raises(InputError, match=r"another run was begun since .* run it again first"):
         asked(run, spark, monkeypatch, "one", reader, about="chunks", answer="name")
-        rows = {r["chunk_id"]: r["instead"] for r in csv.DictReader((run / Path(*NAMED)).open())}
-        assert rows == {good: "", barred: "", other: "nothing", plain: "brief", third: ""}
+    _, _, same = retelling.again(run / Path(*NAMED))
+    assert same == last and len(server.requests) == 7
+    # and one that is named even so goes
+    source["Ok."] = chunks["metadata"][other]
+    asked(run, spark, monkeypatch, "one", reader, about="chunks", answer="name")
+    rows = {r["chunk_id"]: r["instead"] for r in csv.DictReader((run / Path(*NAMED)).open())}
+    assert rows == {good: "", barred: "", other: "nothing", plain: "brief", third: ""}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("plain_report")
 def test_a_release_of_refused_summaries_alone_is_none(finished, spark, monkeypatch, tmp_path):
     config, result = finished
