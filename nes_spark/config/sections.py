@@ -257,7 +257,8 @@ class IdentifierKind(Section):
         "literal",
         description="company: also short forms, initials and web domains; person: also surnames "
         "and first names; ticker, url, email, phone, security: by their form; date: a listed day "
-        "in every writing; literal: the very words; pattern: a regular expression",
+        "in every writing; literal: the very words, or the long number in them; "
+        "pattern: a regular expression",
     )
     pattern: str | None = Field(None, description="regular expression for rule 'pattern'")
 

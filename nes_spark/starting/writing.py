@@ -120,7 +120,8 @@ _CATEGORIES = "Organization, Person, Event, Product, Location, Date, Name"
 _KINDS = """\
   # How each kind is searched for and what replaces it; '#' is numbered in each document.
   # company: also short forms, initials, web domains. person: also surnames, first names.
-  # date: a listed day, however it is written. literal: the very words.
+  # date: a listed day, however it is written. literal: the very words, or
+  # the long number in them.
   # url, email, phone, security: by their form, in any text. pattern: a regular expression.
   # What must stay secret is searched for whether or not a kind lists it.
   kinds:"""

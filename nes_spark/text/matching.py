@@ -277,6 +277,31 @@ def _literal(value: str) -> re.Pattern[str]:
     return re.compile(before + body + after if body else r"(?!)", re.IGNORECASE)
 
 
+#: Figures of a listed number at least by which it is told without what stands around them, as
+#: people quote it; round ones count something.
+_NUMBER_ALONE = re.compile(r"(?<!\d)\d{5,}(?<!000)(?!\d)")
+#: Behind these figures are an amount or a part of one.
+_NO_AMOUNT = r"(?<![^\W_])(?<!\d[.,])(?<![$€£¥])(?<![$€£¥]\s)"
+
+
+def _number_alone(value: str) -> re.Pattern[str] | None:
+    """What finds a listed number without its letters: "2691381" of "HHD/2691381/A".
+
+    Examples
+    --------
+    >>> number = _number_alone("HHD/2691381/A")
+    >>> [bool(number.search(t)) for t in ("pol. 2691381", "£2691381", "2691381.50", "12691381")]
+    [True, False, False, False]
+    >>> _number_alone("HHD/269/A") is _number_alone("2691381") is None
+    True
+    """
+    plain = normalize(value).text.strip()
+    figures = _NUMBER_ALONE.findall(plain)
+    if len(figures) != 1 or figures[0] == plain:
+        return None
+    return re.compile(rf"{_NO_AMOUNT}{figures[0]}(?![^\W_]|%|[.,]\d)")
+
+
 def _are_dotted(text: str, words: Words, i: int, j: int) -> bool:
     """Whether words i to j are initials with points that begin a line: "R.G., 59F"."""
     start, end = words.starts(i), words.ends(j)
@@ -479,6 +504,14 @@ class Matcher:
             for item in self.items
             if (item.kind == METADATA_KIND or _unspaced(item.value)) and not self.covers(item.value)
         ]
+        #: Numbers by which listed ones are quoted.
+        self.numbers = [
+            (item, number)
+            for item in self.items
+            if self.rule_of(item.kind) == "literal"
+            and (number := _number_alone(item.value)) is not None
+            and not any(number.fullmatch(allowed) for allowed in self.allow)
+        ]
         self.rules = {name: kind.rule for name, kind in self.kinds.items() if kind.rule in SHAPES}
         self.patterns = {
             name: Pattern(kind.pattern, f"identifiers.kinds.{name}")
@@ -571,7 +604,7 @@ class Matcher:
                     spans = (plain.span(*span) for span in self._finders[rule](looks))
                     found += self._spans(name, text, spans)
             names = chain(self._names(plain.text, small), self._spelled_out(plain.text))
-            for match in chain(self._listed_days(looks), names):
+            for match in chain(self._listed_days(looks), names, self._numbers_alone(looks)):
                 start, end = plain.span(match.start, match.end)
                 found.append(match._replace(start=start, end=end))
         return found
@@ -656,6 +689,12 @@ class Matcher:
                 if any(day.may_be(other) for day in days for other in listed):
                     yield Match(start, end, item.kind, item.placeholder, item.value, DATE)
                     break
+
+    def _numbers_alone(self, text: str) -> Iterator[Match]:
+        """Listed numbers without the letters and groups that belong to them."""
+        for item, number in self.numbers:
+            for hit in number.finditer(text):
+                yield Match(*hit.span(), item.kind, item.placeholder, item.value, "literal")
 
     def _names(self, text: str, small: bool = False) -> Iterable[Match]:
         if not self.forms:

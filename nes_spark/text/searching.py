@@ -33,7 +33,7 @@ def forms_of_kinds(matcher: Matcher) -> dict[str, int]:
     for forms in matcher.forms.values():
         for kind in {matcher.items[form.owner].kind for form in forms}:
             counts[kind] += 1
-    for item, _ in (*matcher.literals, *matcher.days):
+    for item, _ in (*matcher.literals, *matcher.days, *matcher.numbers):
         counts[item.kind] += 1
     return dict(sorted(counts.items()))
 

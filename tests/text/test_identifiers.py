@@ -761,6 +761,26 @@ def test_who_signs_is_found(text, left):
 @pytest.mark.parametrize(
     ("value", "text", "left"),
     [
+        ("HHD/2691381/A", "pol 2691381, HHD 2691381 A or HHD-2691381", "pol X, X or HHD-X"),
+        ("LA-26-49101", "re 49101, MTR/49101. 26 of 4910", "re X, MTR/X. 26 of 4910"),
+        # amounts, parts of other numbers, round counts, and what has fewer figures
+        ("LA-26-49101", "£49101, £ 49101, 49101.50 or 49101%, 149101", None),
+        ("B-12000", "of 12000", None),
+        ("B-1200", "of 1200", None),
+        ("R12345S67890", "of 12345 and 67890", None),
+    ],
+)
+def test_a_listed_number_is_quoted_without_its_letters(value, text, left):
+    kinds = {"ref": IdentifierKind(placeholder="X", rule="literal")}
+    listed = [Identifier("ref", value, "X")]
+    assert suppress(text, listed, kinds)[0] == (text if left is None else left)
+    number = "".join(c for c in value if c.isdigit())[-5:]
+    assert suppress(f"re {number}", listed, kinds, allow=[number])[0] == f"re {number}"
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "left"),
+    [
         ("MV Anna Roe", "MV ANNA ROE, the Anna Roe and *Anna Roe*.", "X, the X and *X*."),
         ("M/V Tern", "The Tern sank. M/V Tern, no tern.", "The X sank. X, no tern."),
         ("mv 2 of 3", "the mv 2 of 3, 2 of 3", "the X, 2 of 3"),
