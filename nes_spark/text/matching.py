@@ -150,6 +150,8 @@ _INITIALS_BEFORE = re.compile(
 _INITIALS_ALONE = re.compile(r"(?<![\w.'’-])([A-Z])(?P<dot>\. ?| )(?:[A-Z](?:\. ?| )){0,2}$")
 #: Between a first and a last name: "Ann B. Roe", "Ann B Roe".
 _INITIALS_BETWEEN = re.compile(r" (?:[A-Z]\.? ){1,2}(?=[^\W\d_a-zß-öø-ÿ])")
+#: A first name and initials before a last one: "May B. Roe".
+_FIRST_AND_INITIALS = re.compile(r"(?<![\w'’-])(?P<first>[^\W\d_][\w'’-]+) (?:[A-Z]\.? ?){1,2}$")
 #: No name of a person stands behind one of these.
 _NO_PERSON = word_set("the a an this that these those each every any some no our your its another")
 #: Titles that stand before last names alone.
@@ -157,6 +159,10 @@ _BEFORE_NAMES = word_set(
     "mr mrs ms miss dr prof sir doctor father fr sister reverend rev pastor monsignor rabbi nurse "
     "councillor cllr"
 )
+#: Those of them that are nothing else: "miss day" may be said of a day.
+_TITLED = word_set("mr mrs ms dr prof")
+#: What stands behind a last name, not behind a thing: "the Hall family".
+_KIN = word_set("brothers children couple family household siblings sisters twins")
 #: What parts a stretch from what is around it; nothing does at either end of a text.
 _MARKS = ("", *'.,:;!?()[]"“”\n')
 #: Behind a name that is none: "don't", "Can't".
@@ -226,6 +232,11 @@ _SIGNED = re.compile(
 _SIGNS = re.compile(r"[ \t]*(?:[,.(]|\n|$)")
 #: The same behind initials with points, and a comma: "R.G., 59F".
 _AFTER_DOTTED = re.compile(r"\.?(?:[:,]| [-–—] )")
+#: What they do: "R.G. to send photos"; of these letters rather a place or a thing does.
+_GOES_ON = re.compile(r"\. (?=[a-z])")
+_DOTTED_PLACES = word_set("ai bc dc la nj ny va")
+#: What stands before the initials of who signs: "Signed R.G.".
+_SIGNS_SHORT = re.compile(r"(?:^|\n)[ \t>*]*(?:signed|sgd)(?: by)?:?[ \t]+$", re.IGNORECASE)
 _INNER_CAPITAL = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[^\W\d_a-zß-öø-ÿ])")
 _DOUBLE_BEFORE = re.compile(r"(?<![^\W_])(?=[^\W\d_a-zß-öø-ÿ])[^\W\d_]{2,}[-‐‑]$")
 
@@ -305,9 +316,13 @@ def _number_alone(value: str) -> re.Pattern[str] | None:
 def _are_dotted(text: str, words: Words, i: int, j: int) -> bool:
     """Whether words i to j are initials with points that begin a line: "R.G., 59F"."""
     start, end = words.starts(i), words.ends(j)
+    if re.fullmatch(r"(?:[A-Z]\. ?)+[A-Z]", text[start:end]) is None:
+        return False
+    if _SIGNS_SHORT.search(text, max(0, start - 24), start):
+        return True
+    acts = _GOES_ON.match(text, end) and squeeze(text[start:end]) not in _DOTTED_PLACES
     return (
-        re.fullmatch(r"(?:[A-Z]\. ?)+[A-Z]", text[start:end]) is not None
-        and _AFTER_DOTTED.match(text, end) is not None
+        bool(acts or _AFTER_DOTTED.match(text, end))
         and _LINE_BEGINS.search(text, max(0, start - 24), start) is not None
     )
 
@@ -909,7 +924,7 @@ class Matcher:
                 if form.rule == "ticker" or case == UPPER:
                     if not all(_is_upper(p) for p in parts):
                         continue
-                elif not is_capital(parts[0]):
+                elif not is_capital(parts[0]) and not (form.last_name and self._titled(words, i)):
                     continue
             if case == CONTEXT and not (
                 self._context(text, words, i, form)
@@ -967,6 +982,11 @@ class Matcher:
         return False
 
     @staticmethod
+    def _titled(words: Words, i: int) -> bool:
+        """Whether what stands before a word in small letters is a title and nothing else."""
+        return i > 0 and words.spelled[i - 1].lower() in _TITLED
+
+    @staticmethod
     def _is_month(text: str, words: Words, i: int, j: int) -> bool:
         """Whether a name that is a month's is one here: beside a number, or "in May"."""
         if fold(words.spelled[i]) not in _MONTHS:
@@ -1017,6 +1037,8 @@ class Matcher:
         elif text[start - 1] == " " and i and words.ends(i - 1) == start - 1:
             before = words.spelled[i - 1]
             joins = before == "that" and self._of_somebody(text, words, j)  # "agreed that Page had"
+            if before == "the" and j + 1 < len(words) and text[end : words.starts(j + 1)] == " ":
+                joins = words.spelled[j + 1] in _KIN
             if (fold(before) in _NO_PERSON and not joins) or before[:1].isdigit():
                 return False
             joins = joins or fold(before) in _JOINING
@@ -1170,7 +1192,10 @@ class Matcher:
             told = initials and (initials["dot"] != " " or initials.group(1) not in "AI")
             if initials and told and initials.group(1) == form.first_name[:1].upper():
                 start = initials.start()
-            if text[stop:start] == " " and word[:1].isupper() and len(word) > 1:
+            first = _FIRST_AND_INITIALS.search(text, max(0, start - 40), start)
+            if first and fold(first["first"]) == fold(form.first_name):
+                start = first.start()  # "May B. Roe", of which the first is a word
+            elif text[stop:start] == " " and word[:1].isupper() and len(word) > 1:
                 names = {fold(form.first_name), *NICKNAMES.get(fold(form.first_name), ())}
                 # Somebody else with an executive's first name: left there, it would name that one.
                 known = any(f.rule == "first" for f in self.forms.get(fold(word), ()))

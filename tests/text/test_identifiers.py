@@ -722,6 +722,25 @@ def test_initials_with_points_begin_a_line_about_somebody():
 
 
 @pytest.mark.parametrize(
+    ("name", "text", "left"),
+    [
+        ("Ruby Greaves", "R.G. to send photos. R.G. rang.", "X to send photos. X rang."),
+        ("Ruby Greaves", "Yes.\nSigned R.G.\nof R.G. only", "Yes.\nSigned X\nof R.G. only"),
+        # a place and a state, not who is called like them
+        ("David Cohen", "D.C. is wet.", "D.C. is wet."),
+        # a last name that is a word: behind a title in small letters, and of those who have it
+        ("Ann Long", "asked mr long, a long day", "asked mr X, a long day"),
+        ("Ann Hall", "the Hall family, the Hall door", "the X family, the Hall door"),
+        # a first name that is a word, initials, and the last name
+        ("May Greaves", "Yours truly\n\nMay E. Greaves", "Yours truly\n\nX"),
+        ("May Greaves", "Hope E. Greaves", "Hope E. X"),
+    ],
+)
+def test_short_forms_of_names_in_notes_and_letters(name, text, left):
+    assert released(text, people(name)).replace("[Executive 1]", "X") == left
+
+
+@pytest.mark.parametrize(
     ("text", "left"),
     [
         (
