@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from nes_spark.text.numbers import said_figures
+from nes_spark.text.numbers import SAID_CODE, said_figures
 
 #: Categories whose figures are no keys: amounts, days, and the numbers of houses and streets.
 _NO_KEYS = frozenset(["Date", "Location", "Quantity", "Term"])
@@ -21,6 +21,17 @@ _MIXED = re.compile(r"(?=(?:\D*\d){4})[A-Z]*\d+[A-Z]+\d+[A-Z\d]*")
 
 #: Capitals and figures in groups: keys of licences, serial numbers. Of products few have as many.
 _GROUPS = re.compile(r"(?=(?:[^\d]*\d){4})[A-Z\d]+(?:-[A-Z\d]+)+")
+#: Codes whose shape alone says that they belong to one car, house or journey, wherever they stand
+#: in a name: plates ("SY24 MAP", but not "FY24 EPS"), postcodes ("BD23 4AB", "K1A 0B1"), and what
+#: bookings are found by ("VEX4EP").
+_OF_ONE = re.compile(
+    r"(?<![^\W_])(?<!-)(?:(?![CFH]Y)[A-Z]{2}\d{2} ?[A-Z]{3}"
+    r"|[A-Z]{1,2}\d[A-Z\d]? ?\d[ABD-HJLNP-UW-Z]{2}|[A-Z]\d[A-Z] ?\d[A-Z]\d"
+    r"|(?=[A-Z\d]{6}(?![^\W_]))[A-Z]+\d+[A-Z]+)(?![^\W_])(?!-)"
+)
+#: What they are looked for in: amounts and words have units that look like them.
+_NO_CODES = frozenset(["Date", "Quantity", "Term"])
+
 #: Groups, or figures in all, that no product's code has.
 _MANY_GROUPS, _MANY_FIGURES = 4, 7
 
@@ -38,8 +49,9 @@ def is_key(name: str, category: str) -> bool:
 
     Figures alone, four and more, written or said one by one; five and more in a run; four and more
     with letters between them;
-    or capitals and figures in four groups and more, or with seven figures. Other codes are names of
-    products and the like.
+    or capitals and figures in four groups and more, or with seven figures; and whatever holds the
+    plate of a car, a postcode or the code of a booking, the name of a place as well. Other codes
+    are names of products and the like.
 
     Parameters
     ----------
@@ -55,7 +67,11 @@ def is_key(name: str, category: str) -> bool:
     [False, False, False, False, False]
     >>> is_key("10450 Clover Road", "Location"), is_key("nine five one three oh", "Name")
     (False, True)
+    >>> is_key("Ford Fiesta SY24 MAP", "Product"), is_key("Hull HX3 7SU", "Location")
+    (True, True)
     """
+    if category not in _NO_CODES and (_OF_ONE.search(name) or SAID_CODE.search(name)):
+        return True
     if category in _NO_KEYS:
         return False
     if _FIGURES.fullmatch(name) or _RUN.search(name) or _MIXED.fullmatch(name):

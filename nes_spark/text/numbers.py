@@ -118,6 +118,21 @@ def said_figures(text: str) -> Iterable[tuple[int, int, str]]:
             yield *match.span(), figures
 
 
+_SAID_LETTERS = (
+    "alpha|alfa|bravo|charlie|delta|echo|foxtrot|golf|hotel|india|juliett?|kilo|lima|mike|november"
+    "|oscar|papa|quebec|romeo|sierra|tango|uniform|victor|whiske?y|x-?ray|yankee|zulu"
+)
+_SAID_MARK = rf"(?:{_SAID_LETTERS}|{'|'.join(_SAID)}|\d)"
+#: A code of letters and figures that is said letter by letter, such as the plate of a car: "kilo
+#: victor one nine golf tango". Two words for letters side by side, a figure, and more of either.
+SAID_CODE = re.compile(
+    rf"(?<![\w'’-])(?=(?:{_SAID_MARK}[ ,-]{{1,2}}){{0,5}}(?:{'|'.join(_SAID)}|\d)\b)"
+    rf"(?=(?:{_SAID_MARK}[ ,-]{{1,2}}){{0,5}}(?:{_SAID_LETTERS})[ ,-]{{1,2}}(?:{_SAID_LETTERS})\b)"
+    rf"{_SAID_MARK}(?:[ ,-]{{1,2}}{_SAID_MARK}){{4,}}(?![\w'’]|[.,]\d)",
+    re.IGNORECASE,
+)
+
+
 def _said_phones(text: str) -> Iterable[tuple[int, int]]:
     """Numbers to call that are said: "oh seven nine double four ..."."""
     for start, end, figures in said_figures(text):
@@ -232,4 +247,4 @@ def security_spans(text: str) -> Iterable[tuple[int, int]]:
             yield match.span()
 
 
-__all__ = ["SECURITY_WORDS", "phone_spans", "said_figures", "security_spans"]
+__all__ = ["SAID_CODE", "SECURITY_WORDS", "phone_spans", "said_figures", "security_spans"]

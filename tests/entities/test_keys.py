@@ -24,6 +24,32 @@ def test_codes_of_one_record(code):
 
 
 @pytest.mark.parametrize(
+    "code",
+    [
+        "SY24 MAP",
+        "Ford Fiesta SY24MAP",
+        "BD23 4AB",
+        "7 Mill Lane, HX3 7SU",
+        "K1A 0B1",
+        "PNR VEX4EP",
+        "kilo victor one nine golf tango",
+    ],
+)
+def test_codes_of_one_car_house_or_journey(code):
+    assert is_key(code, "Product")
+    assert is_key(code, "Location")
+    assert not is_key(code, "Quantity")
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["FY24 EPS", "CY25 GDP", "CYP2D6", "HSP90", "H1N1", "A320 neo", "M62 J24", "X5 M50i", "GLP-1"],
+)
+def test_codes_of_many(code):
+    assert not is_key(code, "Product")
+
+
+@pytest.mark.parametrize(
     "code", ["ADX-1612", "HSP90", "DC-10-30", "RTX-4090-TI", "SARS-CoV-2", "A320-200", "EH33-V18"]
 )
 def test_codes_of_products(code):
