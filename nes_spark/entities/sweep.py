@@ -62,7 +62,7 @@ from nes_spark.entities.names import (
 from nes_spark.entities.terms import HOURS, is_people
 from nes_spark.entities.wordforms import dictionary
 from nes_spark.text.forms import is_legal_form
-from nes_spark.text.numbers import SECURITY_WORDS, said_figures
+from nes_spark.text.numbers import SAID_CODE, SECURITY_WORDS, said_figures
 from nes_spark.text.sentences import word_set
 from nes_spark.text.spots import matches_around
 from nes_spark.text.vocabulary import (
@@ -174,6 +174,23 @@ _LONG_KEY = re.compile(
 #: A key in groups in small letters, as automatic transcription has it: "pa/21241/2016".
 _SMALL_KEY = re.compile(
     rf"(?<![\w./@-])(?P<key>(?-i:[a-z]){{1,4}}[-/]\d{{5,}}(?:[-/]\d+)*){_END}", re.IGNORECASE
+)
+#: A bank's sort code and an account, by what is said of them or by their figures side by side:
+#: "sort code 05 50 69", "BACS: 05-50-69 / 3612 8463".
+_SORT_CODE = r"\d\d[ -]\d\d[ -]\d\d"
+_ACCOUNT = (
+    r"[^\w\n$€£]{1,4}(?:(?:a/?c|acc(?:oun)?t?)\b\.?(?: ?(?:no|num|number)\b)?[^\w\n$€£]{1,4})?"
+    rf"(?P<N>(?!(?:19|20)\d\d (?:19|20))\d{{4}} ?\d{{4}}){_END}"
+)
+_BANK_KEYS = re.compile(
+    rf"(?<![\w.,/-])(?:(?:sort ?code|s/c){_IS}(?P<key>{_SORT_CODE}){_END}"
+    rf"(?:{_ACCOUNT.replace('N', 'its', 1)})?"
+    rf"|(?P<code>{_SORT_CODE}){_ACCOUNT.replace('N', 'account', 1)})",
+    re.IGNORECASE,
+)
+#: Three groups with a long one in the middle: no day, fraction or range ("13/41070/24").
+_MIDDLE_KEY = re.compile(
+    r"(?<![\w.,/$€£-])(?P<key>\d{1,4}([/-])\d{5,7}\2\d{1,4})(?![\w%]|[.,/-]\d)"
 )
 #: Behind these "number" may mean an amount: "the number 52400".
 _AMOUNT_OF = re.compile(r"\b(?:an?|any|our|same|that|the|this|total|what)\s$", re.IGNORECASE)
@@ -507,8 +524,11 @@ def _keys(texts: Iterable[str]) -> re.Pattern[str]:
         keys.update(m["key"] for m in _told_keys(text) if _is_long_enough(text, m))
         keys.update(m["key"] for m in _grouped_keys(text) if _is_key(m["key"]))
         keys.update(m["key"] for m in _long_keys(text))
-        for pattern in (_ID_IN_GROUPS, _OF_A_PART, _SMALL_KEY):
+        for pattern in (_ID_IN_GROUPS, _OF_A_PART, _SMALL_KEY, _MIDDLE_KEY):
             keys.update(m["key"] for m in pattern.finditer(text))
+        for match in _BANK_KEYS.finditer(text):
+            keys.update(filter(None, match.group("key", "its", "code", "account")))
+        keys.update(m.group() for m in SAID_CODE.finditer(text))
         keys.update(text[start:end] for start, end, _ in said_figures(text))
     # the longer first: one of them may begin like another
     any_key = "|".join(map(re.escape, sorted(keys, key=lambda key: (-len(key), key))))
