@@ -133,6 +133,9 @@ _IN_INDIAN = re.compile(
     re.IGNORECASE,
 )
 _GROUPED = re.compile(r"(?<!\d)\d{1,2}(?:,\d{2})+,\d{3}(?![\d,])")
+#: Euros as the Continent writes them: a comma before the cents, points between thousands.
+CONTINENTAL = r"(?:\d{1,3}(?:\.\d{3})+|\d+),\d{2}"
+_OF_EUROS = re.compile(rf"((?:€|\bEUR)[ \u00a0]?)({CONTINENTAL})(?!,?\d)", re.IGNORECASE)
 _EURO_CENTS = re.compile(r"\beuro (?=cents?\b)", re.IGNORECASE)
 
 
@@ -159,6 +162,8 @@ def in_currency(amount: str, code: str) -> str:
     ('5 million dollars', '7 GBP')
     >>> in_currency("₹15,580 crores", "USD"), in_currency("GH₵ 5 million", "EUR")
     ('$155.8 billion', '€5 million')
+    >>> in_currency("€1.234,50", "GBP"), in_currency("€1.234,50", "EUR")
+    ('£1,234.50', '€1.234,50')
     """
     if code not in _TABLE:
         raise parameter_error("in_currency", "code", f"one of {list(CODES)}", code)
@@ -174,6 +179,8 @@ def in_currency(amount: str, code: str) -> str:
         said = one if found == one else many
         return f" {said}" if amount[match.start() - 1 : match.start()].isdigit() else said
 
+    if code != "EUR":
+        amount = _OF_EUROS.sub(lambda m: f"{m[1]}{float(in_figures(m[2])):,.2f}", amount)
     if code != "INR":
         amount = in_millions(amount)
     amount = _HUNDREDTHS.sub({"GBP": "pence", "INR": "paise"}.get(code, "cents"), amount)
@@ -183,6 +190,21 @@ def in_currency(amount: str, code: str) -> str:
     elif code != "EUR":
         amount = _EURO_CENTS.sub("", amount)
     return _SIGN.sub(sign, amount)
+
+
+def in_figures(number: str) -> str:
+    """Return a number in figures with a point before decimals and nothing between thousands.
+
+    A comma with two figures behind it parts cents from euros; of others it has three.
+
+    Examples
+    --------
+    >>> [in_figures(n) for n in ("1.234,50", "714,61", "1,234.5", "5 000")]
+    ['1234.50', '714.61', '1234.5', '5000']
+    """
+    if re.fullmatch(CONTINENTAL, number):
+        return number.replace(".", "").replace(",", ".")
+    return re.sub("[, ]", "", number)
 
 
 def in_millions(amount: str) -> str:

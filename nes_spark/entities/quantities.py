@@ -26,6 +26,7 @@ from itertools import product, takewhile
 from typing import NamedTuple
 
 from nes_spark.entities.currencies import (
+    CONTINENTAL,
     CURRENCIES,
     INDIAN,
     INDIAN_SCALES,
@@ -38,6 +39,7 @@ from nes_spark.entities.currencies import (
     SIGNS,
     SINGULARS,
     in_currency,
+    in_figures,
     in_millions,
 )
 from nes_spark.entities.dates import find_dates
@@ -186,7 +188,7 @@ _TO = (" to ", "-", " - ", "–", " – ")
 _LARGE_SCALE = rf"millions?|billions?|trillions?|{INDIAN}"
 _SCALE = rf"{INDIAN}|thousand|{_LARGE_SCALE}|hundred|mm|mn|bn|k|m|b"
 _NUMBER = (
-    rf"{_GROUPED}|"
+    rf"(?:(?<=€)|(?<=€[ \u00a0])|(?<=\bEUR )){CONTINENTAL}(?!,?\d)|{_GROUPED}|"
     r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?: 000)+(?! ?\d|\.\d)|\d+\.\d+|"
     # "RMB61 .1 million": a transcript's slip
     rf"\d+ \.\d+(?= (?:{_SCALE})(?!\w))|\.\d+|\d+"
@@ -553,7 +555,7 @@ def _is_year(text: str, start: int) -> bool:
 
 def _value(number: str) -> float:
     """Value of a number in digits or words."""
-    return spelled(number) if number[0].isalpha() else float(re.sub("[, ]", "", number))
+    return spelled(number) if number[0].isalpha() else float(in_figures(number))
 
 
 def _one(words: str) -> float:
@@ -1035,5 +1037,5 @@ def _is_range(entity: str) -> bool:
 def _ends_of(entity: str) -> frozenset[float]:
     """The numbers of a range, in figures or words, as they stand there."""
     text = _THOUSANDS.sub("", quantity_text(entity))
-    figures = {float(number.replace(",", "")) for number in _FIGURES.findall(text)}
+    figures = {float(in_figures(number)) for number in _FIGURES.findall(text)}
     return frozenset(figures | {spelled(words) for words in _SPELLED.findall(text)})

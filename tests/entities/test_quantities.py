@@ -501,6 +501,23 @@ def test_a_range_is_joined_as_its_place_wants_it(quantity, old, expected):
 @pytest.mark.parametrize(
     ("text", "written", "value"),
     [
+        ("The excess is €714,61 now.", "€714,61", 714.61),
+        ("They offered EUR 1.234,50, no more.", "EUR 1.234,50", 1234.5),
+        ("A room at € 12,00 per night.", "€ 12,00", 12.0),
+        ("It cost €2.250,00 to €3.150,75.", "€2.250,00 to €3.150,75", 3150.75),
+        ("It cost €1,234 then.", "€1,234", 1234.0),
+    ],
+)
+def test_a_comma_parts_cents_from_euros(text, written, value):
+    (mention, *_), (found, *_) = quantity_mentions(text), find_quantities(text)
+    assert (mention.surface, found.value) == (written, value)
+    assert size_of(mention.entity) == pytest.approx(value)
+    assert InOrder().takes(mention.entity, "$9 (money/e+0/0)")
+
+
+@pytest.mark.parametrize(
+    ("text", "written", "value"),
+    [
         ("We surpassed 500 000 customers.", "500 000", 5e5),
         ("It sold 5 000 000 units.", "5 000 000", 5e6),
         ("It cost 3 000 dollars.", "3 000 dollars", 3e3),
