@@ -197,6 +197,7 @@ _NO_NAMES = word_set(
     "walmart target costco congress senate house government administration department treasury "
     "federal reserve medicare medicaid god jesus speaker moderator host inaudible crosstalk unk "
     "regards related note looking turning moving during despite although while since because "
+    "unless until till whereas whether though nevertheless nor lest except "
     "before after under over through within without additionally furthermore finally lastly "
     "however therefore overall importantly again also just only even still yet more most many "
     "much some any each every both other another such same new old next last previous current "

@@ -191,6 +191,9 @@ def test_frames_of_real_calls(text, names):
         ("We are joined by Mr. Chunyow Park from sales.", ["Chunyow Park"]),
         ("and Ms. FM Venusow as director", ["Venusow"]),
         ("Thank you, Mark. Good morning.", ["Mark"]),
+        # what joins sentences is no first name of who stands behind it
+        ("Unless Miss Quillow can be reached we close. Unless asked, we wait.", ["Quillow"]),
+        ("Whereas Mr Quillow rang, Nor Dr Braddow wrote.", ["Quillow", "Braddow"]),
         ("Yeah, thank you. Alright, thanks.", []),
         ("That is below what Deloitte said. Thank you, Americans.", []),
         ("Most visitors are Americans and I like that.", []),
