@@ -192,6 +192,8 @@ _BANK_KEYS = re.compile(
 _MIDDLE_KEY = re.compile(
     r"(?<![\w.,/$€£-])(?P<key>\d{1,4}([/-])\d{5,7}\2\d{1,4})(?![\w%]|[.,/-]\d)"
 )
+#: National insurance numbers, whose pairs of figures look like counts: "ND 63 02 01 D".
+_NATIONAL_KEY = re.compile(r"(?<![\w.,/$€£-])(?P<key>[A-Z]{2} ?(?:\d\d ?){3}[A-D])(?![\w%-])")
 #: Behind these "number" may mean an amount: "the number 52400".
 _AMOUNT_OF = re.compile(r"\b(?:an?|any|our|same|that|the|this|total|what)\s$", re.IGNORECASE)
 #: Years, ranges, round amounts and reports, which are written like keys of several groups.
@@ -524,7 +526,7 @@ def _keys(texts: Iterable[str]) -> re.Pattern[str]:
         keys.update(m["key"] for m in _told_keys(text) if _is_long_enough(text, m))
         keys.update(m["key"] for m in _grouped_keys(text) if _is_key(m["key"]))
         keys.update(m["key"] for m in _long_keys(text))
-        for pattern in (_ID_IN_GROUPS, _OF_A_PART, _SMALL_KEY, _MIDDLE_KEY):
+        for pattern in (_ID_IN_GROUPS, _OF_A_PART, _SMALL_KEY, _MIDDLE_KEY, _NATIONAL_KEY):
             keys.update(m["key"] for m in pattern.finditer(text))
         for match in _BANK_KEYS.finditer(text):
             keys.update(filter(None, match.group("key", "its", "code", "account")))

@@ -555,6 +555,7 @@ def test_numbers_that_are_keys_are_swept(text, keys):
         ("to 98 69 70, a/c no. 65322343. On 98 69 70", ["98 69 70", "65322343", "98 69 70"]),
         ("the excess, sort code 05 50 69, was", ["05 50 69"]),
         ("the police report, 13/41070/24, is here", ["13/41070/24"]),
+        ("NI no ND 63 02 01 D given", ["ND 63 02 01 D"]),
         ("on 12/05/2023, 12-05-23 or 12 05 23; 12 05 23, 2023 2024 units; 1/2024/5", []),
         ("sort code 04-88-61 and grant of probate, number 1992-401-7", ["04-88-61", "1992-401-7"]),
         ("teams id 868 298 045 237, Meeting ID: 643 218 236", ["868 298 045 237", "643 218 236"]),
