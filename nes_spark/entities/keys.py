@@ -28,6 +28,8 @@ _OF_ONE = re.compile(
     r"(?<![^\W_])(?<!-)(?:(?![CFH]Y)[A-Z]{2}\d{2} ?[A-Z]{3}"
     r"|[A-Z]{1,2}\d[A-Z\d]? ?\d[ABD-HJLNP-UW-Z]{2}|[A-Z]\d[A-Z] ?\d[A-Z]\d"
     r"|(?=[A-Z\d]{6}(?![^\W_]))[A-Z]+\d+[A-Z]+)(?![^\W_])(?!-)"
+    # an officer's number, with the name or without: "PC 2982 Bright"
+    r"|(?<![^\W_])(?:W?[DP]C|[DP]S) \d{3,5}(?![^\W_])"
 )
 #: What they are looked for in: amounts and words have units that look like them.
 _NO_CODES = frozenset(["Date", "Quantity", "Term"])

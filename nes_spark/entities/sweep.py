@@ -194,6 +194,14 @@ _MIDDLE_KEY = re.compile(
 )
 #: National insurance numbers, whose pairs of figures look like counts: "ND 63 02 01 D".
 _NATIONAL_KEY = re.compile(r"(?<![\w.,/$€£-])(?P<key>[A-Z]{2} ?(?:\d\d ?){3}[A-D])(?![\w%-])")
+#: Ends by which a longer number is told, and the few figures by which an officer is: "chassis ends
+#: 666345", "card ending in 4432", "collar 2982".
+_SHORT_KEY = re.compile(
+    r"\b(?:(?:account|a/c|card|chassis|number|no\.?|policy|reference|ref\.?|vin)[^\w\n]{1,2}"
+    r"(?:ending|ends|ended)(?: in| with)?|(?:badge|collar|shoulder|warrant)(?: (?:no\.?|number))?)"
+    rf":?[ \t]#?(?P<key>\d{{4,8}}){_END}",
+    re.IGNORECASE,
+)
 #: Behind these "number" may mean an amount: "the number 52400".
 _AMOUNT_OF = re.compile(r"\b(?:an?|any|our|same|that|the|this|total|what)\s$", re.IGNORECASE)
 #: Years, ranges, round amounts and reports, which are written like keys of several groups.
@@ -526,7 +534,10 @@ def _keys(texts: Iterable[str]) -> re.Pattern[str]:
         keys.update(m["key"] for m in _told_keys(text) if _is_long_enough(text, m))
         keys.update(m["key"] for m in _grouped_keys(text) if _is_key(m["key"]))
         keys.update(m["key"] for m in _long_keys(text))
-        for pattern in (_ID_IN_GROUPS, _OF_A_PART, _SMALL_KEY, _MIDDLE_KEY, _NATIONAL_KEY):
+        for pattern in (
+            *(_ID_IN_GROUPS, _OF_A_PART, _SMALL_KEY),
+            *(_MIDDLE_KEY, _NATIONAL_KEY, _SHORT_KEY),
+        ):
             keys.update(m["key"] for m in pattern.finditer(text))
         for match in _BANK_KEYS.finditer(text):
             keys.update(filter(None, match.group("key", "its", "code", "account")))

@@ -32,6 +32,7 @@ def test_codes_of_one_record(code):
         "7 Mill Lane, HX3 7SU",
         "K1A 0B1",
         "PNR VEX4EP",
+        "PC 2982 Bright",
         "kilo victor one nine golf tango",
     ],
 )

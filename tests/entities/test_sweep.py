@@ -519,6 +519,9 @@ def test_a_word_that_is_mostly_a_name_is_one_at_the_beginning_of_a_sentence():
         ("MMSI 232520934, IMO No. 9782136, IMO: 9782137", ["232520934", "9782136", "9782137"]),
         ("fleet no 3316, as 3316 and bus no. 1957", ["3316", "3316", "1957"]),
         ("S/N 88213, P/N: 99159 and part no 60431", ["88213", "99159", "60431"]),
+        ("Chassis ends 666345, card ending in 4432, 4432 again", ["666345", "4432", "4432"]),
+        ("collar 2982. PC 2982 said, warrant no. 77120", ["2982", "2982", "77120"]),
+        ("the year ending 2019, a term ends 2024, collar 15, the number ended 12,000 up", []),
         # counts, amounts and years
         ("an order of 500000 units, order 500,000, case 2020, #1 and claims up 123456.5", []),
         ("a contract 2019-2020, customers 123456789", []),
