@@ -172,7 +172,9 @@ _NEVER = FUNCTION_WORDS.union(_ANNOUNCING) | word_set(
     "whatever whenever wherever whichever whoever mile miles ounce ounces inch inches yards "
     "again become becomes cetera forma proforma yielding hundred hundreds thousand thousands "
     "million millions billion billions trillions monday tuesday wednesday thursday friday "
-    "saturday sunday"
+    "saturday sunday "
+    # of letters, whoever writes them
+    "dear faithfully madam regard regards sincerely sir sirs truly"
 )
 #: Words of accounts, and of meetings about them, in whatever trade: nobody looks for them, and they
 #: rarely read well in each other's place.

@@ -37,6 +37,10 @@ def test_words_of_talk_tell_nothing():
     assert found == {"kiln": Said(1, 1), "5g": Said(1, 1), None: Said(14, 14)}
 
 
+def test_how_letters_begin_and_end_tells_nothing():
+    assert set(count_words("Dear Sirs, a kiln. Yours faithfully. Kind regards")) == {"kiln", None}
+
+
 def test_terms_are_counted_as_gone():
     text = "The rotary kiln and the kiln-fired clay."
     terms = [Mention(4, 15, "Term", "rotary kiln"), Mention(24, 34, "Term", "kiln-fired")]
