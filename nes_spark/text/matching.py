@@ -255,6 +255,8 @@ _SPELLED_LETTER = re.compile(
 )
 #: So much of what is spelled out is a listed name's, or so many letters, or all of it is none.
 _SPELLED_SHARE, _SPELLED_ENOUGH = 0.5, 7
+#: So many letters are the beginning of a listed name.
+_SPELLED_BEGUN = 4
 #: Letters of a name at most; what is made of letters alone would take for ever.
 _SPELLED_MOST = 40
 
@@ -796,6 +798,10 @@ class Matcher:
                     if known:
                         best, length = known[0], j - i
                         break
+            if best is None and len(said) >= _SPELLED_BEGUN:
+                # only the beginning: "Q for Quebec, u, i, l, and so on"
+                begun = [name for name in self._names_begun if name.startswith(said)]
+                best = self._names_begun[min(begun)] if begun else None
             if best is not None:
                 item = self.items[best.owner]
                 yield Match(*spelled.span(), item.kind, item.placeholder, item.value, "part")

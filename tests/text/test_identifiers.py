@@ -848,6 +848,9 @@ def test_titles_of_church_and_clinic_are_no_first_names(listed, text, expected):
         ("Siobhán Roe", "S I O B H A N"),
         ("Ann ap Rhyd", "A, P, R, H, Y, D"),
         ("Grace Hill", "g for golf r for romeo a for alpha c e"),
+        # only the beginning
+        ("Ann Quillar", "Q for Quebec U for Uniform I for India L for Lima"),
+        ("Ann Quillar", "Q-U-I-L"),
         # all that is spelled, be it one letter more or less
         ("Ann Quillar", "Q, U, I, L, A, R... no, Q, U, I, L, L, A, R"),
     ],
@@ -860,7 +863,7 @@ def test_names_that_somebody_spells_are_found(name, said):
 
 
 @pytest.mark.parametrize(
-    "text", ["vitamins A, B, C and D", "A B C D E F", "I, a B. Sc., and X-ray"]
+    "text", ["vitamins A, B, C and D", "A B C D E F", "I, a B. Sc., and X-ray", "Q-U-I, U-I-L-L"]
 )
 def test_letters_that_spell_nobody_stay(text):
     assert released(text, [Identifier("person", "Ann Quillar", "[E1]")]) == text
