@@ -652,6 +652,7 @@ def _with_text(column: Column, flat: Sequence[Mapping[str, Any]], bodies: Sequen
     if column.kind not in ("label", "list", "number", "other") or column.period:
         return column
     from nes_spark.text.days import days_of, find_days
+    from nes_spark.text.matching import parts_of_address
 
     hits = 0
     for record, body in zip(flat, bodies, strict=True):
@@ -664,6 +665,7 @@ def _with_text(column: Column, flat: Sequence[Mapping[str, Any]], bodies: Sequen
             continue
         # People are mostly called by their surname.
         given += [s.split()[-1] for s in given if _looks_like_a_person(s)]
+        given += [part for s in given for part in parts_of_address(s)]
         values = [s for s in given if len(s) >= _SEARCHED]
         hits += any(re.search(rf"(?<!\w){re.escape(s)}(?!\w)", body) for s in values)
     share = hits / len(flat)

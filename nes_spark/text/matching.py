@@ -315,6 +315,33 @@ def _number_alone(value: str) -> re.Pattern[str] | None:
     return re.compile(rf"{_NO_AMOUNT}{figures[0]}(?![^\W_]|%|[.,]\d)")
 
 
+#: What an address begins with: a number and a street, in either order.
+_HOUSE = re.compile(
+    r"(?=.*[^\W\d_]{3})(?:\d{1,5}[A-Za-z]? (?=\S)[^,\n]{3,60}|[^\d,\n]{4,60} \d{1,5}[a-z]?)"
+)
+#: A postcode that few houses share, where an address ends.
+_POSTCODE = re.compile(
+    r"(?<![^\W_])(?:[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|[A-Z]\d[A-Z] ?\d[A-Z]\d)(?=\W*$)"
+)
+
+
+def parts_of_address(value: str) -> list[str]:
+    """Return what a listed address is written with elsewhere: house and street, and the postcode.
+
+    Examples
+    --------
+    >>> parts_of_address("9 Ashgill Road, Hull HU1 6CT"), parts_of_address("Roe Lane 4b, Hull")
+    (['9 Ashgill Road', 'HU1 6CT'], ['Roe Lane 4b'])
+    >>> parts_of_address("Hull, Ashgill Road"), parts_of_address("HHD/2691381/A")
+    ([], [])
+    """
+    house, comma, rest = value.strip().partition(",")
+    if not comma or not _HOUSE.fullmatch(house):
+        return []
+    code = _POSTCODE.search(rest)
+    return [house, code.group()] if code else [house]
+
+
 def _are_dotted(text: str, words: Words, i: int, j: int) -> bool:
     """Whether words i to j are initials with points that begin a line: "R.G., 59F"."""
     start, end = words.starts(i), words.ends(j)
@@ -591,7 +618,10 @@ class Matcher:
         elif rule != DATE or not days_of(item.value):
             # Addresses, numbers and literals that the input names are matched as they are.
             plain = normalize(item.value).text
-            yield squeeze(item.value), Form(owner, ANY, "literal", len(WORD.findall(plain)))
+            for written in (plain, *parts_of_address(plain)):
+                sizes = {len(WORD.findall(written))} | ({1} if written != plain else set())
+                for size in sorted(sizes):  # "HX3 7SU" is written "hx37su" as often
+                    yield squeeze(written), Form(owner, ANY, "literal", size)
             if ship := _SHIP.match(plain.strip()):
                 for key, form in name_forms(owner, plain.strip()[ship.end() :], "name"):
                     case = CAPITAL if form.n_words == 1 and form.case == ANY else form.case

@@ -501,6 +501,18 @@ def test_a_column_of_days_is_seen_in_texts_that_write_them_otherwise(tmp_path):
     assert (column.days, column.in_text) == (1, 1)
 
 
+def test_a_column_of_addresses_is_seen_in_texts_that_name_the_house_alone(tmp_path):
+    path = tmp_path / "houses.jsonl"
+    rows = [
+        row
+        | {"home": f"{i + 1} Ash Road, Hull HU1 6CT", "ruling": f"{row['ruling']} {i + 1} Ash Road"}
+        for i, row in enumerate(rulings())
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (column,) = [c for c in look_at([str(path)]).columns if c.name == "home"]
+    assert column.in_text == 1
+
+
 def test_a_column_of_another_role_is_no_id_where_another_can_be(tmp_path):
     path = tmp_path / "complaints.jsonl"
     rows = [row | {"firm": f"Firm {i} Ltd", "ref": f"R-{i}"} for i, row in enumerate(rulings())]

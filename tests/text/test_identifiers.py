@@ -782,6 +782,9 @@ def test_who_signs_is_found(text, left):
     [
         ("HHD/2691381/A", "pol 2691381, HHD 2691381 A or HHD-2691381", "pol X, X or HHD-X"),
         ("LA-26-49101", "re 49101, MTR/49101. 26 of 4910", "re X, MTR/X. 26 of 4910"),
+        # the house and the postcode of an address, wherever they stand
+        ("9 Ash Road, Hull HU1 6CT", "at 9 Ash Road, Hull. 9 ash road; hu16ct", "at X, Hull. X; X"),
+        ("9 Ash Road, Hull HU1 6CT", "Ash Road 9, 9 Ash, 19 Ash Road, HU1 6CTX", None),
         # amounts, parts of other numbers, round counts, and what has fewer figures
         ("LA-26-49101", "£49101, £ 49101, 49101.50 or 49101%, 149101", None),
         ("B-12000", "of 12000", None),
