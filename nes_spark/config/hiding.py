@@ -7,10 +7,10 @@ or remembers the texts, needs none. Three readers, each of whom knows more than 
     knows names: they are exchanged, dates shifted.
 ``words``
     knows a few words of each candidate as well: figures, terms and the most telling tenth of the
-    words go too.
+    words go too, and passages are short.
 ``memory``
-    remembers the texts, as a large language model does: passages are short and released by
-    themselves, without the three tenths of their words that tell most.
+    remembers the texts, as a large language model does: passages are released by themselves,
+    without the three tenths of their words that tell most.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ READERS = ("names", "words", "memory")
 USUAL = "words"
 #: Share of the words to leave out (``entities.telling``) against a reader.
 TELLING = {"names": 0.0, "words": 0.1, "memory": 0.3}
-#: Words of a passage that is released by itself.
+#: Words of a short passage.
 PASSAGE = 50
 #: What is no name, and tells whose a text is all the same.
 FURTHER = ("Quantity", "Term")

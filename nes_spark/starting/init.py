@@ -17,8 +17,8 @@ SMALL = 0.05
 #: What is said of whom the release is to hide from.
 _AGAINST = {
     "names": "hides from who knows names; --against words or memory hides from who knows more",
-    "words": "hides from who knows names and what each is about: figures change, and a tenth of "
-    "the words goes; --against names leaves more to read, memory hides from a model that remembers",
+    "words": "hides from who knows names and what each is about: figures change, a tenth of the "
+    "words goes, and passages are short; --against names leaves more to read, memory hides from a model that remembers",
     "memory": "hides from who remembers the texts as far as can be: passages of fifty words by "
     "themselves, three tenths of their words gone; --against words leaves more to read",
 }

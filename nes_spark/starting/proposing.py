@@ -296,7 +296,8 @@ def _period(look: Look, told: Told, free: Sequence[Column], ask: Ask | None) -> 
 _WHOM = """\
 Who must not be able to tell whose a text is?
    names    who knows names: they are exchanged, and dates move
-   words    who knows what each is about too: figures change, a tenth of the words goes
+   words    who knows what each is about too: figures change, a tenth of the words goes,
+            and passages are short
    memory   a language model that remembers the texts: passages of fifty words by
             themselves, three tenths of their words gone"""
 

@@ -178,7 +178,7 @@ def _content(proposal: Proposal, name: str, metadata_table: str | None) -> list[
     components = components_for(look.estimate, length, secrets)
     required = next(iter(proposal.identifiers))
     passages = proposal.against == "memory"
-    short = f"max_words: {PASSAGE}", "shorter passages tell less, if published by themselves"
+    short = f"max_words: {PASSAGE}", "the less a passage holds, the less it tells by itself"
     apart = "publish: chunks", "passages by themselves: no file says which are of one text"
     share = body.english or 0.0
     return [
@@ -203,7 +203,7 @@ def _content(proposal: Proposal, name: str, metadata_table: str | None) -> list[
         *_lines(frames, 2),
         "  # allow: [Zoom]      # forms that stay although a rule takes them for an identifier",
         "",
-        *_section("chunking", short, on=passages),
+        *_section("chunking", short, on=proposal.against != "names"),
         "",
         "entities:",
         *_lines(_entities(proposal, terms_for(length)), 2),

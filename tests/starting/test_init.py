@@ -234,7 +234,7 @@ def test_whom_a_release_is_to_hide_from(table, tmp_path, against, further, telli
     check_config(config)
     assert config.releases.further == further and config.entities.telling == telling
     assert config.output.publish == publish
-    assert config.chunking.max_words == (50 if against == "memory" else None)
+    assert config.chunking.max_words == (None if against == "names" else 50)
     # what is written does all that hides from this reader
     left = [sorted(step.settings) for step in further_steps(config)]
     assert bool(left) is (against != "memory")
