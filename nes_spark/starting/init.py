@@ -18,7 +18,8 @@ SMALL = 0.05
 _AGAINST = {
     "names": "hides from who knows names; --against words or memory hides from who knows more",
     "words": "hides from who knows names and what each is about: figures change, a tenth of the "
-    "words goes, and passages are short; --against names leaves more to read, memory hides from a model that remembers",
+    "words goes, and passages are short; --against names leaves more to read, memory hides from "
+    "a model that remembers",
     "memory": "hides from who remembers the texts as far as can be: passages of fifty words by "
     "themselves, three tenths of their words gone; --against words leaves more to read",
 }
