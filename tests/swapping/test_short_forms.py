@@ -290,7 +290,8 @@ def marked(draw):
             text += name
         else:
             text += rng.choice(FILL)
-        text += rng.choice([" ", " ", " ", "", "'s "])
+        # nobody writes "Zimmer's's"
+        text += rng.choice([" ", " ", " ", "", " " if text.endswith("'s") else "'s "])
     keys = sorted({(m.category, m.entity) for m in mentions})
     given_up = [key for key in keys if rng.random() < 0.5]
     return text, mentions, {k: rng.choice(NEW[k[0]]) for k in given_up}
