@@ -144,7 +144,8 @@ _DOTTED = re.compile(r"\b[A-Z]\.[A-Z]$")
 _DOTTED_ON = re.compile(r"\.[A-Z](?![^\W_])")
 #: Initials between a title and a name: "Mr. MP [Executive 1]" would tell them.
 _INITIALS_BEFORE = re.compile(
-    r"\b(?:Mrs?|Ms|Miss|Mx|Dr|Prof|Sir)\.? (?P<all>(?:[A-Z]{1,2}\.? |[A-Z]\.){1,3})$"
+    r"\b(?:Mrs?|Ms|Miss|Mx|Dr|Prof|Sir|Cllr|Councillor)\.? "
+    r"(?P<all>(?:[A-Z]{1,2}\.? |[A-Z]\.){1,3})$"
 )
 #: Initials before a last name: "J. P. Roe", "J Roe"; what they stand for decides.
 _INITIALS_ALONE = re.compile(r"(?<![\w.'’-])([A-Z])(?P<dot>\. ?| )(?:[A-Z](?:\. ?| )){0,2}$")
@@ -159,10 +160,25 @@ _BEFORE_NAMES = word_set(
     "mr mrs ms miss dr prof sir doctor father fr sister reverend rev pastor monsignor rabbi nurse "
     "councillor cllr"
 )
-#: Those of them that are nothing else: "miss day" may be said of a day.
-_TITLED = word_set("mr mrs ms dr prof")
 #: What stands behind a last name, not behind a thing: "the Hall family".
 _KIN = word_set("brothers children couple family household siblings sisters twins")
+#: Of these those that are nothing else in small letters, before a name in small letters.
+_TITLED_SMALL = re.compile(r"\b(?:mrs?|ms|dr|prof|councillor|cllr)\.? (?:(?P<first>[a-z])\.? )?$")
+#: Initials behind a title or by themselves, before a last name that is a word: "Cllr C Day".
+_INITIALED = re.compile(
+    r"(?P<title>\b[^\W\d_]{2,10}\.? )?(?<![\w.'’-])(?P<first>[A-Z])(?:\.? (?:[A-Z]\.? )*|\.)$"
+)
+#: What stands behind the label of who speaks, a name that is a word: "Day: Can I just say".
+_SPEAKS = re.compile(r"""[ \t]*:[ \t]+["'“‘]?(?=[^\W\d_a-zß-öø-ÿ])""")
+#: Where the line of such a label begins.
+_LABELLED = re.compile(r"(?:^|\n)[ \t>*]*$")
+#: What stands before a list of people, and behind the first of them: "Absent: Day, Hall".
+_LISTS_PEOPLE = re.compile(
+    r"\b(?:absen(?:t|ces?)|apolog(?:y|ies)|attend(?:ance|ed|ees|ing)|members|panel|present"
+    r"|propose[dr]|seconde[dr]|signed|there)\b[^:\n]{0,32}:[ \t]+$",
+    re.IGNORECASE,
+)
+_LISTED = re.compile(r"[ \t]*(?:[,.;()]|and\b|\n|$)")
 #: What parts a stretch from what is around it; nothing does at either end of a text.
 _MARKS = ("", *'.,:;!?()[]"“”\n')
 #: Behind a name that is none: "don't", "Can't".
@@ -960,11 +976,15 @@ class Matcher:
                 if form.rule == "ticker" or case == UPPER:
                     if not all(_is_upper(p) for p in parts):
                         continue
-                elif not is_capital(parts[0]) and not (form.last_name and self._titled(words, i)):
+                elif not is_capital(parts[0]) and not (
+                    form.last_name and self._titled(text, words, i, form)
+                ):
                     continue
             if case == CONTEXT and not (
                 self._context(text, words, i, form)
+                or self._titled(text, words, i, form)
                 or (form.last_name and self._amid(text, words, i, j))
+                or (form.last_name and self._speaks(text, words, i, j))
             ):
                 continue
             if case in HEADS and not self._heads(text, words, i, j, case):
@@ -987,6 +1007,7 @@ class Matcher:
                     after[:1] not in (",", ".", "?", "!")
                     and after not in ("'s", "’s")
                     and not self._of_somebody(text, words, j)
+                    and not self._speaks(text, words, i, j)
                 ):
                     continue
             if form.rule == "first" and self._is_month(text, words, i, j):
@@ -1014,13 +1035,43 @@ class Matcher:
             word = words[i - 1][0]
             dotted = text[words[i - 1][2] : words[i][1]][:1] == "."
             initial = dotted and len(word) == 1 and word == form.first_name[:1].upper()
-            return initial or fold(word) in _BEFORE_NAMES or fold(word) in RANKS
+            if initial or fold(word) in _BEFORE_NAMES or fold(word) in RANKS:
+                return True
+            return len(word) == 1 and Matcher._initialed(before, form)
         return False
 
     @staticmethod
-    def _titled(words: Words, i: int) -> bool:
-        """Whether what stands before a word in small letters is a title and nothing else."""
-        return i > 0 and words.spelled[i - 1].lower() in _TITLED
+    def _initialed(before: str, form: Form) -> bool:
+        """Whether initials of whom a form names stand before it: "Cllr C Day", "C Day".
+
+        Without a title behind no other capital ("Class C Day") and no "A" or "I".
+        """
+        found = _INITIALED.search(before)
+        if found is None or found["first"] != form.first_name[:1].upper():
+            return False
+        title = (found["title"] or "").strip(" .")
+        if fold(title) in _BEFORE_NAMES or fold(title) in RANKS:
+            return True
+        return found["first"] not in "AI" and not title[:1].isupper()
+
+    @staticmethod
+    def _titled(text: str, words: Words, i: int, form: Form) -> bool:
+        """Whether a word in small letters stands behind a title: "cllr early", "cllr w early"."""
+        found = _TITLED_SMALL.search(text, max(0, words.starts(i) - 24), words.starts(i))
+        first = (found["first"] or "") if found else ""
+        return found is not None and first in ("", form.first_name[:1].lower())
+
+    @staticmethod
+    def _speaks(text: str, words: Words, i: int, j: int) -> bool:
+        """Whether a name that is a word is a line's label or heads a list of people.
+
+        "Day: Can I just say", "Absent: Day, Hall".
+        """
+        start, end = words.starts(i), words.ends(j)
+        if _SPEAKS.match(text, end) and _LABELLED.search(text, max(0, start - 12), start):
+            return True
+        listed = _LISTED.match(text, end) is not None
+        return listed and _LISTS_PEOPLE.search(text, max(0, start - 60), start) is not None
 
     @staticmethod
     def _is_month(text: str, words: Words, i: int, j: int) -> bool:

@@ -890,3 +890,33 @@ def test_what_is_not_done_is_nobodys_name():
     text = "Don't ask. You don't. I Can’t. Don came."
     assert released(text, people("Don Roe")) == text.replace("Don came", "[Executive 1] came")
     assert released(text, people("Can Demir")) == text
+
+
+@pytest.mark.parametrize(
+    "text, left",
+    [
+        ("There: Cllr C Day, Cllr. S. Church, Councillor Dr B Field.", ["Day", "Church", "Field"]),
+        ("Proposed by S Church and Cllr A Marsh.", ["Church", "Marsh", " A "]),
+        ("cllr early; councillor marsh; proposed cllr a marsh", ["early", "marsh"]),
+        ("Motion.\nDay: No no, that is wrong.\nWill: Can we go?", ["Day", "Will"]),
+        ("MOTION.\nDAY: CARRIED.", ["DAY"]),
+        ("Sorry not to be there: Church, Bea. Absent without apology: Day.", ["Church", "Day"]),
+    ],
+)
+def test_people_called_by_words_are_found_behind_titles_and_initials_and_as_labels(text, left):
+    listed = people("Chloe Day", "Sue Church", "Bob Field", "Will Early", "Alan Marsh")
+    found = released(text, listed)
+    assert not [word for word in left if word in found], found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Class C Day rates and Plan B Field trials",
+        "left early in the day, near a field and a church",
+        "Motion.\nDay: 4\nField: 12",
+        "doctor early on",
+    ],
+)
+def test_words_that_are_names_elsewhere_stay_words(text):
+    assert released(text, people("Chloe Day", "Sue Church", "Bob Field", "Will Early")) == text
