@@ -260,6 +260,8 @@ def company_names(value: str) -> tuple[tuple[str, str], ...]:
     if len(words) > 1 and fold(words[0]) == "the":
         core = " ".join(words[1:])
         add(core, "name")
+    if place := _place_of(core):
+        add(place, "part")
     words = core.split()
     while len(words) > 1 and squeeze(words[-1]) in DESCRIPTORS:
         words.pop()
@@ -329,6 +331,28 @@ def company_names(value: str) -> tuple[tuple[str, str], ...]:
             # Noodle Parliament is Parliament's; without the 's it may be anybody's word.
             add(re.sub(r"['’]s?$", "", word), POSSESSIVE)
     return tuple(names.items())
+
+
+#: What a public body is called behind its place: "Town Council", "School Board".
+_OF_A_PLACE = re.compile(
+    r"(?P<place>.+?)(?: (?:Borough|City|Community|County|District|Fire|Metropolitan|Municipal"
+    r"|Parish|Police|Regional|School|Shire|Town|Township|Unitary|Village))+"
+    r" (?:Assembly|Authority|Board|Council|Department|District|Meeting)",
+    re.IGNORECASE,
+)
+
+
+def _place_of(name: str) -> str:
+    """Return the place that a public body is called by, which tells it wherever it stands.
+
+    All of it: half of "Much Harland" beside a placeholder would tell the other. Nothing where it is
+    one ordinary word, which heads find, or one of the places that everybody names.
+    """
+    found = _OF_A_PLACE.fullmatch(name)
+    words = found["place"].split() if found else []
+    if not words or squeeze("".join(words)) in place_names():
+        return ""
+    return " ".join(words) if len(words) > 1 or is_distinctive(words) else ""
 
 
 #: From so many words on no single one but the first stands for a name.

@@ -920,3 +920,23 @@ def test_people_called_by_words_are_found_behind_titles_and_initials_and_as_labe
 )
 def test_words_that_are_names_elsewhere_stay_words(text):
     assert released(text, people("Chloe Day", "Sue Church", "Bob Field", "Will Early")) == text
+
+
+@pytest.mark.parametrize(
+    "name, text, expected",
+    [
+        ("Much Harland Town Council", "bus from Much Harland to", "bus from [Company Name] to"),
+        ("Stoke Averil District Council", "Stoke Averil Common", "[Company Name] Common"),
+        ("Great Ollerby Parish Council", "for GREAT OLLERBY SCOUTS", "for [Company Name] SCOUTS"),
+        ("Hope Valley Parish Board", "the Hope Valley Road", "the [Company Name] Road"),
+        ("Corfield Parish Council", "2 Mill Close, Corfield", "2 Mill Close, [Company Name]"),
+        ("Corfield Parish Council", "who served corfield well", "who served [Company Name] well"),
+        ("Kirby-under-Fell Town Council", "Kirby-under-Fell Road", "[Company Name] Road"),
+        # one ordinary word needs more, and the places of everybody stay
+        ("Hope Town Council", "we hope so", "we hope so"),
+        ("New York City Council", "shares in New York", "shares in New York"),
+        ("Parish Council", "the parish is old", "the parish is old"),
+    ],
+)
+def test_a_public_body_is_told_by_its_whole_place(name, text, expected):
+    assert released(text, company(name)) == expected
