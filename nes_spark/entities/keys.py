@@ -71,6 +71,8 @@ def is_key(name: str, category: str) -> bool:
     (False, True)
     >>> is_key("Ford Fiesta SY24 MAP", "Product"), is_key("Hull HX3 7SU", "Location")
     (True, True)
+    >>> is_key("LG61 ADH", "Product"), is_key("17 Tannery Close, QX28 6AP", "Location")
+    (True, True)
     """
     if category not in _NO_CODES and (_OF_ONE.search(name) or SAID_CODE.search(name)):
         return True

@@ -110,7 +110,7 @@ _PARTS = re.compile(r"[-/–&+.]+")
 _NUMBER = re.compile(r"['’]?\d[\d.,:/-]*")
 #: What keys belong to: "order 448894620".
 _KEYED = (
-    r"(?:accession|account|badge|booking|card|case|certificate|claim|client|complaint|conference"
+    r"(?:accession|account|badge|booking|card|case|certificate|cheque|chq|claim|client|complaint|conference"
     r"|confirmation|contract|customer|docket|employee|file|histology|incident|invoice|lab"
     r"|licen[cs]e|loan|medical record|member(?:ship)?|mortgage|national insurance|order|pass ?code"
     r"|passport|patient|pay ?book|payroll|permit|personnel|policy|prisoner|pupil|ration book|ref"
@@ -119,7 +119,7 @@ _KEYED = (
 )
 #: What has numbers, and counts as well: "unit no 88213", but "hospital 250000".
 _NUMBERED = (
-    r"(?:chart|engine|hosp\.?|hospital|index|lot|matter|part|record|sample|study|train|trial|unit"
+    r"(?:chart|check|engine|hosp\.?|hospital|index|lot|matter|part|record|sample|study|train|trial|unit"
     r"|visit|ward)"
 )
 #: What a fleet numbers with few figures: "fleet no 3316".
@@ -132,7 +132,7 @@ _REGISTERS = (
 )
 #: Words for a number, behind these and, written out or marked as one, behind any word.
 _NO = r"(?:number(?:ed)?|no|nr|num|id|code|ref)"
-_ANY_NO = r"(?:number(?:ed)?|reference|(?-i:[Rr]ef|ID|No|(?:[Nn]o|[Nn]r|[Nn]um)\.))"
+_ANY_NO = r"(?:code|number(?:ed)?|reference|(?-i:[Rr]ef|ID|No|(?:[Nn]o|[Nn]r|[Nn]um)\.))"
 #: What tells a key by itself, and what stands between it and the number.
 _TOLD = (
     rf"(?:{_KEYED},? {_NO}|{_NUMBERED} {_NO}|(?P<fleet>{_OF_FLEET} {_NO})|(?-i:[PS]/N)"
@@ -173,7 +173,9 @@ _LONG_KEY = re.compile(
 )
 #: A key in groups in small letters, as automatic transcription has it: "pa/21241/2016".
 _SMALL_KEY = re.compile(
-    rf"(?<![\w./@-])(?P<key>(?-i:[a-z]){{1,4}}[-/]\d{{5,}}(?:[-/]\d+)*){_END}", re.IGNORECASE
+    r"(?<![\w./@-])(?P<key>(?-i:[a-z]){1,4}(?:[-/]\d{5,}(?:[-/]\d+)*"
+    rf"|/(?:20)?\d\d/\d{{3,}}(?:/[a-z]{{1,4}})?)){_END}",
+    re.IGNORECASE,
 )
 #: A bank's sort code and an account, by what is said of them or by their figures side by side:
 #: "sort code 05 50 69", "BACS: 05-50-69 / 3612 8463".
@@ -202,6 +204,20 @@ _SHORT_KEY = re.compile(
     rf":?[ \t]#?(?P<key>\d{{4,8}}){_END}",
     re.IGNORECASE,
 )
+#: The same in figures alone, which are no day: "51/24/5475", but "12/11/2024".
+_THREE_GROUPS = re.compile(
+    r"(?<![\w.,/$€£-])(?P<key>(\d{2,5})/(\d{2,4})/(\d{3,7}))(?![\w%/]|[.,-]\d)"
+)
+#: A minute goes by its number and the year, which a shifted date is to hide: "Min. 142/24".
+_MINUTE = re.compile(
+    r"\bmin(?:ute)?s?\.?(?: n(?:o|umber)s?\.?)? (?P<key>\d{1,4}/(?:20)?\d\d)(?![\w%/]|[.,-]\d)",
+    re.IGNORECASE,
+)
+#: In a row of a table what is written otherwise than its amounts: "627232 | hire | £57.48".
+_CELL = re.compile(r"(?:^|[\t|]) *(?P<key>\d{6,}|\d{3,5}[/-]\d{3,5})(?= *(?:[\t|]|$))")
+_AMOUNT_CELL = re.compile(r"[$€£]\s?\d|(?<![\d.,])\d{1,3}(?:,\d{3})*[.,]\d\d\d?(?!\d)")
+#: What says that two groups are no range: "code 2874-411".
+_CODE_BEFORE = re.compile(r"\bcode\W", re.IGNORECASE)
 #: Behind these "number" may mean an amount: "the number 52400".
 _AMOUNT_OF = re.compile(r"\b(?:an?|any|our|same|that|the|this|total|what)\s$", re.IGNORECASE)
 #: Years, ranges, round amounts and reports, which are written like keys of several groups.
@@ -468,7 +484,7 @@ def candidates_of(
     """
     english = general_english()
     listed = _pattern((*always, *_LISTS["PUBLIC LIFE"]))
-    keys = _keys(texts)
+    keys, minutes = _keys(texts), _minutes(texts)
     letters = _letters(m for chunk in mentions for m in chunk)
     sure: list[list[Candidate]] = []
     doubts: list[list[_Doubt]] = []
@@ -482,6 +498,7 @@ def candidates_of(
             for match in (listed.finditer(text) if listed else ())
         ]
         found += [_candidate(text, *m.span(), "digits") for m in keys.finditer(text)]
+        found += [_candidate(text, *m.span(), "known") for m in minutes.finditer(text)]
         found += [_candidate(text, *m.span(), "known") for m in letters.finditer(text)]
         blocked = [(m.start, m.end) for m in known] + _blocked(text)
         found = [c for c in found if not _touches(c.start, c.end, blocked)]
@@ -532,7 +549,7 @@ def _keys(texts: Iterable[str]) -> re.Pattern[str]:
     keys: set[str] = set()
     for text in texts:
         keys.update(m["key"] for m in _told_keys(text) if _is_long_enough(text, m))
-        keys.update(m["key"] for m in _grouped_keys(text) if _is_key(m["key"]))
+        keys.update(m["key"] for m in _grouped_keys(text) if _is_key(m["key"], m.group()))
         keys.update(m["key"] for m in _long_keys(text))
         for pattern in (
             *(_ID_IN_GROUPS, _OF_A_PART, _SMALL_KEY),
@@ -542,10 +559,37 @@ def _keys(texts: Iterable[str]) -> re.Pattern[str]:
         for match in _BANK_KEYS.finditer(text):
             keys.update(filter(None, match.group("key", "its", "code", "account")))
         keys.update(m.group() for m in SAID_CODE.finditer(text))
+        keys.update(m["key"] for m in _THREE_GROUPS.finditer(text) if not _is_day(m))
+        keys.update(_keys_in_rows(text))
         keys.update(text[start:end] for start, end, _ in said_figures(text))
+    return _any_of(keys)
+
+
+def _minutes(texts: Iterable[str]) -> re.Pattern[str]:
+    """Return what finds the numbers of minutes; they tell the year however many have the same."""
+    return _any_of({m["key"] for text in texts for m in _MINUTE.finditer(text)})
+
+
+def _any_of(keys: Collection[str]) -> re.Pattern[str]:
     # the longer first: one of them may begin like another
     any_key = "|".join(map(re.escape, sorted(keys, key=lambda key: (-len(key), key))))
     return re.compile(rf"(?<![\w.,])(?:{any_key})(?![\w%]|[.,]\d)" if keys else r"(?!)")
+
+
+def _is_day(groups: re.Match[str]) -> bool:
+    """Whether three groups of figures may be a day and its year, in either order."""
+    first, second, year = (int(groups[n]) for n in (2, 3, 4))
+    return min(first, second) <= 12 and max(first, second) <= 31 and 1800 <= year < 2200
+
+
+def _keys_in_rows(text: str) -> Iterator[str]:
+    """Yield what cheques and accounts have for numbers in rows whose amounts are written as such.
+
+    Exchanged as a figure it would be a true one in another text.
+    """
+    for line in text.split("\n") if "\t" in text or "|" in text else ():
+        if ("\t" in line or "|" in line) and _AMOUNT_CELL.search(line):
+            yield from (m["key"] for m in _CELL.finditer(line))
 
 
 def _told_keys(text: str) -> Iterator[re.Match[str]]:
@@ -604,9 +648,11 @@ def _figures(text: str) -> int:
     return sum(c.isdigit() for c in text)
 
 
-def _is_key(groups: str) -> bool:
+def _is_key(groups: str, told: str = "") -> bool:
     """Whether figures in groups are a key rather than years, an amount or a list of counts."""
-    if _figures(groups) < _KEY_FIGURES or _COUNTED.fullmatch(groups):
+    if _figures(groups) < _KEY_FIGURES:
+        return False
+    if _COUNTED.fullmatch(groups) and not ("-" in groups and _CODE_BEFORE.search(told)):
         return False
     parts = groups.split(" ")
     return len(parts) == 1 or not any(part.isdigit() and len(part) < 3 for part in parts)

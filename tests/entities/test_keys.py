@@ -55,3 +55,15 @@ def test_codes_of_many(code):
 )
 def test_codes_of_products(code):
     assert not is_key(code, "Product")
+
+
+@pytest.mark.parametrize("code", ["LG61 ADH", "AB77DKC"])
+def test_plates(code):
+    assert is_key(code, "Product")
+    assert is_key(code, "Name")
+
+
+@pytest.mark.parametrize("place", ["QX28 6AP", "TW2 1FH", "17 Tannery Close, ZB4 8FQ"])
+def test_postcodes_are_keys_of_places_too(place):
+    assert is_key(place, "Location")
+    assert is_key(place, "Product")

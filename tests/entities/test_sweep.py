@@ -509,6 +509,9 @@ def test_a_word_that_is_mostly_a_name_is_one_at_the_beginning_of_a_sentence():
         # as people talk
         ("My hospital number's 776643, you know", ["776643"]),
         ("NHS number? Hang on, it's on the letter. 2318405062. There.", ["2318405062"]),
+        ("Cheque 627232 of 154821, check no. 88213, chq 495426", ["627232", "88213", "495426"]),
+        ("under code 48213, cost code: 48214", ["48213", "48214"]),
+        ("883976\tgrass cut\t£53.95\n654321\tbulbs\t40", ["883976"]),
         ("MRN 88213, mrn 14759, MRN: 17784, GMC 5028631", ["88213", "14759", "17784", "5028631"]),
         ("Unit no: 84407, Hosp. no 60431, hosp no 60432", ["84407", "60431", "60432"]),
         ("record number 31313, matter no 20417, docket 204178", ["31313", "20417", "204178"]),
@@ -563,6 +566,12 @@ def test_numbers_that_are_keys_are_swept(text, keys):
         ("sort code 04-88-61 and grant of probate, number 1992-401-7", ["04-88-61", "1992-401-7"]),
         ("teams id 868 298 045 237, Meeting ID: 643 218 236", ["868 298 045 237", "643 218 236"]),
         ("the id 12 000, id 7 of 250, an order of 868 298 045 units", []),
+        # accounts, minutes and applications
+        ("budget code 2874-411, code 8085/295", ["2874-411", "8085/295"]),
+        ("763953 | expenses | £8,884.12 | 2813/660", ["763953", "2813/660"]),
+        ("Okay, planning, 51/24/5475; w/2024/6532/p", ["51/24/5475", "w/2024/6532/p"]),
+        ("On 12/11/2024, 14/02/1998 and 2/28/2024 for 30 min. 5 times", []),
+        ("Revenue\t123456\t234567\nSales 100-200\t12", []),
         # years, amounts, counts, ranks
         ("contract 2019-2020, order 2019/20, licence 10 000 000, case 12 30 45 99", []),
         ("We have no 10-year 2030 notes; number 1 2020 goal; orders 500-600 a day; no. 1-2", []),
@@ -682,3 +691,11 @@ def test_what_other_documents_tell_makes_no_form_more_usual(spark):
 def test_keys_are_swept_as_people_say_them(text, keys):
     (found,) = candidates_of([text], [[]])
     assert [c.surface for c in found] == keys
+
+
+def test_numbers_of_minutes_are_swept_however_many_have_the_same():
+    text = "Min. 142/24 and MINUTE 43/2024; minute no. 7/24, as 142/24, for 30 min. 5 times"
+    (found,) = candidates_of([text], [[]])
+    assert [c.surface for c in found] == ["142/24", "43/2024", "7/24", "142/24"]
+    forms, reasons = [c.form for c in found], [c.reason for c in found]
+    assert settle(forms, reasons, [40] * 4, 40, 0.1).all()
