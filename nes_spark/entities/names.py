@@ -44,6 +44,8 @@ FUNCTION_WORDS = frozenset(_WORDS["FUNCTION"])
 #: Titles that stand before the name of a person, and alone for one; not part of the name.
 PERSON_TITLES = frozenset(_WORDS["TITLES OF PERSONS"])
 _POST_NOMINALS = frozenset(_WORDS["POST NOMINALS"])
+#: Of these those of which no office is called: "Cllr Hall" is somebody.
+BEFORE_NAMES = frozenset(["CLLR", "Cllr", "Cllrs"])
 #: What may stand between two titles or before one: "Deputy Attorney General", "Chief Constable".
 _TITLE_RANKS = frozenset(["Assistant", "Associate", "Deputy", "General", "High", "Lay", "Right"])
 _MONTHS = frozenset(_WORDS["MONTHS"])
@@ -384,7 +386,8 @@ def leading_titles(words: Words, first: int, last: int) -> int:
         return first  # "Mr Abbot", "Vice Chancellor"
     if i == last < len(w) - 1 and w[last] == "of" and w[last + 1][0].isupper():
         return first  # "2nd Earl of Clare" names somebody
-    if i < last and ("&" in w[i:last] or w[last - 1].lower() in BODY_WORDS):
+    office = "&" in w[i:last] or w[last - 1].lower() in BODY_WORDS
+    if i < last and office and w[first] not in BEFORE_NAMES:
         return first
     return i
 

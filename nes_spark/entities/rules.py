@@ -20,6 +20,7 @@ from nes_spark.entities.distinctive import GEOGRAPHY, INSTITUTIONS, METHODS
 from nes_spark.entities.lists import GENERAL, read_lists
 from nes_spark.entities.mentions import outside, placeholder_spans, trim
 from nes_spark.entities.names import (
+    BEFORE_NAMES,
     BENCHMARKS,
     BODY_WORDS,
     CLASSES,
@@ -105,6 +106,7 @@ _PERSON_TITLE = "|".join(sorted(PERSON_TITLES))
 _TITLE_BEFORE = re.compile(
     r"\b(?:Mr|Ms|Mrs|Dr|Prof|Fr|Hon|Rev|Sgt|Capt|Lt|Col)\.? $|\b(?:Miss|Mister|Madam|Sir) $"
     rf"|\b(?:Attorney General|Solicitor General|Professor|{_PERSON_TITLE}) $"
+    r"|\b(?:Cllrs?|CLLR)\. (?:[A-Z]\.? ?)*$"
 )
 #: "R. Penhallow", "T. R. Amberley", "Marcus B. Ellwood".
 _INITIALED = re.compile(
@@ -1246,7 +1248,9 @@ class Rules:
             first += 1
         first = leading_titles(words, first, last)
         while last > first and (
-            words.words[last - 1] in TITLES or words.words[last - 1].lower() in _TAIL_WORDS
+            words.words[last - 1] in TITLES
+            or words.words[last - 1] in BEFORE_NAMES
+            or words.words[last - 1].lower() in _TAIL_WORDS
         ):
             last -= 1
         return first, last

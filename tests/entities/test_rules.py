@@ -290,10 +290,25 @@ def test_a_lone_word_in_capitals_is_emphasis_only_where_it_is_usual():
         ("Present were Mrs K. Vandermeer and others.", "K. Vandermeer"),
         ("She thanked Mr Abbot for it.", "Abbot"),
         ("Counsel was Ms Edwina Starkey QC, who agreed.", "Edwina Starkey"),
+        # "Hall" is what institutions are called, too
+        ("The minutes were read by Cllr Hall and signed.", "Hall"),
+        ("In the chair was CLLR Tattersall for once.", "Tattersall"),
+        ("We heard Cllr. T. Ackroyd on this.", "Ackroyd"),
     ],
 )
 def test_titles_stand_before_a_name_and_initials_are_part_of_it(text, name):
     assert kinds(text) == {(name, "Person")}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It was proposed by Cllr [Person 2], seconded by CLLR [Person 3].",
+        "There: Cllr. [Person 2], Councillor [Person 3]; Cllrs [Person 4] and others.",
+    ],
+)
+def test_a_councillor_without_a_name_is_none(text):
+    assert kinds(text) == set()
 
 
 def test_a_title_and_an_institution_named_before_are_no_names():
