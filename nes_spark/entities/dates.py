@@ -331,6 +331,8 @@ _TAKES_DAY = re.compile(
 )
 #: Behind these as often a number.
 _MAY_TAKE_DAY = re.compile(r"\b(?:from|to|by|before|after|between) $", re.IGNORECASE)
+#: What makes a range of versions or sections of two numbers with points.
+_TO_POINTS = re.compile(r" (?:to|through|and|-|–) \d+(?:\.\d+)+(?!\w)")
 #: "DOB 8.5.80", "my date of birth's 8.5.80", "dated 3/4", "Clinic date: 3/4", "Mon 12/15".
 _SAYS_DATE = re.compile(
     r"\b(?:dob|d\.o\.b|(?:date of )?birth(?:day|date)?|born(?: on)?|date(?:d|s| \w+)?|"
@@ -340,7 +342,7 @@ _SAYS_DATE = re.compile(
 #: "Admitted: 8.5.22", "Follow up: 19/3".
 _DATED_LABEL = re.compile(
     r"\b(?:admi(?:tted|ssion)|discharged?|seen|clinic|review(?:ed)?|dictated|typed|signed|sent|"
-    r"received|due|appointment|follow[- ]?up|visit(?:ed)?|from|until)\s*: *$",
+    r"received|due|appointment|(?:next )?meeting|follow[- ]?up|visit(?:ed)?|from|until)\s*: *$",
     re.IGNORECASE,
 )
 #: "signed Dr. Holm 14/4.", "typed by AN; 5/5.": who did it stands between.
@@ -380,7 +382,8 @@ _NUMBERED = re.compile(
     r"\b(?:v|ver|versions?|releases?|released|rel|rev|build|patch|patched|firmware|software|driver|"
     r"kernel|upgrad\w+|updat\w+|downgrad\w+|install\w*|running|runs|sections?|sec|sect|clauses?|"
     r"paragraphs?|paras?|articles?|chapters?|figures?|figs?|tables?|rules?|items?|steps?|parts?|"
-    r"exercises?|annex|appendix|requirements?|standards?|iso|iec|icd|ip|pursuant|under|see|per)\b|§",
+    r"exercises?|annex|appendix|requirements?|standards?|iso|iec|icd|ip|pursuant|under|per"
+    r"|see(?! (?:her|him|it|me|them|us|you)\b))\b|§",
     re.IGNORECASE,
 )
 
@@ -422,6 +425,8 @@ def _is_dated(text: str, start: int, end: int) -> bool:
     if _NUMBERED.search(line) or _NUMBERED.search(text, end, end + 12):
         return False
     if _TAKES_DAY.search(before) or _THEN_TIME.match(text, end):
+        return True
+    if _MAY_TAKE_DAY.search(before) and not _TO_POINTS.match(text, end):
         return True
     # versions hardly count to 13 in front
     return int(text[start:end].partition(".")[0]) > 12

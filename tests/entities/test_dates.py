@@ -215,6 +215,12 @@ def test_years_of_two_digits_without_a_mark_and_the_month_of_may(text, dates):
         ("DOB 8.5.80, born 20.7.43, D.O.B.: 3.6.69", ["8.5.80", "20.7.43", "3.6.69"]),
         ("Cyril Lee - 20.7.43 - 735-235-8501", ["20.7.43"]),
         ("Admitted: 8.5.22, seen on 9.5.22.", ["8.5.22", "9.5.22"]),
+        (
+            "Closed from 3.8.23 and open before 3.1.24. Next meeting: 8.10.24 at two.",
+            ["3.8.23", "3.1.24", "8.10.24"],
+        ),
+        ("I'll see you all on 24.7.24, then.", ["24.7.24"]),
+        ("It moved from 3.8.23 to 3.9.1; see 5.4.12.", []),
         ("Tomcat 8.5.80 and kernel 5.10.20, upgraded on 8.5.80 to 13.2.10.", []),
         ("4.1.12 Notices\nSee section 4.1.12 and clause 14.1.12, on 10.1.1.20", []),
         # a day and a month
