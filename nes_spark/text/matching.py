@@ -170,8 +170,8 @@ _INITIALED = re.compile(
 )
 #: What stands behind the label of who speaks, a name that is a word: "Day: Can I just say".
 _SPEAKS = re.compile(r"""[ \t]*:[ \t]+["'“‘]?(?=[^\W\d_a-zß-öø-ÿ])""")
-#: Where the line of such a label begins.
-_LABELLED = re.compile(r"(?:^|\n)[ \t>*]*$")
+#: What stands before a word as little as nothing does: "[Name] Street light" is no Street.
+_PLACEHOLDER_BEFORE = re.compile(r"\[[A-Z][A-Za-z ]{1,30}(?: \d+)?\] $")
 #: What stands before a list of people, and behind the first of them: "Absent: Day, Hall".
 _LISTS_PEOPLE = re.compile(
     r"\b(?:absen(?:t|ces?)|apolog(?:y|ies)|attend(?:ance|ed|ees|ing)|members|panel|present"
@@ -1049,10 +1049,13 @@ class Matcher:
         found = _INITIALED.search(before)
         if found is None or found["first"] != form.first_name[:1].upper():
             return False
-        title = (found["title"] or "").strip(" .")
-        if fold(title) in _BEFORE_NAMES or fold(title) in RANKS:
+        title = (found["title"] or "").strip()
+        word = fold(title.strip("."))
+        if word in _BEFORE_NAMES or word in RANKS:
             return True
-        return found["first"] not in "AI" and not title[:1].isupper()
+        # what ends with a full stop is the sentence before, which a chunk may not have
+        behind = title[:1].isupper() and not title.endswith(".")
+        return found["first"] not in "AI" and not behind
 
     @staticmethod
     def _titled(text: str, words: Words, i: int, form: Form) -> bool:
@@ -1068,7 +1071,7 @@ class Matcher:
         "Day: Can I just say", "Absent: Day, Hall".
         """
         start, end = words.starts(i), words.ends(j)
-        if _SPEAKS.match(text, end) and _LABELLED.search(text, max(0, start - 12), start):
+        if _SPEAKS.match(text, end) and _LINE_BEGINS.search(text, max(0, start - 24), start):
             return True
         listed = _LISTED.match(text, end) is not None
         return listed and _LISTS_PEOPLE.search(text, max(0, start - 60), start) is not None
@@ -1118,7 +1121,9 @@ class Matcher:
             return True
         owns = _POSSESSIVE.match(text, end) is not None
         line = text.rfind("\n", 0, start) + 1
-        if not text[line:start].strip() or SENTENCE_END.search(text[max(0, start - 8) : start]):
+        opens = not text[line:start].strip()
+        opens = opens or _PLACEHOLDER_BEFORE.search(text, max(0, start - 40), start) is not None
+        if opens or SENTENCE_END.search(text[max(0, start - 8) : start]):
             if not owns and not self._of_somebody(text, words, j):
                 return False
         elif text[start - 1] == " " and i and words.ends(i - 1) == start - 1:

@@ -896,6 +896,9 @@ def test_what_is_not_done_is_nobodys_name():
     "text, left",
     [
         ("There: Cllr C Day, Cllr. S. Church, Councillor Dr B Field.", ["Day", "Church", "Field"]),
+        # what stands in the document before stands in no chunk that begins there
+        ("THE ROOF LEAKS. S CHURCH IS TO GO.", ["CHURCH"]),
+        ("So it was agreed. Day: Can we go?", ["Day"]),
         ("Proposed by S Church and Cllr A Marsh.", ["Church", "Marsh", " A "]),
         ("cllr early; councillor marsh; proposed cllr a marsh", ["early", "marsh"]),
         ("Motion.\nDay: No no, that is wrong.\nWill: Can we go?", ["Day", "Will"]),
@@ -916,6 +919,7 @@ def test_people_called_by_words_are_found_behind_titles_and_initials_and_as_labe
         "left early in the day, near a field and a church",
         "Motion.\nDay: 4\nField: 12",
         "doctor early on",
+        "Min. [Name] Field lights are out; [Product] Church repairs",
     ],
 )
 def test_words_that_are_names_elsewhere_stay_words(text):
