@@ -438,7 +438,7 @@ PLAN_LEFTOVERS = Table(
             "reason",
             "string",
             "no_partner, shared (the partner has the name too, or may not take it), surplus (it "
-            "has fewer names, or fewer of its sort), or the status "
+            "has fewer names, or fewer of its sort), key (it meets nobody), or the status "
             "that a constraint gives a chunk which it keeps out",
         ),
     ),
@@ -496,8 +496,8 @@ COVERAGE = Table(
         Column(
             "reason",
             "string",
-            "empty for exchanged; no_partner, shared, surplus, or a constraint's status for what "
-            "was left over; not_reached (the release ends before); must_change, not_swapped; "
+            "empty for exchanged; no_partner, shared, surplus, key, or a constraint's status for "
+            "what was left over; not_reached (the release ends before); must_change, not_swapped; "
             "relative and not_understood for dates; no_plan where nothing says what becomes of it, "
             "which a gate refuses",
         ),

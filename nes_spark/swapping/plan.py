@@ -81,7 +81,7 @@ EXCHANGED = "exchange"
 #: The default order of treatments.
 LEFTOVER = ("donor", "placeholder")
 #: Reasons why a name was left over; constraints add the status that they give.
-NO_PARTNER, SHARED, SURPLUS = "no_partner", "shared", "surplus"
+NO_PARTNER, SHARED, SURPLUS, KEY = "no_partner", "shared", "surplus", "key"
 #: Reasons why a name that could be treated still stands in a prefix, or was not to be treated.
 NOT_REACHED, NOT_SWAPPED, MUST_CHANGE = "not_reached", "not_swapped", "must_change"
 
@@ -142,7 +142,8 @@ class LeftOver:
     reason : str
         ``no_partner`` (no valid partner was left for its category, or none with a name of its
         sort), ``shared`` (the category was exchanged, but the partner has this name or may not
-        take it), ``surplus`` (the partner has fewer names, or fewer of its sort), or the
+        take it), ``surplus`` (the partner has fewer names, or fewer of its sort), ``key`` (the
+        number of one record, which meets nobody), or the
         status that a constraint gives a chunk which it keeps out.
     """
 
@@ -923,6 +924,7 @@ def _left_over(
                         left[i],
                         state.status[i],
                         None if other is None else has[other] | own[other],
+                        category,
                     ),
                     [
                         (units.ids[rows[d]], giveable(has[rows[d]], barred[i], category, measure))
@@ -938,9 +940,9 @@ def _left_over(
 
 
 def reasons(
-    entities: Collection[str], status: str, partner: Collection[str] | None
+    entities: Collection[str], status: str, partner: Collection[str] | None, category: str
 ) -> dict[str, str]:
-    """Return why each name of one category of a unit was left over.
+    """Return why each name of one category of a unit was left over; keys meet nobody.
 
     Parameters
     ----------
@@ -950,10 +952,15 @@ def reasons(
         What a constraint says that keeps the unit out, else ''.
     partner : collection of str or None
         What the partner has or may not take; None without an exchange.
+    category : str
     """
-    if status or partner is None:
-        return dict.fromkeys(entities, status or NO_PARTNER)
-    return {e: SHARED if e in partner else SURPLUS for e in entities}
+    if status:
+        return dict.fromkeys(entities, status)
+    if partner is None:
+        found = dict.fromkeys(entities, NO_PARTNER)
+    else:
+        found = {e: SHARED if e in partner else SURPLUS for e in entities}
+    return found | {e: KEY for e in entities if is_key(e, category)}
 
 
 def giveable(

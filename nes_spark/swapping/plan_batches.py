@@ -268,7 +268,7 @@ def treat_batches(
                 theirs = set(row["partner_names"])
                 partner = theirs | set(row["partner_own"] or ())
                 barred = barred | theirs
-            why = reasons(left, row["status"], partner)
+            why = reasons(left, row["status"], partner, row["category"])
             measure = means.similarities.get(row["category"])
             donors = [
                 (d["donor"], giveable(d["names"] or (), barred, row["category"], measure))

@@ -32,7 +32,7 @@ from nes_spark.swapping.layers import (
     sample_layers,
 )
 from nes_spark.swapping.likeness import similarities_for
-from nes_spark.swapping.plan import giveable, layer_exchange
+from nes_spark.swapping.plan import giveable, layer_exchange, reasons
 from nes_spark.swapping.population import joint_sets, sets_of
 from nes_spark.swapping.sampler import Limits
 from nes_spark.swapping.seeds import Secret
@@ -1010,3 +1010,11 @@ def test_a_plan_does_not_show_its_names():
     plan = sample_plan(**data, swap=SWAP, seed=1)
     shown = repr(plan) + repr(plan.swaps) + repr(plan.leftovers) + repr(plan.fates())
     assert not any(f"{c} {k}" in shown for c in CATEGORIES for k in range(6))
+
+
+@pytest.mark.parametrize("partner", [None, {"Ann"}, {"Ann", "634984"}])
+def test_a_key_is_left_over_as_a_key_and_not_for_want_of_a_partner(partner):
+    found = reasons(["Ann", "634984"], "", partner, "Name")
+    assert found == {"Ann": "no_partner" if partner is None else "shared", "634984": "key"}
+    # what keeps a chunk out keeps all of it out
+    assert set(reasons(["Ann", "634984"], "short", partner, "Name").values()) == {"short"}
