@@ -134,8 +134,9 @@ def identifiers_gate(evidence: Evidence) -> Gate:
         return Gate(
             "direct identifiers",
             False,
-            f"still found: {listed}; where: table leaks. What is no name of its document goes "
-            "under identifiers.allow; what is one, as a further form into its columns",
+            f"still found: {listed}; which words: column found of sealed/leaking.csv. What is no "
+            "name of its document goes under identifiers.allow; what is one, as a further form "
+            "into its columns",
         )
     if not forms:
         return Gate(

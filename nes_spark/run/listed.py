@@ -265,13 +265,17 @@ def list_named(context: Context) -> tuple[int, int]:
     return count, asked
 
 
-def list_leaking(context: Context) -> int:
+def list_leaking(context: Context, assembled: DataFrame) -> int:
     """List the chunks in which the leak search found what no gate accepts, with those withheld.
+
+    Column ``found`` quotes what names their own documents, which no message may.
 
     Parameters
     ----------
     context : Context
         With table ``leaks`` of this try.
+    assembled : pyspark.sql.DataFrame
+        ``chunk_id, document_id, text`` as they were to be released.
 
     Returns
     -------
@@ -280,12 +284,16 @@ def list_leaking(context: Context) -> int:
     """
     from pyspark.sql import functions as F
 
+    from nes_spark.text.leak_stages import quote_leaks
+
     accepted = context.config.gates.accept_identifiers
     is_open = ~(F.col("kind").isin(accepted) | F.col("rule").isin(accepted))
     leaking = context.table("leaks").where(is_open).select("chunk_id").distinct()
     count = leaking.count()
     if count:
-        _write(context, leaking, LEAKING)
+        texts = assembled.join(leaking, "chunk_id", "left_semi")
+        quoted = quote_leaks(texts, context.table("documents"), context.config.identifiers)
+        _write(context, leaking, LEAKING, quoted)
     return count
 
 
@@ -359,10 +367,16 @@ def _texts_of(context: Context, chunks: Iterable[str]) -> dict[str, tuple[str, s
     return {chunk: (digest, metadata) for chunk, digest, metadata in facts}
 
 
-def _write(context: Context, listed: DataFrame, place: tuple[str, ...]) -> None:
+def _write(
+    context: Context,
+    listed: DataFrame,
+    place: tuple[str, ...],
+    quoted: DataFrame | None = None,
+) -> None:
     """Write chunks, and those that are listed already, as ``output.withhold`` takes them.
 
-    Of one that is found although a summary is published, a brief one is to be, then nothing.
+    Of one that is found although a summary is published, a brief one is to be, then nothing. With
+    `quoted` (``chunk_id, found``) a column more, which is for a person.
     """
     from pyspark.sql import functions as F
 
@@ -376,10 +390,10 @@ def _write(context: Context, listed: DataFrame, place: tuple[str, ...]) -> None:
         context.table("chunks")
         .join(listed.groupBy("chunk_id").agg(F.max("instead").alias("instead")), "chunk_id")
         .select("chunk_id", F.sha2("text", 256).alias("digest"), "instead")
-        .collect()
     )
-    names = ("chunk_id", "digest", "instead")
-    _write_csv(context, names, sorted(tuple(row) for row in rows), place)
+    if quoted is not None:
+        rows = rows.join(quoted, "chunk_id", "left").fillna("", ["found"])
+    _write_csv(context, rows.columns, sorted(tuple(row) for row in rows.collect()), place)
 
 
 def _write_csv(

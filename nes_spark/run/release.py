@@ -637,7 +637,7 @@ def check_release(publication: Publication) -> None:
             )
         )
         if refused_leaks(context.config, leaks):
-            publication.leaking = list_leaking(context)
+            publication.leaking = list_leaking(context, publication.assembled)
 
 
 def _forgotten(publication: Publication) -> int | None:

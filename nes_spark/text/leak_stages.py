@@ -45,6 +45,7 @@ _SPELLED = pa.schema(
         ("forms", pa.int64()),
     ]
 )
+_QUOTED = pa.schema([("chunk_id", pa.string()), ("found", pa.string())])
 #: A part of a name that names more secrets than these tells none of them apart.
 _MOST_SECRETS = 1000
 
@@ -235,6 +236,43 @@ def find_own_leaks(
         .mapInArrow(own, LEAKS.ddl)
         .repartition("document_id")
     )
+
+
+def quote_leaks(
+    released: DataFrame, documents: DataFrame, identifiers: IdentifiersConfig
+) -> DataFrame:
+    """Quote what names its own document in some released texts, for whoever may see it.
+
+    Parameters
+    ----------
+    released : DataFrame
+        Columns chunk_id, document_id, text: of few chunks, as each brings its document's
+        identifiers along.
+    documents : DataFrame
+        Columns document_id and identifiers.
+    identifiers : IdentifiersConfig
+        Kinds and forms that are never identifiers.
+
+    Returns
+    -------
+    DataFrame
+        ``chunk_id, found``: each form as it stands there, parted by semicolons; empty where only
+        another document is named.
+    """
+
+    def quoted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            rows = []
+            lists = (batch.column(name).to_pylist() for name in ("chunk_id", "text", "identifiers"))
+            for chunk, text, items in zip(*lists, strict=True):
+                hits = Matcher.of(items, identifiers).find(text)
+                forms = {" ".join(text[m.start : m.end].split()) for m in hits}
+                rows.append({"chunk_id": chunk, "found": "; ".join(sorted(forms))})
+            yield pa.RecordBatch.from_pylist(rows, schema=_QUOTED)
+
+    known = documents.select("document_id", "identifiers")
+    shown = released.select("chunk_id", "document_id", "text").join(known, "document_id")
+    return shown.drop("document_id").mapInArrow(quoted, "chunk_id string, found string")
 
 
 def _other_names(

@@ -22,6 +22,7 @@ from nes_spark.run.listed import (
     NAMED,
     hint,
     list_clues,
+    list_leaking,
     listed_clues,
     withheld_chunks,
 )
@@ -536,6 +537,29 @@ def test_clues_that_stand_nowhere_are_told(finished, spark, tmp_path, caplog):
     assert "of their metadata: 2 of 1 chunks\n" in caplog.text
 
 
+def test_what_is_left_is_quoted_for_its_owner_alone(finished, spark, tmp_path):
+    config, result = finished
+    run = tmp_path / "all"
+    (run / "sealed").mkdir(parents=True)
+    shutil.copytree(Path(result.directory) / "stages", run / "stages")
+    facts = ["chunk_id", "document_id", "metadata"]
+    chunk, document, company = result.table("chunks")[facts].iloc[0]
+    store = Store(run)
+    store.write_table("leaks", [(chunk, document, document, "company", "name", 1)], "a key")
+    context = Context(spark, config, store, b"", "")
+    texts = [(chunk, document, f"We at {company} grew."), ("other", document, f"{company} fell.")]
+    assembled = spark.createDataFrame(texts, "chunk_id string, document_id string, text string")
+    assert list_leaking(context, assembled) == 1
+    path = run / Path(*LEAKING)
+    (row,) = csv.DictReader(path.open())
+    assert row["chunk_id"] == chunk and row["found"] == company
+    assert path.stat().st_mode & 0o077 == 0
+    # and the list is one that leaves the chunk out
+    output = config.output.model_copy(update={"withhold": str(path)})
+    context = Context(spark, config.model_copy(update={"output": output}), store, b"", "")
+    assert [r["chunk_id"] for r in withheld_chunks(context).collect()] == [chunk]
+
+
 @pytest.mark.usefixtures("plain_report")
 def test_chunks_that_keep_an_identifier_can_be_left_out(finished, spark, monkeypatch, tmp_path):
     config, result = finished
@@ -567,7 +591,12 @@ def test_chunks_that_keep_an_identifier_can_be_left_out(finished, spark, monkeyp
     )
     assert listed.stat().st_mode & 0o077 == 0
     assert list(csv.DictReader(listed.open())) == [
-        {"chunk_id": c, "digest": hashlib.sha256(texts[c].encode()).hexdigest(), "instead": ""}
+        {
+            "chunk_id": c,
+            "digest": hashlib.sha256(texts[c].encode()).hexdigest(),
+            "instead": "",
+            "found": "",  # the search was made to find what is not there
+        }
         for c in leaking
     ]
     more |= {"output.withhold": str(listed)}

@@ -6,7 +6,7 @@ from pyspark.sql import functions as F
 from nes_spark.config import IdentifiersConfig
 from nes_spark.schemas import LEAKS, MENTIONS, OWN_NAMES
 from nes_spark.text import Identifier, Matcher
-from nes_spark.text.leak_stages import find_leaks, own_names
+from nes_spark.text.leak_stages import find_leaks, own_names, quote_leaks
 from nes_spark.text.leaks import (
     CROSS_LENGTH,
     SWAPPED_IN,
@@ -101,6 +101,25 @@ def test_spark_finds_the_same(frames, partitions):
     assert found.columns == LEAKS.names
     rows = sorted(tuple(r) for r in found.select(*LEAKS.names).collect())
     assert rows == EXPECTED
+
+
+def test_what_names_a_text_is_quoted_as_it_stands(spark, partitions):
+    chunks = [
+        ("d1#00000", "d1", "At MONRO we stop, Bob  Hale. Monro's stop."),
+        ("d1#00001", "d1", "We stop."),
+        ("d2#00000", "d2", "We saw Monro."),
+    ]
+    released = spark.createDataFrame(chunks, "chunk_id string, document_id string, text string")
+    documents = documents_of(spark, {"d1": [c("Monro Inc"), p("Bob Hale")], "d2": [c("Rev Inc")]})
+    found = quote_leaks(released.repartition(partitions), documents, CONFIG)
+    assert dict(tuple(row) for row in found.collect()) == {
+        "d1#00000": "Bob Hale; MONRO; Monro",
+        "d1#00001": "",
+        "d2#00000": "",
+    }
+    allowed = CONFIG.model_copy(update={"allow": ["Monro"]})
+    found = dict(tuple(row) for row in quote_leaks(released, documents, allowed).collect())
+    assert found["d1#00000"] == "Bob Hale"
 
 
 def test_a_name_of_many_documents_is_one_hit(spark):
