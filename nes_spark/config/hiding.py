@@ -1,4 +1,4 @@
-"""Whom a release hides from: what a configuration can still do, and what each step costs.
+"""Whom a release hides from: what a configuration can do, or leave, and what each step costs.
 
 Names are the first thing that tells whose a text is, not the last: who knows the words of a trade,
 or remembers the texts, needs none. Three readers, each of whom knows more than the one before:
@@ -39,14 +39,14 @@ FURTHER = ("Quantity", "Term")
 
 @dataclass(frozen=True)
 class Step:
-    """Settings that hide more than a configuration does.
+    """Settings that hide more than a configuration does, or leave more of what the texts mean.
 
     Attributes
     ----------
     settings : dict
         Dotted key -> value.
     what : str
-        What goes then, and what that costs, in a few words.
+        What goes or stays then, and what that costs, in a few words.
     """
 
     settings: Mapping[str, Any]
@@ -87,6 +87,41 @@ def further_steps(config: Config) -> list[Step]:
         Each makes a valid configuration by itself; empty where all is done.
     """
     return [step for step in _steps(config) if _is_valid(config, step)]
+
+
+def milder_steps(config: Config) -> list[Step]:
+    """Return what a configuration can leave as it is, the step that gives up least first.
+
+    Parameters
+    ----------
+    config : Config
+        As it is.
+
+    Returns
+    -------
+    list of Step
+        Each makes a valid configuration by itself; empty where names alone change.
+    """
+    return [step for step in _milder(config) if _is_valid(config, step)]
+
+
+def _milder(config: Config) -> Iterator[Step]:
+    telling = config.entities.telling
+    if telling > TELLING["words"]:
+        yield Step(
+            {"entities.telling": TELLING["words"]},
+            "a tenth of the words goes and no more: who remembers the texts finds more",
+        )
+    elif telling > 0:
+        yield Step(
+            {"entities.telling": 0},
+            "words that tell stay, but for terms: who knows words of a source finds more",
+        )
+    if config.releases.further:
+        what = " and ".join(
+            {"Quantity": "figures", "Term": "terms"}.get(c, c) for c in config.releases.further
+        )
+        yield Step({"releases.further": []}, f"{what} stay: who knows them finds more")
 
 
 def _steps(config: Config) -> Iterator[Step]:

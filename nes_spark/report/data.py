@@ -211,6 +211,8 @@ class ReportData:
     hide_more : sequence of (str, str)
         Options of ``nes-spark run`` that would hide more, and what goes then; empty where hardly
         anything can be named.
+    keep_more : sequence of (str, str)
+        Options that would leave more of the meaning, and what stays then; empty where much is left.
     review : sequence of ReviewRow
         Released chunks to read first; on a page of their own, which is not tracked.
     measured : pandas.DataFrame or None
@@ -260,6 +262,7 @@ class ReportData:
     utility: pd.DataFrame | None = None
     alone: bool = False
     hide_more: Sequence[tuple[str, str]] = ()
+    keep_more: Sequence[tuple[str, str]] = ()
 
     @property
     def documents_named(self) -> dict[str, Any] | None:

@@ -48,7 +48,7 @@ from nes_spark.run.report_data import (
     report_data,
     write_report,
 )
-from nes_spark.run.result import RunResult, steps_for
+from nes_spark.run.result import RunResult, milder_for, steps_for
 from nes_spark.run.verifying import files_digest, record_digest, verify_release
 from nes_spark.schemas import TABLES
 from nes_spark.store import UNFINISHED as ASIDE
@@ -302,6 +302,7 @@ def _published_before(context: Context) -> RunResult:
         steps_for(
             context.config, run.details.get("documents_named"), run.details.get("chunks_named")
         ),
+        milder_for(context.config, run.details.get("utility")),
     )
 
 
@@ -929,6 +930,7 @@ def move_release(publication: Publication, started: float) -> RunResult:
         config.output.publish,
         record.get("chunks_together"),
         steps_for(config, record.get("documents_named"), record.get("chunks_named")),
+        milder_for(config, record.get("utility")),
     )
 
 

@@ -10,7 +10,7 @@ from nes_spark.audit.adversaries import LINKAGE
 from nes_spark.releases.space import statuses_of
 from nes_spark.run.outcome import Outcome, release_sections
 from nes_spark.run.pipeline import populations
-from nes_spark.run.result import steps_for
+from nes_spark.run.result import milder_for, steps_for
 from nes_spark.schemas import TABLES
 from nes_spark.store import Store
 from nes_spark.versions import code_version
@@ -165,6 +165,7 @@ def report_data(
         examples=examples,
         alone=config.output.publish == "chunks",
         hide_more=_hide_more(context, outcome),
+        keep_more=_keep_more(context, outcome),
         review=[] if outcome.measured is None else _review(context, assembled),
     )
 
@@ -177,6 +178,16 @@ def _hide_more(context: Context, outcome: Outcome) -> list[tuple[str, str]]:
         return []
     documents, chunks = strongest(outcome.measured), chunks_named(outcome.measured)
     return [(s.options, s.what) for s in steps_for(context.config, documents, chunks)]
+
+
+def _keep_more(context: Context, outcome: Outcome) -> list[tuple[str, str]]:
+    """What would leave more of the meaning, where little is left."""
+    from nes_spark.run.judging import utility_record
+
+    if outcome.utility is None:
+        return []
+    found = milder_for(context.config, utility_record(outcome.utility))
+    return [(s.options, s.what) for s in found]
 
 
 def _examples(

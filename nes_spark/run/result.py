@@ -77,6 +77,9 @@ class RunResult:
     hide_more : list of Step
         Where much can still be named: settings that hide more, the one that costs least first
         (:func:`steps_for`).
+    keep_more : list of Step
+        Where little of the meaning is left: settings that leave more, the one that gives up least
+        first (:func:`milder_for`).
     """
 
     directory: str
@@ -95,6 +98,7 @@ class RunResult:
     publish: str = "documents"
     chunks_together: dict[str, Any] | None = None
     hide_more: list[Step] = field(default_factory=list)
+    keep_more: list[Step] = field(default_factory=list)
 
     def table(self, name: str) -> pd.DataFrame:
         """Read a table of the run into memory, see :data:`nes_spark.schemas.TABLES`."""
@@ -173,6 +177,31 @@ def steps_for(
     if not found or found["after"]["named"] <= MANY:
         return []
     return further_steps(config)
+
+
+def milder_for(config: Config, utility: Mapping[str, Any] | None) -> list[Step]:
+    """Return what would leave more of the meaning than a release does that leaves little.
+
+    Parameters
+    ----------
+    config : Config
+        Of the run.
+    utility : mapping or None
+        :attr:`RunResult.utility`.
+
+    Returns
+    -------
+    list of Step
+        Empty where the release means more than texts without half of their words, where that was
+        not measured, and where names alone change.
+    """
+    from nes_spark.config.hiding import milder_steps
+
+    found = (utility or {}).get("fidelity", {})
+    half = found.get("anchors", {}).get("half_deleted", {})
+    if "value" not in found or "value" not in half or found["value"] >= half["value"]:
+        return []
+    return milder_steps(config)
 
 
 def quarantined(reasons: Mapping[str, int]) -> str:
@@ -315,8 +344,9 @@ def _account(result: RunResult) -> list[tuple[str, str]]:
         told = ", ".join(f"{n:,} {fate}" for fate, n in sorted(sums.items(), key=lambda i: -i[1]))
         rows.append(("names", f"{total:,} mentions: {told}"))
     rows.append(("utility", verdict_on_utility(result.utility)))
-    steps = [f"{step.options}   {step.what}" for step in result.hide_more]
-    rows += [("" if i else "to hide more", said) for i, said in enumerate(steps)]
+    for name, steps in (("to hide more", result.hide_more), ("to keep more", result.keep_more)):
+        said = [f"{step.options}   {step.what}" for step in steps]
+        rows += [("" if i else name, line) for i, line in enumerate(said)]
     return rows
 
 

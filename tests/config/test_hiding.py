@@ -1,4 +1,4 @@
-"""What a configuration can still do to hide more."""
+"""What a configuration can still do to hide more, and what it can leave."""
 
 import shlex
 
@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from nes_spark.config import load_config
-from nes_spark.config.hiding import PASSAGE, READERS, TELLING, further_steps
+from nes_spark.config.hiding import PASSAGE, READERS, TELLING, further_steps, milder_steps
 from nes_spark.demo import config_path
 
 
@@ -66,6 +66,19 @@ def test_categories_stay_and_one_that_is_there_is_not_added_twice():
     )
     step = further_steps(config)[0]
     assert step.settings["entities.categories"] == [*names, "Quantity"]
+
+
+def test_every_milder_step_is_taken_until_names_alone_change():
+    overrides, told = {"entities.telling": 0.3}, []
+    for step in further_steps(load_config(config_path())):
+        overrides |= {k: v for k, v in step.settings.items() if k != "entities.telling"}
+    while steps := milder_steps(load_config(config_path(), overrides)):
+        told.append((sorted(steps[0].settings), steps[0].what.partition(" stay")[0]))
+        overrides |= given(steps[0].options)
+    assert [keys for keys, _ in told] == [["entities.telling"]] * 2 + [["releases.further"]]
+    assert told[-1][1] == "figures and terms"
+    config = load_config(config_path(), overrides)
+    assert config.entities.telling == 0 and config.releases.further == []
 
 
 def test_what_makes_no_valid_configuration_is_not_told():

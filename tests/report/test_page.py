@@ -418,6 +418,18 @@ def test_what_hides_more_stands_below_what_is_named(render):
     assert [*map(tuple, type(data).from_json(data.to_json()).hide_more)] == steps
 
 
+def test_what_keeps_more_of_the_meaning_is_told_with_or_without_attackers(render):
+    steps = [("--set entities.telling=0", "words that tell stay")]
+    for measured in (None, MEASURED):
+        html = render(measured=measured, keep_more=steps)
+        outline(html)
+        head = html[html.index('id="verdict"') : html.index('class="cards"')]
+        assert "<li><code>--set entities.telling=0</code>: words that tell stay</li>" in head
+    assert "What keeps more" not in render(measured=MEASURED)
+    data = report_data(measured=MEASURED, keep_more=steps)
+    assert [*map(tuple, type(data).from_json(data.to_json()).keep_more)] == steps
+
+
 def test_of_chunks_by_themselves_it_says_how_well_they_are_put_together(render):
     rows = [
         ("chunks_together", attacker, side, 600, named, named - 0.02, named + 0.02, float("nan"))

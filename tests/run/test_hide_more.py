@@ -1,11 +1,11 @@
-"""When a run says what would hide more."""
+"""When a run says what would hide more, or keep more of the meaning."""
 
 import pytest
 
 from nes_spark.config import load_config
-from nes_spark.config.hiding import further_steps
+from nes_spark.config.hiding import further_steps, milder_steps
 from nes_spark.demo import config_path
-from nes_spark.run.result import MANY, steps_for
+from nes_spark.run.result import MANY, milder_for, steps_for
 
 
 def named(share):
@@ -30,3 +30,25 @@ CASES = [
 def test_where_many_are_named(publish, documents, chunks, expected):
     config = load_config(config_path(), {"output.publish": publish})
     assert steps_for(config, documents, chunks) == (further_steps(config) if expected else [])
+
+
+def fidelity(value, half):
+    return {"fidelity": {"value": value, "anchors": {"half_deleted": {"value": half}}}}
+
+
+@pytest.mark.parametrize(
+    ("utility", "expected"),
+    [
+        (fidelity(0.69, 0.75), True),
+        (fidelity(0.75, 0.75), False),
+        # not measured
+        ({"fidelity": {"value": 0.1, "anchors": {}}}, False),
+        ({"fidelity": {"anchors": {"half_deleted": {"value": 0.7}}}}, False),
+        ({}, False),
+        (None, False),
+    ],
+)
+def test_where_little_of_the_meaning_is_left(utility, expected):
+    config = load_config(config_path(), {"entities.telling": 0.1})
+    assert milder_steps(config)
+    assert milder_for(config, utility) == (milder_steps(config) if expected else [])
