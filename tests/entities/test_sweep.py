@@ -699,3 +699,9 @@ def test_numbers_of_minutes_are_swept_however_many_have_the_same():
     assert [c.surface for c in found] == ["142/24", "43/2024", "7/24", "142/24"]
     forms, reasons = [c.form for c in found], [c.reason for c in found]
     assert settle(forms, reasons, [40] * 4, 40, 0.1).all()
+
+
+@pytest.mark.parametrize("title", ["Cllr", "CLLR", "Cllrs", "Sgt", "Revd", "Messrs", "Insp", "Lt"])
+def test_a_title_before_a_placeholder_is_no_name(title):
+    text = f"In the end {title} [Person 6] did not vote. We heard that {title} [Person 2] did."
+    assert candidates_of([text], [[]]) == [[]]
