@@ -177,7 +177,6 @@ def _content(proposal: Proposal, name: str, metadata_table: str | None) -> list[
         secrets = int(secrets * max(1.0, look.estimate / look.records))
     components = components_for(look.estimate, length, secrets)
     required = next(iter(proposal.identifiers))
-    passages = proposal.against == "memory"
     short = f"max_words: {PASSAGE}", "the less a passage holds, the less it tells by itself"
     apart = "publish: chunks", "passages by themselves: no file says which are of one text"
     share = body.english or 0.0
@@ -232,7 +231,7 @@ def _content(proposal: Proposal, name: str, metadata_table: str | None) -> list[
             on=False,
         ),
         "",
-        *_section("output", apart, on=passages),
+        *_section("output", apart, on=proposal.against == "memory"),
     ]
 
 
