@@ -11,7 +11,14 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from nes_spark.report.figures import AXES, has_figures, pretty, series_of, share_limits
+from nes_spark.report.figures import (
+    AXES,
+    has_figures,
+    in_a_legend,
+    pretty,
+    series_of,
+    share_limits,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,10 +85,11 @@ def explorer(space: pd.DataFrame, choice: Choice) -> Explorer | None:
     if len(shown) < 2:
         return None
     combinations = [c for c in dict.fromkeys(shown["combination"]) if c]
+    lines = sum(1 + in_a_legend(pretty(name)).count("\n") for name in combinations)
     plot = figure(
         sizing_mode="stretch_width",
-        # the legend below has a line for each
-        height=420 + 22 * (len(combinations) + 2),
+        # the legend below has a line or two for each
+        height=420 + 22 * (lines + 2),
         tools="pan,wheel_zoom,box_zoom,reset",
         active_drag=None,
         x_axis_label=f"{AXES[x][0]} (more is better)",
@@ -142,7 +150,7 @@ def explorer(space: pd.DataFrame, choice: Choice) -> Explorer | None:
                 marker=_MARKERS.get(marker, "circle"),
                 color=colour,
                 line_color=None,
-                legend_label=pretty(name),
+                legend_label=in_a_legend(pretty(name)),
                 nonselection_alpha=0.5,
             )
         )

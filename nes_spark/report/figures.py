@@ -159,18 +159,31 @@ def pretty(combination: str) -> str:
     return Combination.parse(combination).told
 
 
+def in_a_legend(label: str) -> str:
+    r"""Break a label into lines that fit a telephone.
+
+    Examples
+    --------
+    >>> in_a_legend("Organization + Person + Product + Location")
+    'Organization + Person + Product +\nLocation'
+    """
+    return textwrap.fill(label, 34)
+
+
 def _legend(figure: Figure, axes: Axes, narrow: bool) -> None:
     handles, labels = axes.get_legend_handles_labels()
     if narrow:
+        labels = [in_a_legend(label) for label in labels]
         figure.legend(handles, labels, loc="outside lower left", ncols=1, handletextpad=0.5)
     else:
         figure.legend(handles, labels, loc="outside right upper", handletextpad=0.6)
 
 
-#: Axes of a choice: column -> (words, how a value is written).
+#: Axes of a choice: column -> (words, how a value is written). Words stand along an axis, beside
+#: "less is better": long ones are cut.
 AXES = {
     "DR": ("Disclosure risk DR", "{:.4f}"),
-    "measured": ("Documents named by the strongest attacker", "{:.0%}"),
+    "measured": ("Documents named", "{:.0%}"),
     "DU": ("Data utility DU", "{:.5f}"),
     "fidelity": ("Fidelity over all chunks", "{:.4f}"),
 }

@@ -190,7 +190,7 @@ def account_gate(evidence: Evidence) -> Gate | None:
         f"{n:,} names in swapped categories were neither exchanged, treated nor left on purpose; "
         "where: table coverage, reason no_plan; please report this"
         if n
-        else "every name was exchanged, treated, or left on purpose",
+        else "every name that was found was exchanged, treated, or left on purpose",
     )
 
 

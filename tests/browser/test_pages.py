@@ -8,12 +8,22 @@ from __future__ import annotations
 
 import os
 import shutil
+from dataclasses import replace
 
 import pytest
 
 from nes_spark.compare.comparison import build_comparison
 from nes_spark.report import build_report
-from tests.report.samples import everything, examples, report_data, summaries
+from tests.report.samples import (
+    COVERAGE,
+    MEASURED,
+    UTILITY,
+    everything,
+    examples,
+    measured_space,
+    report_data,
+    summaries,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -43,6 +53,29 @@ WIDE = """() => {
   walk(document);
   return [document.documentElement.scrollWidth - document.documentElement.clientWidth, found];
 }"""
+#: What is written along the axes of the plot and does not fit, and what stands beyond its drawing.
+CUT = """() => {
+  const view = PLOT, { inner_width, inner_height } = view.frame.bbox, ink = document.createElement("canvas").getContext("2d");
+  const found = [];
+  const along = [[view.model.below[0], inner_width], [view.model.left[0], inner_height]];
+  for (const [axis, room] of along) {
+    ink.font = `${axis.axis_label_text_font_style} ${axis.axis_label_text_font_size} ${axis.axis_label_text_font}`;
+    if (ink.measureText(axis.axis_label).width > room) found.push(axis.axis_label);
+  }
+  for (const text of document.querySelectorAll("figure svg text")) {
+    const inner = text.getBoundingClientRect(), outer = text.closest("svg").getBoundingClientRect();
+    if (!inner.width || !outer.width) continue;
+    if (inner.top < outer.top - 1 || inner.bottom > outer.bottom + 1) found.push(text.textContent);
+    if (inner.left < outer.left - 1 || inner.right > outer.right + 1) found.push(text.textContent);
+  }
+  return found;
+}""".replace("PLOT", PLOT)
+#: Columns whose head stands at another side than what is below it.
+ASKEW = """() => [...document.querySelectorAll("table")].flatMap((table) => {
+  const heads = table.tHead ? [...table.tHead.rows[0].cells] : [], row = table.tBodies[0]?.rows[0];
+  const side = (cell) => getComputedStyle(cell).textAlign;
+  return heads.filter((head, i) => row && side(head) !== side(row.cells[i])).map((head) => head.textContent);
+})"""
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +97,21 @@ def browser():
 def report(tmp_path_factory):
     data = report_data(**everything(), **examples())
     return build_report(data, tmp_path_factory.mktemp("report")).as_uri()
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    choice = replace(
+        report_data().choice,
+        rule="lowest_risk",
+        risk="measured",
+        utility="fidelity",
+        measured=0.5,
+        fidelity=0.78,
+    )
+    told = {"measured": MEASURED, "coverage": COVERAGE, "utility": UTILITY}
+    data = report_data(candidates=measured_space(), choice=choice, **told)
+    return build_report(data, tmp_path_factory.mktemp("measured")).as_uri()
 
 
 @pytest.fixture(scope="module")
@@ -98,13 +146,16 @@ def visit(browser):
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("name", ["report", "compared"])
+@pytest.mark.parametrize("name", ["report", "measured", "compared"])
 def test_nothing_is_cut_or_wider_than_the_window(visit, request, name, width):
     page = visit(request.getfixturevalue(name), width)
-    if name == "report":
+    if name != "compared":
         page.wait_for_function(f"{PLOT}?.frame?.x_scale")
         page.wait_for_timeout(300)
     assert page.evaluate(WIDE) == [0, []]
+    assert page.evaluate(ASKEW) == []
+    if name != "compared":
+        assert page.evaluate(CUT) == []
     # Wide tables scroll in a box of their own, which a keyboard reaches.
     assert page.locator("table").count() > 0
     for box in page.locator(".scroll").all():

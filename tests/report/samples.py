@@ -20,6 +20,36 @@ from nes_spark.risk import p_hat_table
 from nes_spark.risk.tables import fit_row, stays_unique_table
 
 CATEGORIES = ("Organization", "Person", "Product", "Location")
+MEASURED = pd.DataFrame(
+    [
+        ("documents", "words", "before", 48, 0.9375, 0.83, 0.98, 0.8),
+        ("documents", "words", "after", 48, 0.25, 0.15, 0.39, 0.1),
+        ("documents", "style", "before", 48, 0.5, 0.36, 0.64, 0.2),
+        ("documents", "style", "after", 48, 0.5, 0.36, 0.64, 0.2),
+        ("chunks_left_out", "linkage", "before", 300, 0.61, 0.5, 0.7, 0.2),
+        ("chunks_left_out", "linkage", "after", 300, 0.04, 0.02, 0.06, 0.0),
+        ("chunks_known", "linkage", "before", 300, 0.89, 0.8, 0.95, 0.2),
+        ("chunks_known", "linkage", "after", 300, 0.07, 0.05, 0.1, 0.0),
+    ],
+    columns=["unit", "attacker", "side", "n", "named", "low", "high", "confident"],
+)
+COVERAGE = pd.DataFrame(
+    [("Person", "exchanged", "", 40, 30), ("Person", "donor", "no_partner", 2, 2)],
+    columns=["category", "fate", "reason", "mentions", "chunks"],
+)
+UTILITY = pd.DataFrame(
+    [
+        ("unchanged", "fidelity", 1.0, 0.0, 1.0, 0, 0, ""),
+        ("unchanged", "DU", 1.0, 0.0, 1.0, 0, 0, ""),
+        ("release", "fidelity", 0.853, 0.004, 0.94, 471, 719, ""),
+        ("release", "DU", 1.0012, None, 1.0012, 719, 719, ""),
+        ("release", "below_blanking", 0.034, 0.005, 0.015, 265, 719, ""),
+        ("names_blanked", "fidelity", 0.887, 0.005, 0.95, 265, 719, ""),
+        ("names_blanked", "DU", None, None, None, 265, 719, "no component_after"),
+    ],
+    columns=["subject", "measure", "value", "standard_error", "corpus", "chunks", "changed",
+             "reason"],
+)  # fmt: skip
 
 
 def candidates(setting: str = "pkb-K10-eps0.001", population: float = 1e20) -> pd.DataFrame:
@@ -56,6 +86,17 @@ def _fits() -> tuple[pd.DataFrame, pd.DataFrame]:
         ]
     )
     return fits, p_hat_table(fits, [1e10, 1e20]), stays_unique_table(fits, [1e10, 1e20])
+
+
+def measured_space() -> pd.DataFrame:
+    """Candidates with measured risk and fidelity, as plan ``whole`` compares them."""
+    table = candidates()
+    every = "Organization+Person+Product+Location+Name"
+    return table.assign(
+        combination=table["combination"].where(table["combination"] != "Person+Product", every),
+        measured=1 - table["n_swaps"] / 40, measured_low=0.2, measured_high=1.0,
+        fidelity=1 - table["n_swaps"] / 90, fidelity_se=0.01,
+    )  # fmt: skip
 
 
 def report_data(**changes: Any) -> ReportData:

@@ -14,7 +14,16 @@ from nes_spark.releases.publishing import Gate
 from nes_spark.report import ExampleSide, ReportData, build_report, page
 from nes_spark.report.data import ReviewRow
 from nes_spark.report.explorer import command_of, explorer
-from tests.report.samples import candidates, everything, examples, rendered, report_data
+from tests.report.samples import (
+    COVERAGE,
+    MEASURED,
+    UTILITY,
+    candidates,
+    everything,
+    examples,
+    rendered,
+    report_data,
+)
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
 
@@ -369,25 +378,6 @@ def test_data_of_another_version_are_refused():
         ReportData.from_json(json.dumps(content))
 
 
-MEASURED = pd.DataFrame(
-    [
-        ("documents", "words", "before", 48, 0.9375, 0.83, 0.98, 0.8),
-        ("documents", "words", "after", 48, 0.25, 0.15, 0.39, 0.1),
-        ("documents", "style", "before", 48, 0.5, 0.36, 0.64, 0.2),
-        ("documents", "style", "after", 48, 0.5, 0.36, 0.64, 0.2),
-        ("chunks_left_out", "linkage", "before", 300, 0.61, 0.5, 0.7, 0.2),
-        ("chunks_left_out", "linkage", "after", 300, 0.04, 0.02, 0.06, 0.0),
-        ("chunks_known", "linkage", "before", 300, 0.89, 0.8, 0.95, 0.2),
-        ("chunks_known", "linkage", "after", 300, 0.07, 0.05, 0.1, 0.0),
-    ],
-    columns=["unit", "attacker", "side", "n", "named", "low", "high", "confident"],
-)
-COVERAGE = pd.DataFrame(
-    [("Person", "exchanged", "", 40, 30), ("Person", "donor", "no_partner", 2, 2)],
-    columns=["category", "fate", "reason", "mentions", "chunks"],
-)
-
-
 def test_the_first_lines_say_how_many_documents_can_be_named(render):
     html = render(measured=MEASURED, coverage=COVERAGE)
     outline(html)
@@ -470,21 +460,6 @@ def test_every_figure_of_the_first_screen_has_an_interval_or_is_a_count(render):
 
 def test_what_was_not_measured_is_called_so(render):
     assert "<strong>not measured</strong>" in render(measured=None)
-
-
-UTILITY = pd.DataFrame(
-    [
-        ("unchanged", "fidelity", 1.0, 0.0, 1.0, 0, 0, ""),
-        ("unchanged", "DU", 1.0, 0.0, 1.0, 0, 0, ""),
-        ("release", "fidelity", 0.853, 0.004, 0.94, 471, 719, ""),
-        ("release", "DU", 1.0012, None, 1.0012, 719, 719, ""),
-        ("release", "below_blanking", 0.034, 0.005, 0.015, 265, 719, ""),
-        ("names_blanked", "fidelity", 0.887, 0.005, 0.95, 265, 719, ""),
-        ("names_blanked", "DU", None, None, None, 265, 719, "no component_after"),
-    ],
-    columns=["subject", "measure", "value", "standard_error", "corpus", "chunks", "changed",
-             "reason"],
-)  # fmt: skip
 
 
 def test_what_it_cost_is_told_beside_anchors(render):
