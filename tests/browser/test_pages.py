@@ -55,11 +55,13 @@ WIDE = """() => {
 }"""
 #: What is written along the axes of the plot and does not fit, and what stands beyond its drawing.
 CUT = """() => {
-  const view = PLOT, { inner_width, inner_height } = view.frame.bbox, ink = document.createElement("canvas").getContext("2d");
+  const view = PLOT, { inner_width, inner_height } = view.frame.bbox;
+  const ink = document.createElement("canvas").getContext("2d");
   const found = [];
   const along = [[view.model.below[0], inner_width], [view.model.left[0], inner_height]];
   for (const [axis, room] of along) {
-    ink.font = `${axis.axis_label_text_font_style} ${axis.axis_label_text_font_size} ${axis.axis_label_text_font}`;
+    ink.font = ["style", "size", ""].map((of) => axis["axis_label_text_font" + (of && "_" + of)])
+      .join(" ");
     if (ink.measureText(axis.axis_label).width > room) found.push(axis.axis_label);
   }
   for (const text of document.querySelectorAll("figure svg text")) {
@@ -74,7 +76,8 @@ CUT = """() => {
 ASKEW = """() => [...document.querySelectorAll("table")].flatMap((table) => {
   const heads = table.tHead ? [...table.tHead.rows[0].cells] : [], row = table.tBodies[0]?.rows[0];
   const side = (cell) => getComputedStyle(cell).textAlign;
-  return heads.filter((head, i) => row && side(head) !== side(row.cells[i])).map((head) => head.textContent);
+  return heads.filter((head, i) => row && side(head) !== side(row.cells[i]))
+    .map((head) => head.textContent);
 })"""
 
 
