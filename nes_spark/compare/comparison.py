@@ -19,6 +19,23 @@ from nes_spark.run.published import CONFIGURATION, PublishedRun
 MAX_VALUE = 16
 #: Components that the figure shows.
 MAX_COMPONENTS = 20
+#: What can be named, in words: key -> what, and by whom.
+RISKS = {
+    "documents": "documents, by who holds half of every original",
+    "public_words": "documents, by who knows public words",
+    "left_out": "chunks with names, by who holds all others",
+    "known": "chunks with names, by who holds them too",
+    "names_left_out": "by exchanged names alone, who holds all others",
+    "names_known": "by exchanged names alone, who holds them too",
+}
+#: What the figures of fidelity are about: key -> words.
+COSTS = {
+    "release": "fidelity of changed chunks",
+    "names_blanked": "with placeholders instead",
+    "half_deleted": "with half of the words deleted",
+}
+#: Axes of the paper's frontier.
+ESTIMATED = ("DU", "DR")
 
 
 @dataclass(frozen=True)
@@ -55,11 +72,20 @@ class RunSummary:
         Adversary -> (accuracy before, accuracy after).
     documents_named : mapping
         Attacker -> (share of the documents that it names before, after).
+    named : mapping
+        Key of :data:`RISKS` -> (share that the strongest attacker names before, after).
+    fidelity : mapping
+        Key of :data:`COSTS` -> (mean over changed chunks, standard error or None).
     parameters : mapping
         Dotted key -> setting; None where the configuration is of another version of the program,
         which is said.
-    frontier : sequence of (float, float)
-        DU and DR of the releases on the frontier, of the chosen setting and population.
+    axes : (str, str)
+        Utility and risk by which the release was chosen, columns of table ``candidates``.
+    frontiers : mapping
+        Axes -> their figures of the releases on the frontier, of the chosen setting and
+        population; of its own axes and of DU and DR.
+    chosen : mapping
+        Axes -> their figures of the release.
     folder : str
         The run folder.
     title : str
@@ -88,8 +114,12 @@ class RunSummary:
     categories: Mapping[str, float] = field(default_factory=dict)
     audit: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     documents_named: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    named: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    fidelity: Mapping[str, tuple[float, float | None]] = field(default_factory=dict)
     parameters: Mapping[str, Setting] | None = field(default_factory=dict)
-    frontier: Sequence[tuple[float, float]] = ()
+    axes: tuple[str, str] = ESTIMATED
+    frontiers: Mapping[tuple[str, str], Sequence[tuple[float, float]]] = field(default_factory=dict)
+    chosen: Mapping[tuple[str, str], tuple[float, float]] = field(default_factory=dict)
     folder: str = ""
     title: str = ""
 
@@ -205,7 +235,25 @@ def build_comparison(
     folder = Path(folder)
     (folder / "figures").mkdir(parents=True, exist_ok=True)
     labels = [run.label for run in runs]
-    drawn = [
+    drawn = []
+    if told := [key for key in RISKS if all(key in run.named for run in runs)]:
+        drawn.append(
+            figures.bars(
+                "named", "What the strongest attackers name of each release",
+                [RISKS[key] for key in told],
+                {run.label: [run.named[key][1] for key in told] for run in runs},
+                "Share that is named", "{:.1%}",
+            )
+        )  # fmt: skip
+    if all("release" in run.fidelity for run in runs):
+        drawn.append(
+            figures.bars(
+                "fidelity", "Fidelity of each release", labels,
+                {"fidelity": [run.fidelity["release"][0] for run in runs]},
+                "Fidelity of changed chunks", "{:.3f}",
+            )
+        )  # fmt: skip
+    drawn += [
         figures.bars(
             "risk", "Disclosure risk of each run", labels, {"DR": [run.DR for run in runs]},
             "Disclosure risk DR", "{:.3f}",
@@ -215,10 +263,11 @@ def build_comparison(
             {"1 - DU": [1 - run.DU for run in runs]}, "Loss of utility, 1 − DU", "{:.4f}",
         ),
     ]  # fmt: skip
-    overlaid = {run.label: list(run.frontier) for run in runs if run.frontier}
+    axes = _axes(runs)
+    overlaid = {run.label: list(run.frontiers[axes]) for run in runs if run.frontiers.get(axes)}
     if overlaid:
-        chosen = {run.label: (run.DU, run.DR) for run in runs if run.frontier}
-        drawn.append(figures.frontiers(overlaid, chosen))
+        chosen = {run.label: run.chosen[axes] for run in runs if axes in run.chosen}
+        drawn.append(figures.frontiers(overlaid, chosen, axes))
     steps = list(zip(pairwise(labels), drifts, strict=False))
     drawn += _drift_figures(steps)
     for drawing in drawn:
@@ -236,6 +285,8 @@ def build_comparison(
             for d in drawn
         },
         adversaries=adversaries,
+        named=_named_rows(runs),
+        costs=_cost_rows(runs),
         attackers=list(dict.fromkeys(name for run in runs for name in run.documents_named)),
         settings={key: _in_words(runs, key) for key in differing(runs)},
         others=[run.label for run in runs if run.parameters is None],
@@ -314,6 +365,16 @@ def _track(
         "compare/words": [run.words for run in runs],
         "compare/components": [run.components for run in runs],
     }
+    for key in RISKS:
+        if any(key in run.named for run in runs):
+            series[f"compare/named/{key}"] = [
+                run.named[key][1] if key in run.named else None for run in runs
+            ]
+    for key in COSTS:
+        if any(key in run.fidelity for run in runs):
+            series[f"compare/fidelity/{key}"] = [
+                run.fidelity[key][0] if key in run.fidelity else None for run in runs
+            ]
     for name in sorted({name for run in runs for name in run.audit}):
         for side, place in (("pre", 0), ("post", 1)):
             series[f"compare/audit/{name}/{side}"] = [
@@ -340,6 +401,8 @@ def summary_of(run: PublishedRun) -> RunSummary:
     """Return what is compared of a published run."""
     details, choice = run.details, run.choice
     figures = details["figures"]
+    axes = (choice.utility, choice.risk)
+    spaces = {axes: _frontier(run, axes), ESTIMATED: _frontier(run, ESTIMATED)}
     chunks = int(figures["chunks"])
     return RunSummary(
         name=details["name"],
@@ -372,8 +435,17 @@ def summary_of(run: PublishedRun) -> RunSummary:
             for result in details["audit"]["results"]
         },
         documents_named=_documents_named(run),
+        named=_named(details),
+        fidelity=_fidelity(details),
         parameters=_parameters(run),
-        frontier=_frontier(run),
+        axes=axes,
+        frontiers={of: points for of, points in spaces.items() if points},
+        chosen={
+            of: (float(x), float(y))
+            for of in spaces
+            if (x := getattr(choice, of[0])) is not None
+            and (y := getattr(choice, of[1])) is not None
+        },
         folder="/".join(Path(run.store.root).parts[-2:]),
     )
 
@@ -403,13 +475,95 @@ def _documents_named(run: PublishedRun) -> dict[str, tuple[float, float]]:
     return {a: (s["before"], s["after"]) for a, s in found.items() if len(s) == 2}
 
 
-def _frontier(run: PublishedRun) -> list[tuple[float, float]]:
-    """DU and DR of what is on the frontier of the chosen space."""
-    if run.store.manifest("candidates") is None:
+def _named(details: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
+    """Key of :data:`RISKS` -> what the strongest attacker names before and after."""
+    chunks = details.get("chunks_named") or {}
+    sides = {
+        "documents": details.get("documents_named"),
+        "public_words": details.get("public_words"),
+    }
+    for key in ("left_out", "known"):
+        sides[key] = chunks.get(key)
+        sides[f"names_{key}"] = (chunks.get(key) or {}).get("linkage")
+    return {
+        key: (float(of["before"]["named"]), float(of["after"]["named"]))
+        for key, of in sides.items()
+        if of and "before" in of and "after" in of
+    }
+
+
+def _fidelity(details: Mapping[str, Any]) -> dict[str, tuple[float, float | None]]:
+    """Key of :data:`COSTS` -> mean fidelity and its standard error."""
+    found = (details.get("utility") or {}).get("fidelity")
+    if not found:
+        return {}
+    sides = {"release": found, **found["anchors"]}
+    return {
+        key: (float(sides[key]["value"]), sides[key]["standard_error"])
+        for key in COSTS
+        if key in sides and sides[key]["value"] is not None
+    }
+
+
+def _axes(runs: Sequence[RunSummary]) -> tuple[str, str]:
+    """Axes on which all runs are drawn: those by which all were chosen, else DU and DR."""
+    (axes, *others) = {run.axes for run in runs if run.frontiers} or {ESTIMATED}
+    return ESTIMATED if others else axes
+
+
+def _frontier(run: PublishedRun, axes: tuple[str, str]) -> list[tuple[float, float]]:
+    """Figures on two axes of what nothing beats on them in the chosen space."""
+    from nes_spark.releases.frontier import on_the_axes
+    from nes_spark.run.choice import measured_candidates
+
+    tables = ("candidates", "fidelity", "measured_risk")
+    if any(run.store.manifest(table) is None for table in tables):
         return []
-    space = run.choice.space(run.store.read_pandas("candidates"))
-    mine = space[space["on_frontier"] & space["DU"].notna() & space["DR"].notna()]
-    return [(float(x), float(y)) for x, y in zip(mine["DU"], mine["DR"], strict=True)]
+    space = run.choice.space(measured_candidates(run.store))
+    mine = space[on_the_axes(space, *axes)]
+    return [(float(x), float(y)) for x, y in zip(mine[axes[0]], mine[axes[1]], strict=True)]
+
+
+def _named_rows(runs: Sequence[RunSummary]) -> list[tuple[str, list[tuple[float, float] | None]]]:
+    """What can be named of each run, a row a risk."""
+    return [
+        (words, [run.named.get(key) for run in runs])
+        for key, words in RISKS.items()
+        if any(key in run.named for run in runs)
+    ]
+
+
+def _cost_rows(
+    runs: Sequence[RunSummary],
+) -> list[tuple[str, list[tuple[float, float | None] | None]]]:
+    """What it cost each run, a row a figure."""
+    return [
+        (words, [run.fidelity.get(key) for run in runs])
+        for key, words in COSTS.items()
+        if any(key in run.fidelity for run in runs)
+    ]
+
+
+def _first_table(runs: Sequence[RunSummary]) -> list[str]:
+    """Lines for a terminal: what can be named and what it cost, a column a run."""
+    rows = [
+        (words, *("-" if s is None else f"{s[0]:.1%} -> {s[1]:.1%}" for s in sides))
+        for words, sides in _named_rows(runs)
+    ]
+    rows += [
+        (
+            words,
+            *(
+                "-" if f is None else f"{f[0]:.3f}" + (f" (± {2 * f[1]:.3f})" if f[1] else "")
+                for f in figures
+            ),
+        )
+        for words, figures in _cost_rows(runs)
+    ]
+    if not rows:
+        return []
+    head = ("named, before and after", *(run.label for run in runs))
+    return [text_table(head, rows, right=set(range(1, len(head)))), ""]
 
 
 def table_of(runs: Sequence[RunSummary]) -> str:
@@ -491,7 +645,14 @@ def compare_runs(directories: Sequence[str | Path], folder: str | Path, track: b
     runs = told_apart([summary_of(run) for run in opened])
     drifts = [drift_between(a, b) for a, b in pairwise(opened)]
     page = build_comparison(runs, folder, drifts)
-    lines = [table_of(runs), *_attackers_table(runs), *_settings_table(runs), "", f"Page: {page}"]
+    lines = [
+        *_first_table(runs),
+        table_of(runs),
+        *_attackers_table(runs),
+        *_settings_table(runs),
+        "",
+        f"Page: {page}",
+    ]
     run_id = _track(opened[-1], runs, drifts, Path(folder)) if track else None
     if run_id is not None:
         lines.append(f"MLflow run: {run_id}")

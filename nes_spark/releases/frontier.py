@@ -71,6 +71,36 @@ def pareto_frontier(DR: Sequence[float] | Any, DU: Sequence[float] | Any) -> np.
     return mask
 
 
+def on_the_axes(space: pd.DataFrame, utility: str, risk: str) -> np.ndarray:
+    """Mark the candidates that nothing beats on two columns of their table.
+
+    Parameters
+    ----------
+    space : pandas.DataFrame
+        Candidates of one setting and population, with both columns.
+    utility, risk : str
+        A utility above 1 counts as 1, as where the release is chosen.
+
+    Returns
+    -------
+    numpy.ndarray of bool
+        One a row; False where a candidate has no figure in a column.
+
+    Examples
+    --------
+    >>> space = pd.DataFrame({"fidelity": [1.0, 0.9, 0.8, None], "measured": [1.0, 0.5, 0.6, 0.1]})
+    >>> on_the_axes(space, "fidelity", "measured").tolist()
+    [True, True, False, False]
+    """
+    known = (space[utility].notna() & space[risk].notna()).to_numpy()
+    found = np.zeros(len(space), dtype=bool)
+    part = space[known]
+    found[known] = pareto_frontier(
+        part[risk].to_numpy(float), np.minimum(part[utility].to_numpy(float), 1.0)
+    )
+    return found
+
+
 def _frame(candidates: Any) -> pd.DataFrame:
     if isinstance(candidates, pd.DataFrame):
         frame = candidates.reset_index(drop=True)

@@ -221,16 +221,10 @@ def frontier_on(space: pd.DataFrame, choice: Choice) -> NDArray[np.bool_]:
     ndarray of bool
         One a row; False where a candidate has no figure on an axis.
     """
-    import numpy as np
+    from nes_spark.releases.frontier import on_the_axes
 
-    from nes_spark.releases.frontier import pareto_frontier
-
-    known = has_figures(space, choice).to_numpy()
-    found = np.zeros(len(space), dtype=bool)
-    part = space[known]
-    utility = np.minimum(part[choice.utility].to_numpy(float), 1.0)
-    found[known] = pareto_frontier(part[choice.risk].to_numpy(float), utility)
-    return found | (known & (space["n_swaps"] == 0).to_numpy())
+    none = has_figures(space, choice) & (space["n_swaps"] == 0)
+    return on_the_axes(space, choice.utility, choice.risk) | none.to_numpy()
 
 
 def risk_utility(space: pd.DataFrame, choice: Choice, line: tuple[float, float] | None) -> Drawing:
@@ -360,17 +354,22 @@ def against_swaps(space: pd.DataFrame, choice: Choice) -> Drawing:
 
 
 def frontiers(
-    series: Mapping[str, Sequence[tuple[float, float]]], chosen: Mapping[str, tuple[float, float]]
+    series: Mapping[str, Sequence[tuple[float, float]]],
+    chosen: Mapping[str, tuple[float, float]],
+    axes: tuple[str, str] = ("DU", "DR"),
 ) -> Drawing:
     """Overlay the frontiers of several runs, each with its chosen release.
 
     Parameters
     ----------
     series : mapping
-        Run -> (DU, DR) of the releases on its frontier.
+        Run -> (utility, risk) of the releases on its frontier.
     chosen : mapping
-        Run -> (DU, DR) of its release.
+        Run -> (utility, risk) of its release.
+    axes : (str, str)
+        Which utility and which risk: keys of :data:`AXES`.
     """
+    utility, (risk, form) = AXES[axes[0]][0], AXES[axes[1]]
 
     def paint(figure: Figure, narrow: bool) -> None:
         axes = figure.add_subplot()
@@ -387,12 +386,12 @@ def frontiers(
                     [x], [y], marker="*", markersize=16, color=colour, markeredgecolor=PAPER,
                     linestyle="none", zorder=5,
                 )  # fmt: skip
-        axes.set_xlabel("Data utility DU")
-        axes.set_ylabel("Disclosure risk DR")
+        axes.set_xlabel(f"{utility} (more is better)")
+        axes.set_ylabel(f"{risk} (less is better)")
         figure.legend(loc="outside upper left", ncols=1 if narrow else 2)
 
     told = "; ".join(
-        f"{label}: {len(points)} releases, DR from {min(y for _, y in points):.3f}"
+        f"{label}: {len(points)} releases, {risk} from {form.format(min(y for _, y in points))}"
         for label, points in series.items()
     )
     return _draw("frontiers", f"Frontiers of the runs. {told}", paint)
@@ -430,8 +429,9 @@ def bars(
         for number, (group, values) in enumerate(groups.items()):
             places = [i + number * thick for i in range(len(labels))]
             drawn = axes.barh(
-                places, values, height=thick * 0.9, color=SERIES[number], label=group, align="edge"
-            )
+                places, values, height=thick * 0.9, color=SERIES[number % len(SERIES)],
+                label=textwrap.fill(group, 38 if narrow else 54), align="edge",
+            )  # fmt: skip
             axes.bar_label(drawn, [form.format(v) for v in values], padding=3, color=INK)
         shown = [textwrap.fill(label, 22 if narrow else 40) for label in labels]
         axes.set_yticks([i + 0.4 for i in range(len(labels))], shown)
@@ -440,7 +440,9 @@ def bars(
         axes.set_xlabel(axis)
         axes.margins(x=0.16)
         if len(groups) > 1:
-            figure.legend(loc="outside upper left", ncols=1 if narrow else len(groups))
+            # as many beside each other as the figure is wide, in letters and marks
+            beside = max(1, 100 // (7 + min(54, max(map(len, groups)))))
+            figure.legend(loc="outside upper left", ncols=1 if narrow else beside)
 
     extra = 0.25 * len(groups) if len(groups) > 1 else 0.0
     return _draw(name, alt, paint, {"wide": height + extra / 2, "narrow": height + extra})

@@ -114,6 +114,26 @@ def with_measures(
     return found.merge(attacked, on=key, how="left", validate="many_to_one")
 
 
+def measured_candidates(store: Store) -> pd.DataFrame:
+    """Return table ``candidates`` with what was measured of each, as :func:`with_measures`.
+
+    Parameters
+    ----------
+    store : Store
+        Of a run whose stages ``utility`` and ``measured_risk`` have finished. Of documents what the
+        strongest attacker names, whatever it holds; nothing where the judge or the audit was off.
+    """
+    from nes_spark.audit.measured import BACKGROUND, DOCUMENTS
+
+    found = store.read_pandas("measured_risk")
+    found = found[found["unit"].isin((DOCUMENTS, BACKGROUND))]
+    keys = ["setting", "combination", "n_swaps"]
+    order = [*keys, "named", "unit", "attacker"]
+    ranked = found.sort_values(order, ascending=[True, True, True, False, True, True])
+    strongest = ranked.drop_duplicates(keys)
+    return with_measures(store.read_pandas("candidates"), store.read_pandas("fidelity"), strongest)
+
+
 def chosen_space(config: Config, populations: Mapping[str, float] | None) -> tuple[str, float]:
     """Return the mixture setting and the population size whose candidates are chosen among.
 

@@ -80,24 +80,6 @@ def judged_setting(context: Context) -> str:
     return config.choice.setting or settings_of(config.mixture)[0].name
 
 
-def fidelity_of_candidates(context: Context) -> pd.DataFrame:
-    """Return table ``fidelity``: what the choice may rest on.
-
-    Parameters
-    ----------
-    context : Context
-        Of a run whose stage ``utility`` has finished.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``setting, combination, n_swaps, fidelity, fidelity_se, corpus, corpus_se, chunks,
-        changed``; combination '' and 0 swaps for the release in which nothing is exchanged. Empty
-        where the judge is off.
-    """
-    return context.store.read_pandas("fidelity")
-
-
 def judge_stage(context: Context) -> dict[str, list[tuple[Any, ...]]]:
     """Give tables ``judged`` and ``fidelity``."""
     from nes_spark.run.measuring import tenths

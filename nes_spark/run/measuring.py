@@ -561,37 +561,3 @@ def measure_candidates(context: Context) -> Iterator[pd.DataFrame]:
                 pairs = sorted({pair for order, pair in swaps if order <= cut})
                 yield told((setting, combination, cut), tables, pairs)
                 start = cut
-
-
-def measured_of_candidates(
-    context: Context, units: Sequence[str] | None = None, attackers: Sequence[str] | None = None
-) -> pd.DataFrame:
-    """Return what the strongest attacker names in each measured candidate.
-
-    Parameters
-    ----------
-    context : Context
-        With table ``measured_risk`` finished.
-    units : sequence of str, optional
-        Some of :data:`nes_spark.audit.measured.UNITS`; by default the questions about documents.
-    attackers : sequence of str, optional
-        The strongest of these only, for example ``linkage``; by default of all.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``setting, combination, n_swaps, named, low, high, attacker``, one row a candidate: share
-        named by the strongest attacker with its 95 % interval. Empty where nothing was measured
-        (another plan, the audit off, too many documents).
-    """
-    from nes_spark.audit.measured import BACKGROUND, DOCUMENTS
-
-    found = context.store.read_pandas("measured_risk")
-    found = found[found["unit"].isin(units or (DOCUMENTS, BACKGROUND))]
-    if attackers is not None:
-        found = found[found["attacker"].isin(attackers)]
-    keys = ["setting", "combination", "n_swaps"]
-    order = [*keys, "named", "unit", "attacker"]
-    ranked = found.sort_values(order, ascending=[True, True, True, False, True, True])
-    best = ranked.drop_duplicates(keys)
-    return best[[*keys, "named", "low", "high", "attacker"]].reset_index(drop=True)

@@ -23,7 +23,7 @@ from nes_spark.releases.publishing import CHUNKS_PER_PART, Gate, count_parts
 from nes_spark.releases.space import statuses_of
 from nes_spark.risk.tables import comparable_population, p_hat_table
 from nes_spark.run.ahead import begin
-from nes_spark.run.choice import choose_release, chosen_space, scores_of_choice, with_measures
+from nes_spark.run.choice import choose_release, chosen_space, measured_candidates, scores_of_choice
 from nes_spark.run.context import Context, finished
 from nes_spark.run.earlier import taken_by
 from nes_spark.run.findings import (
@@ -35,9 +35,9 @@ from nes_spark.run.findings import (
     many_alone,
 )
 from nes_spark.run.gates import Evidence, check_gates, refused_leaks
-from nes_spark.run.judging import fidelity_of_candidates, judge_chosen, utility_record
+from nes_spark.run.judging import judge_chosen, utility_record
 from nes_spark.run.listed import LEAKING, list_leaking, withheld_chunks
-from nes_spark.run.measuring import measure_release, measured_of_candidates
+from nes_spark.run.measuring import measure_release
 from nes_spark.run.mlflow_run import draw_grid_ahead, track
 from nes_spark.run.outcome import Outcome, release_sections
 from nes_spark.run.pipeline import STAGES, sampling_tables
@@ -323,10 +323,7 @@ def choose_candidate(
         Table ``candidates`` with what was measured of each and the chosen one marked; the choice.
     """
     store, config = context.store, context.config
-    fidelity = fidelity_of_candidates(context)
-    candidates = with_measures(
-        store.read_pandas("candidates"), fidelity, measured_of_candidates(context)
-    )
+    candidates = measured_candidates(store)
     populations = {"comparable": comparable_population(finished(store, "chunks").rows)}
     choice = choose_release(
         candidates,
@@ -334,7 +331,7 @@ def choose_candidate(
         {name: len(model.weights) for name, model in models.items()},
         scores_of_choice(store, candidates, config, populations),
         populations,
-        fidelity,
+        store.read_pandas("fidelity"),
         # plan whole has one combination: its p-hat cannot change the order of its prefixes
         None
         if config.releases.plan == "whole"

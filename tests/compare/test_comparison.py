@@ -3,6 +3,9 @@ from dataclasses import replace
 import pytest
 
 from nes_spark.compare.comparison import (
+    ESTIMATED,
+    RISKS,
+    _first_table,
     _settings_table,
     build_comparison,
     compare_runs,
@@ -70,6 +73,24 @@ def test_summary_of_a_publication(tmp_path):
         "gates": [{"name": "a", "passed": True, "detail": ""}],
         "audit": {"results": [result]},
         "configuration": "0123",
+        "documents_named": {"before": {"named": 1.0}, "after": {"named": 0.3}},
+        "chunks_named": {
+            "known": {
+                "before": {"named": 0.9},
+                "after": {"named": 0.5},
+                "linkage": {"before": {"named": 0.8}, "after": {"named": 0.1}},
+            }
+        },
+        "utility": {
+            "fidelity": {
+                "value": 0.8,
+                "standard_error": 0.01,
+                "anchors": {
+                    "names_blanked": {"value": 0.85, "standard_error": None},
+                    "half_deleted": {"value": None, "standard_error": None},
+                },
+            }
+        },
         "mlflow_run_id": None,
     }
     store = Store(tmp_path)
@@ -83,6 +104,10 @@ def test_summary_of_a_publication(tmp_path):
     assert run.categories["Organization"] == pytest.approx(310 / 640)
     assert run.audit == {"linkage": (0.8, 0.4)}
     assert run.combination == data.choice.combination.name
+    assert run.named == {"documents": (1.0, 0.3), "known": (0.9, 0.5), "names_known": (0.8, 0.1)}
+    assert run.fidelity == {"release": (0.8, 0.01), "names_blanked": (0.85, None)}
+    assert run.axes == ESTIMATED
+    assert run.chosen == {ESTIMATED: (data.choice.DU, data.choice.DR)}
 
 
 PLAIN = {"releases.plan": "whole", "mixture.n_components": "[10]", "choice.rule": "line"}
@@ -92,13 +117,15 @@ def two_of_a_kind():
     first, _ = summaries()
     plain = {key: Setting(value, value) for key, value in PLAIN.items()}
     first = replace(
-        first, parameters=plain, folder="a/2031Q2", frontier=[(0.98, 0.74), (1.0, 1.0)],
+        first, parameters=plain, folder="a/2031Q2",
+        frontiers={ESTIMATED: [(0.98, 0.74), (1.0, 1.0)]}, chosen={ESTIMATED: (0.98, 0.74)},
         documents_named={"words": (0.9, 0.8), "names": (0.7, 0.2)},
     )  # fmt: skip
     second = replace(
         first, parameters=plain | {"releases.plan": Setting("pairs", "pairs")},
         folder="b/2031Q2", DR=0.9,
-        frontier=[(0.99, 0.9), (1.0, 1.0)], documents_named={"words": (0.9, 0.9)},
+        frontiers={ESTIMATED: [(0.99, 0.9), (1.0, 1.0)]},
+        documents_named={"words": (0.9, 0.9)},
     )  # fmt: skip
     return first, second
 
@@ -131,13 +158,59 @@ def test_attackers_settings_and_frontiers_stand_side_by_side(tmp_path):
     assert '<th scope="row">releases.plan</th>' in html
     assert "choice.rule" not in html
     assert (tmp_path / "figures" / "frontiers.svg").exists()
-    assert "releases, DR from 0.740" in html
+    assert "releases, Disclosure risk DR from 0.7400" in html
 
 
 def test_without_frontiers_and_measures_their_parts_are_left_out(tmp_path):
     html = build_comparison(summaries(), tmp_path).read_text(encoding="utf-8")
     assert not (tmp_path / "figures" / "frontiers.svg").exists()
     assert "Who names how many documents" not in html
+    assert "What can be named" not in html
+    assert _first_table(summaries()) == []
+
+
+def test_what_can_be_named_and_what_it_cost_comes_first(tmp_path):
+    first, second = two_of_a_kind()
+    first = replace(
+        first,
+        named={"documents": (1.0, 0.25), "names_known": (0.9, 0.06)},
+        fidelity={"release": (0.81, 0.012), "names_blanked": (0.83, None)},
+    )
+    second = replace(second, named={"documents": (1.0, 0.5)}, fidelity={"release": (0.9, 0.01)})
+    html = build_comparison([first, second], tmp_path).read_text(encoding="utf-8")
+    outline(html)
+    assert html.index("What can be named") < html.index("The releases side by side")
+    row = html[html.index(f'<th scope="row">{RISKS["documents"]}') :].split("</tr>")[0]
+    assert "100.0% → 25.0%" in row and "100.0% → 50.0%" in row
+    row = html[html.index(f'<th scope="row">{RISKS["names_known"]}') :].split("</tr>")[0]
+    assert "90.0% → 6.0%" in row and "–" in row
+    assert "0.810" in html and "± 0.024" in html and "0.830" in html
+    assert RISKS["public_words"] not in html
+    # drawn is what is known of all
+    drawn = (tmp_path / "figures" / "named.svg").read_text()
+    assert RISKS["documents"] in drawn or "50.0%" in drawn
+    assert "6.0%" not in drawn
+    assert (tmp_path / "figures" / "fidelity.svg").exists()
+    table, _ = _first_table([first, second])
+    assert table.splitlines()[0].startswith("named, before and after")
+    assert "100.0% -> 25.0%" in table and "0.810 (± 0.024)" in table
+
+
+def test_frontiers_are_drawn_on_the_axes_of_the_choice_where_all_have_them(tmp_path):
+    measured = ("fidelity", "measured")
+    first, second = (
+        replace(
+            run, axes=measured,
+            frontiers=run.frontiers | {measured: [(0.7, 0.2), (0.8, 0.4)]},
+            chosen=run.chosen | {measured: (0.7, 0.2)},
+        )
+        for run in two_of_a_kind()
+    )  # fmt: skip
+    html = build_comparison([first, second], tmp_path / "a").read_text(encoding="utf-8")
+    assert "releases, Documents named from 20%" in html
+    other = replace(second, axes=ESTIMATED)
+    html = build_comparison([first, other], tmp_path / "b").read_text(encoding="utf-8")
+    assert "releases, Disclosure risk DR from 0.7400" in html
 
 
 def test_a_configuration_of_another_version_is_said_and_not_compared(tmp_path):

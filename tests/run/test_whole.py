@@ -10,6 +10,7 @@ import pytest
 from pyspark.sql import functions as F
 
 import nes_spark as nes
+from nes_spark.compare.comparison import COSTS, RISKS, compare_runs
 from nes_spark.embedding import contextual
 from nes_spark.entities.further import FURTHER, further_mentions
 from nes_spark.entities.mentions import Mention
@@ -305,6 +306,28 @@ def test_every_prefix_is_measured_before_the_choice(whole):
     linkage = risk[(risk["unit"] == "chunks_known") & (risk["attacker"] == "linkage")]
     falling = linkage.sort_values("n_swaps")["named"].tolist()
     assert falling[-1] < falling[len(falling) // 2] < falling[0]
+
+
+def test_runs_are_compared_by_what_can_be_named_and_what_it_cost(whole, finished, tmp_path):
+    twice = [whole.directory, whole.directory]
+    told = compare_runs(twice, tmp_path / "twice")
+    first, *rows = told.split("\n\n")[0].splitlines()
+    assert first.startswith("named, before and after")
+    after = whole.chunks_named["left_out"]["after"]["named"]
+    row = next(r for r in rows if r.startswith(RISKS["left_out"]))
+    assert row.count(f"-> {after:.1%}") == 2
+    assert any(r.startswith(RISKS["public_words"]) for r in rows)
+    value = whole.utility["fidelity"]["value"]
+    row = next(r for r in rows if r.startswith(COSTS["release"]))
+    assert row.count(f"{value:.3f}") == 2
+    page = (tmp_path / "twice" / "index.html").read_text()
+    assert "Documents named from" in page
+    # one that was chosen by other axes is drawn on those that both have
+    pairs = finished[1].directory
+    told = compare_runs([pairs, whole.directory], tmp_path / "both")
+    assert re.search(rf"{COSTS['release']} .*\d\.\d{{3}} ", told)
+    page = (tmp_path / "both" / "index.html").read_text()
+    assert "Disclosure risk DR from" in page
 
 
 def test_the_ledger_undoes_layers_donors_dates_and_dropped_chunks(whole, tmp_path):
