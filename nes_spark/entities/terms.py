@@ -63,6 +63,11 @@ from nes_spark.text.vocabulary import EARNINGS
 
 #: Category of terms.
 TERM = "Term"
+#: What makes part of a continent, or another country, of the people behind it: "North American".
+_PART_OF_A_CONTINENT = re.compile(
+    r"\b(?:North|South|East|West|Central|Latin|Pan|Northern|Southern|Eastern|Western)[ -]"
+    r"(?P<people>[A-Z][a-z]+)\b"
+)
 #: Names of peoples that are not names of places as well.
 PEOPLES = DEMONYMS - {"caribbean"}
 #: What goes on behind a word: it is part of a longer one, or was broken off ("incre- increase").
@@ -274,19 +279,27 @@ def term_places(text: str, mentions: Iterable[Mention] = ()) -> list[tuple[int, 
     text : str
     mentions : iterable of Mention
         Nothing is found inside them, nor inside placeholders, hours, fractions in words and
-        standing phrases ("due diligence").
+        standing phrases ("due diligence"). The people of a part of a continent is one place: "North
+        Chinese" would be none.
 
     Examples
     --------
     >>> [word for *_, word in term_places("Cement and RFID tags of [Company Name] sold well.")]
     ['cement', 'RFID', 'tags', 'sold']
+    >>> term_places("Our South African mines")
+    [(4, 17, 'African'), (18, 23, 'mines')]
     """
     frames = [m.span() for pattern in _FRAMES for m in pattern.finditer(text)]
     blocked = sorted([*((m.start, m.end) for m in mentions), *placeholder_spans(text), *frames])
+    parts = [m for m in _PART_OF_A_CONTINENT.finditer(text) if is_people(m["people"])]
+    of_parts = {m.start("people"): m.start() for m in parts}
+    named = {m.start() for m in parts}
     out = []
     for match in _WORD.finditer(text):
         word = match.group()
         low = word.lower()
+        if match.start() in named:
+            continue
         # with capitals inside it is a name, or part of one; a sentence may begin with a term
         if (
             is_everyday(low)
@@ -298,7 +311,8 @@ def term_places(text: str, mentions: Iterable[Mention] = ()) -> list[tuple[int, 
             or (word != low and _is_owner(text, match))
         ):
             continue
-        out.append((match.start(), match.end(), word if is_people(word) else low))
+        start = of_parts.get(match.start(), match.start())
+        out.append((start, match.end(), word if is_people(word) else low))
     out += [(*match.span(), match.group()) for match in _MIXED.finditer(text)]
     shouted = {
         match.span(): low

@@ -275,6 +275,16 @@ def test_names_of_peoples_are_terms_of_their_own_form():
     assert form_of("RFID") == "letters" and form_of("MOBs") == "plural"
 
 
+def test_the_people_of_a_part_of_a_continent_is_one_place():
+    text = "North American sales, South Africans and Latin American's; north American, West Coast."
+    places = [(text[a:b], word) for a, b, word in term_places(text)]
+    # "North Chinese sales" would be what comes out of two
+    assert ("North American", "American") in places and ("South Africans", "Africans") in places
+    assert ("American", "American") in places
+    assert not {"North", "South", "Latin"} & {surface for surface, _ in places}
+    assert "coast" in dict(map(reversed, places))
+
+
 def test_the_form_of_a_term():
     terms = ["mattress", "wells", "gas", "children", "dental/adjective", "cement/mass", "drilling"]
     assert [form_of(t) for t in terms] == [
