@@ -147,6 +147,13 @@ def options_of(
     return cast("SwapOptions", found)
 
 
+def _shared(collections: Sequence[Collection[str]]) -> list[frozenset[str]]:
+    """Return frozensets, one for what is one object: chunks of a document share its own names."""
+    made = {id(names): names for names in collections}
+    sets = {key: frozenset(names) for key, names in made.items()}
+    return [sets[id(names)] for names in collections]
+
+
 class Units:
     """The chunks (or documents) of an in-memory sampling, in the order of their ids.
 
@@ -207,7 +214,7 @@ class Units:
         self.metadata = [metadata[i] for i in order]
         self.component = [None if component is None else component[i] for i in order]
         self.entities = {c: [frozenset(v[i]) for i in order] for c, v in entities.items()}
-        self.own = {c: [frozenset(v[i]) for i in order] for c, v in own_names.items()}
+        self.own = {c: _shared([v[i] for i in order]) for c, v in own_names.items()}
         self.vectors = None if vectors is None else np.asarray(vectors)[order]
         self.facts: dict[str, list[Any]] = {c: [v[i] for i in order] for c, v in facts.items()}
         self.facts["component"] = self.component

@@ -884,10 +884,12 @@ def _left_over(
         has = units.entities[category]
         own = units.own.get(category) or [frozenset()] * units.n
         left = [has[i] - gone.get((i, category), set()) for i in range(units.n)]
-        barred: list[frozenset[str]] = []
-        for i in range(units.n):
-            other = partner.get((i, category))
-            barred.append(has[i] | own[i] | (has[other] if other is not None else frozenset()))
+        # of those with something left alone: a document's own names are many
+        mine = {i: has[i] | own[i] for i in range(units.n) if left[i]}
+        barred = {
+            i: names if (other := partner.get((i, category))) is None else names | has[other]
+            for i, names in mine.items()
+        }
         for group in groups:
             rows = [i for i in group if has[i]]
             if not any(left[i] for i in rows):
@@ -896,7 +898,9 @@ def _left_over(
             asking = [wants_donors(left[i], category, means) for i in rows]
             if "donor" in order and any(asking):
                 gives, bars = joint_sets(
-                    [has[i] for i in rows], [barred[i] for i in rows], state.numbers[category]
+                    [has[i] for i in rows],
+                    [barred.get(i, frozenset()) for i in rows],
+                    state.numbers[category],
                 )
                 take = np.array(rows)
                 donors = draw_donors(
@@ -934,7 +938,7 @@ def _left_over(
                         drawing.secret, drawing.unit, drawing.key(state.setting), state.draw,
                         units.ids[i], category,
                     ),
-                    order, means, has[i] | own[i],
+                    order, means, mine[i],
                 )  # fmt: skip
     return sorted(out, key=lambda one: (one.chunk_id, one.category, one.entity))
 
