@@ -7,6 +7,7 @@ record it is. So keys are never exchanged and never a donor's; a placeholder tak
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from nes_spark.text.numbers import SAID_CODE, said_figures
 
@@ -30,6 +31,11 @@ _OF_ONE = re.compile(
     r"|(?=[A-Z\d]{6}(?![^\W_]))[A-Z]+\d+[A-Z]+)(?![^\W_])(?!-)"
     # an officer's number, with the name or without: "PC 2982 Bright"
     r"|(?<![^\W_])(?:W?[DP]C|[DP]S) \d{3,5}(?![^\W_])"
+)
+#: Postcodes as they are written with their blank: what a recogniser cuts in two.
+_POSTCODE = re.compile(
+    r"(?<![^\W_])(?<!-)(?:[A-Z]{1,2}\d[A-Z\d]? \d[ABD-HJLNP-UW-Z]{2}|[A-Z]\d[A-Z] \d[A-Z]\d)"
+    r"(?![^\W_])(?!-)"
 )
 #: What they are looked for in: amounts and words have units that look like them.
 _NO_CODES = frozenset(["Date", "Quantity", "Term"])
@@ -83,4 +89,28 @@ def is_key(name: str, category: str) -> bool:
     return _is_grouped(name) or any(said_figures(name))
 
 
-__all__ = ["is_key"]
+def with_whole_postcodes(
+    text: str, spans: Sequence[tuple[int, int, str]]
+) -> list[tuple[int, int, str]]:
+    """Return the spans of names; one that has a part of a postcode has the whole of it.
+
+    Half of it is no key, and two halves would be exchanged for those of a true one.
+
+    Examples
+    --------
+    >>> with_whole_postcodes("9 Ash Road, Hull HU1 6BT.", [(12, 20, "Product")])
+    [(12, 24, 'Product')]
+    """
+    whole = list(spans)
+    for code in _POSTCODE.finditer(text):
+        low, high = code.span()
+        met = [s for s in whole if s[0] < high and low < s[1]]
+        if not met or any(category in _NO_CODES for _, _, category in met):
+            continue
+        start, end = min(low, *(s[0] for s in met)), max(high, *(s[1] for s in met))
+        whole = [s for s in whole if s not in met]
+        whole.append((start, end, met[0][2]))
+    return sorted(whole)
+
+
+__all__ = ["is_key", "with_whole_postcodes"]

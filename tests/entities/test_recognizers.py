@@ -5,6 +5,7 @@ import spacy
 
 from nes_spark.config import EntitiesConfig, build_config
 from nes_spark.entities import load_recognizer
+from nes_spark.entities.keys import is_key, with_whole_postcodes
 from nes_spark.entities.recognizers import split_long
 from nes_spark.errors import ConfigError
 
@@ -196,3 +197,20 @@ def test_a_category_of_ones_own():
     assert mentions == {"Boston": "Location", "zorvimab": "Drug"}
     with pytest.raises(ConfigError, match="unknown category 'Drug'"):
         build_config({"entities": {"allow": {"Drug": ["zorvimab"]}}})
+
+
+@pytest.mark.parametrize("code", ["BB19 9AA", "OL5 3BE", "BD17 7DA"])
+def test_a_postcode_is_found_whole_or_not_at_all(code):
+    # "Heckley BB19" and "9AA" were exchanged one by one, for the halves of a true one
+    text = f"He lives at 12 Cobden Street, Heckley {code} with his sister."
+    mentions = found(text)
+    assert f"Heckley {code}" in mentions
+    assert is_key(f"Heckley {code}", mentions[f"Heckley {code}"])
+
+
+def test_a_postcode_in_two_names_is_one():
+    text = "Heckley BD17 7DA"
+    spans = [(0, 12, "Product"), (13, 16, "Name")]
+    assert with_whole_postcodes(text, spans) == [(0, 16, "Product")]
+    assert with_whole_postcodes(text, []) == []
+    assert with_whole_postcodes("Q4 1BN", [(0, 2, "Date")]) == [(0, 2, "Date")]
