@@ -669,8 +669,9 @@ def _person_forms(value: str) -> Iterator[tuple[str, Form]]:
                     case = CONTEXT if key in COMMON_WORDS else CAPITAL
                     yield key, Form(owner, case, "part", 1, True, half, first)
     short = squeeze(first)
-    if not rest and is_title(value.split()[0].strip(".")) and short in COMMON_WORDS:
-        # "Mr. Park" is known with the title only.
+    titled = not rest and is_title(value.split()[0].strip("."))
+    if titled and (short in COMMON_WORDS or len(short) == 1):
+        # "Mr. Park" is known with the title only, and so is "Miss T".
         yield short, Form(owner, CONTEXT, "part", 1)
         return
     # Nicolas is Nico, Gabriela Gabri: the beginning of a long first name.

@@ -977,7 +977,8 @@ class Matcher:
                     if not all(_is_upper(p) for p in parts):
                         continue
                 elif not is_capital(parts[0]) and not (
-                    form.last_name and self._titled(text, words, i, form)
+                    # "mr bell" of "Mr. Bell", who has no other name here
+                    (form.last_name or form.rule == "part") and self._titled(text, words, i, form)
                 ):
                     continue
             if case == CONTEXT and not (

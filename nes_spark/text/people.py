@@ -281,7 +281,7 @@ def mine_people(
 
     begun = 0
     for text in texts:
-        for name, strength in _framed(text, own, begun):
+        for name, strength in (*_framed(text, own, begun), *_by_title(text)):
             if clean := _person(name, strength, own, lowered):
                 framed[clean] += 1
         begun += len(text)
@@ -289,6 +289,32 @@ def mine_people(
     found += [full for name in found for full in _full_names(name, whole, own)]
     found += _misheard([*known, *found], texts, own)
     return _without_known(found, known)
+
+
+#: Titles that are nothing else in small letters, before a name: "mr bell". Behind "mr and" and the
+#: like stands another title.
+_SMALL_TITLE = re.compile(
+    r"(?<![\w'’.@/-])mrs?\.? (?P<name>[a-z][a-zß-öø-ÿ]{2,})(?![\w@/-]|['’][^s])"
+)
+#: A title before a letter alone: "Miss T". "Yes Miss I did" has none.
+_LETTER = re.compile(
+    r"(?<![\w'’-])(?:Mrs?|Ms|Miss|Mx|Dr)\.? (?P<name>[A-HJ-Z])"
+    r"(?=\.?(?:['’]s|[,;:!?)|]| [^\W\dA-Z]| ?$))"
+)
+
+
+def _by_title(text: str) -> Iterable[tuple[str, int]]:
+    """Yield who has no more than a title before a name in small letters, or before a letter.
+
+    >>> list(_by_title("Ask Miss T about mr bell, mr and mrs of Hull."))
+    [('Mr. Bell', 2), ('Mr. T', 2)]
+    """
+    for found in _SMALL_TITLE.finditer(text):
+        name = found["name"]
+        if not (opens_sentence(name) or name in _TITLES or name in RANKS):
+            yield f"Mr. {name.title()}", _SINGLE
+    for found in _LETTER.finditer(text):
+        yield f"Mr. {found['name']}", _SINGLE
 
 
 #: So many letters a line has that goes on in the next one.
@@ -532,6 +558,8 @@ def _person(name: str, strength: int, own: Matcher, lowered: Callable[[str], int
     """A captured name cut down to a person's; empty where it is none."""
     titled = name.startswith("Mr. ")
     words = name_words(name)
+    if titled and len(words) == 1 and len(words[0]) == 1:
+        return name  # "Miss T": with the title only
     while titled and len(words) > 1 and words[0].isupper() and len(words[0]) < 3:
         words = words[1:]  # "Mr. FM Roe"
     while words and (fold(words[0]) in _NO_NAMES or opens_sentence(words[0])):

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from nes_spark.config import IdentifiersConfig
@@ -392,3 +394,23 @@ def test_a_last_name_that_is_a_word_is_found_behind_a_rank():
     text = "Driver Field told them. The field was wet, and nobody saw the Field again."
     shown, _ = suppress(text, people)
     assert shown == text.replace("Field told", "[Person 1] told")
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        # the gates were green: nothing listed these
+        ("Mr Bell was out. swearing at mr bell again", "Mr # was out. swearing at mr # again"),
+        ("She swore at mr bell. He rang the bell.", "She swore at mr #. He rang the bell."),
+        ("Ask Miss T at the gate, in week T.", "Ask Miss # at the gate, in week T."),
+        ("From: Miss T\nMiss T's class", "From: Miss #\nMiss #'s class"),
+        # no names
+        ("Yes Miss I did", "Yes Miss I did"),
+        ("thank you mr chairman, mr and mrs", "thank you mr chairman, mr and mrs"),
+        ("Mr T Kumar left", "Mr # left"),
+    ],
+)
+def test_who_has_a_title_before_a_letter_or_in_small_letters(text, expected):
+    config = IdentifiersConfig.model_validate({})
+    found, _ = known_identifiers(text, {}, config)
+    assert re.sub(r"\[Executive \d\]", "#", suppress(text, found)[0]) == expected
