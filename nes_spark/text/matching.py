@@ -358,6 +358,40 @@ def parts_of_address(value: str) -> list[str]:
     return [house, code.group()] if code else [house]
 
 
+def _named_with_s(value: str, text: str, start: int, end: int) -> int:
+    """Where a name ends of which words with an 's stand in a text, 0 where none does.
+
+    What the text goes on with counts as far as the name itself has it.
+
+    Examples
+    --------
+    >>> _named_with_s("Tanner's Brook Primary", "at Tanner's Brook today", 3, 9)
+    17
+    >>> _named_with_s("Hershey Company", "at Hershey's today", 3, 10)
+    0
+    """
+    if text[end : end + 2] not in ("'s", "’s") and text[end - 2 : end] not in ("'s", "’s"):
+        return 0
+    listed = normalize(value).text.replace("’", "'").lower()
+    there = text[start : start + len(listed)].replace("’", "'").lower()
+    stem = text[start:end].replace("’", "'").lower().removesuffix("'s")
+    at = listed.find(f"{stem}'s")
+    if at < 0 or (at and listed[at - 1].isalnum()):
+        return 0
+    alike = next(
+        (n for n, (a, b) in enumerate(zip(listed[at:], there, strict=False)) if a != b),
+        min(len(listed) - at, len(there)),
+    )
+    # no half of a word: "Tanner's Brookside"
+    while alike and (
+        text[start + alike : start + alike + 1].isalnum()
+        or listed[at + alike : at + alike + 1].isalnum()
+        or not text[start + alike - 1].isalnum()
+    ):
+        alike -= 1
+    return start + alike
+
+
 def _are_dotted(text: str, words: Words, i: int, j: int) -> bool:
     """Whether words i to j are initials with points that begin a line: "R.G., 59F"."""
     start, end = words.starts(i), words.ends(j)
@@ -1320,7 +1354,13 @@ class Matcher:
             start = part.start()
         if form.case == LABEL and j > i and text.startswith(".", end):
             end += 1  # "R.G."
-        if text[end - 2 : end] in ("'s", "’s"):
+        value = self.items[form.owner].value
+        if rule == "company" and (whole := _named_with_s(value, text, start, end)) >= end:
+            # "Tanner's Brook", "St Oswald's": the rest would tell half of the name, or how it ends
+            end = whole
+            while j + 1 < len(words) and words[j + 1][2] <= end:
+                j += 1
+        elif text[end - 2 : end] in ("'s", "’s"):
             end -= 2
         if text[end : end + 1] == ")" and "(" in text[start:end]:
             end += 1

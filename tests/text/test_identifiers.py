@@ -38,6 +38,11 @@ def released(text, identifiers, **options):
         ("Hershey Company", "The Hershey Company, Hershey", "The [Company Name], [Company Name]"),
         ("The Hershey Company", "Hershey's bars", "[Company Name]'s bars"),
         ("Lands End Inc", "the Lands' End brand", "the [Company Name] brand"),
+        # half of a name stayed, or how it ends
+        ("Tanner's Brook Primary", "at Tanner's Brook today", "at [Company Name] today"),
+        ("Tanner's Brook Primary", "Tanner’s Brookside", "[Company Name] Brookside"),
+        ("St Oswald's Primary", "of St Oswald's staff", "of [Company Name] staff"),
+        ("Sainsbury's", "Sainsbury’s rose", "[Company Name] rose"),
         ("Lands' End", "LANDS END and Lands-End", "[Company Name] and [Company Name]"),
         ("Conoco Phillips", "ConocoPhillips grew", "[Company Name] grew"),
         ("ConocoPhillips", "Conoco Phillips, Conoco-Phillips", "[Company Name], [Company Name]"),
