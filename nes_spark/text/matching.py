@@ -1116,7 +1116,9 @@ class Matcher:
         """Whether a name that is a month's is one here: beside a number, or "in May"."""
         if fold(words.spelled[i]) not in _MONTHS:
             return False
-        before = words.spelled[i - 1] if i and text[words.ends(i - 1)] == " " else ""
+        # behind a dash a line of a chronology begins: "19 March 2016 - April born"
+        behind = i and not text[words.ends(i - 1) : words.starts(i)].strip(" ")
+        before = words.spelled[i - 1] if behind else ""
         after = words.spelled[j + 1] if j + 1 < len(words) else ""
         owns = _POSSESSIVE.match(text, words.ends(j)) is not None
         dated = before[:1].isdigit() or (fold(before) in _DATED and not owns)

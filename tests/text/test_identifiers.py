@@ -519,6 +519,8 @@ def test_what_stands_for_a_name_beside_a_placeholder_alone_is_replaced_too(
         ("Bo May", "asked May in May 2020, 3 May", "asked [Executive 1] in May 2020, 3 May"),
         ("May Roe", "May was well. May we? in May", "[Executive 1] was well. May we? in May"),
         ("May Roe", "in May's room", "in [Executive 1]'s room"),
+        ("May Roe", "19 June 2016 - May born", "19 June 2016 - [Executive 1] born"),
+        ("May Roe", "in 2016 May 3, 3 May and 1 May - 3", "in 2016 May 3, 3 May and 1 May - 3"),
         ("Will Roe", "Will came. Will it?", "[Executive 1] came. Will it?"),
         # where cases are told: who acts, who is party to one, and who signs with a kiss
         ("Ann Page", "agreed that Page had left", "agreed that [Executive 1] had left"),
