@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from nes_spark.text.numbers import SAID_CODE, said_figures
 
-#: Categories whose figures are no keys: amounts, days, and the numbers of houses and streets.
+#: Categories whose figures alone are no keys: amounts, days, and the numbers of streets.
 _NO_KEYS = frozenset(["Date", "Location", "Quantity", "Term"])
 #: A number alone, in groups or not, but for the models of a maker: "634984", not "737-800".
 _FIGURES = re.compile(r"(?!\d{1,3}-\d{1,3}$)(?=(?:\D*\d){4})\d+(?:[-/ ]\d+)*")
@@ -31,6 +31,12 @@ _OF_ONE = re.compile(
     r"|(?=[A-Z\d]{6}(?![^\W_]))[A-Z]+\d+[A-Z]+)(?![^\W_])(?!-)"
     # an officer's number, with the name or without: "PC 2982 Bright"
     r"|(?<![^\W_])(?:W?[DP]C|[DP]S) \d{3,5}(?![^\W_])"
+)
+#: Somebody's house, in another text the true home of others: "12 Cobden Street", but no year's and
+#: not "20 Wall Street banks".
+_HOUSE = re.compile(
+    r"(?<![\w$€£.,%-])(?!(?:19|20)\d\d )\d{1,5}[A-Za-z]?,? (?:(?!Wall\b)[A-Z][\w'’.-]* ){1,3}"
+    r"(?:Avenue|Close|Court|Crescent|Drive|Gardens|Grove|Lane|Mews|Road|Row|Street|Terrace|Walk|Way)\b"
 )
 #: Postcodes as they are written with their blank: what a recogniser cuts in two.
 _POSTCODE = re.compile(
@@ -58,8 +64,8 @@ def is_key(name: str, category: str) -> bool:
     Figures alone, four and more, written or said one by one; five and more in a run; four and more
     with letters between them;
     or capitals and figures in four groups and more, or with seven figures; and whatever holds the
-    plate of a car, a postcode or the code of a booking, the name of a place as well. Other codes
-    are names of products and the like.
+    plate of a car, a postcode or the code of a booking, the name of a place as well; and a house in
+    a street. Other codes are names of products and the like.
 
     Parameters
     ----------
@@ -73,14 +79,18 @@ def is_key(name: str, category: str) -> bool:
     [True, True, False]
     >>> [is_key(n, "Product") for n in ("737s", "AFM24", "HSP90", "ADX-1612", "King Air 260")]
     [False, False, False, False, False]
-    >>> is_key("10450 Clover Road", "Location"), is_key("nine five one three oh", "Name")
-    (False, True)
+    >>> is_key("12 Cobden Street", "Location"), is_key("nine five one three oh", "Name")
+    (True, True)
+    >>> is_key("Cobden Street", "Location"), is_key("5th Avenue", "Location")
+    (False, False)
     >>> is_key("Ford Fiesta SY24 MAP", "Product"), is_key("Hull HX3 7SU", "Location")
     (True, True)
     >>> is_key("LG61 ADH", "Product"), is_key("17 Tannery Close, QX28 6AP", "Location")
     (True, True)
     """
-    if category not in _NO_CODES and (_OF_ONE.search(name) or SAID_CODE.search(name)):
+    if category not in _NO_CODES and (
+        _OF_ONE.search(name) or SAID_CODE.search(name) or _HOUSE.search(name)
+    ):
         return True
     if category in _NO_KEYS:
         return False

@@ -67,3 +67,19 @@ def test_plates(code):
 def test_postcodes_are_keys_of_places_too(place):
     assert is_key(place, "Location")
     assert is_key(place, "Product")
+
+
+@pytest.mark.parametrize(
+    "place", ["12 Cobden Street", "7a Back Clough Row", "10450 Clover Road", "8 Priory Road, Hull"]
+)
+def test_a_house_is_the_home_of_others_in_another_text(place):
+    assert is_key(place, "Location")
+    assert is_key(place, "Organization")
+    assert not is_key(place, "Date")
+
+
+@pytest.mark.parametrize(
+    "place", ["Cobden Street", "2019 Cobden Street", "5th Avenue", "40 Wall Street", "200 Park"]
+)
+def test_streets_and_years_are_no_houses(place):
+    assert not is_key(place, "Location")
