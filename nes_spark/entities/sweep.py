@@ -63,6 +63,7 @@ from nes_spark.entities.terms import HOURS, is_people
 from nes_spark.entities.wordforms import dictionary
 from nes_spark.text.forms import is_legal_form
 from nes_spark.text.numbers import SAID_CODE, SECURITY_WORDS, said_figures
+from nes_spark.text.people import is_given_name
 from nes_spark.text.sentences import word_set
 from nes_spark.text.spots import matches_around
 from nes_spark.text.vocabulary import (
@@ -228,6 +229,17 @@ _COUNTED = re.compile(
 #: behind # itself or a 0.
 _KEY_FIGURES, _BARE_FIGURES, _MARKED_FIGURES = 5, 6, 4
 _LISTS = read_lists(GENERAL)
+#: Behind one of somebody's family a capital tells a name, though the word is a common one: "his nan
+#: Beryl", "my auntie Grace"; companies have sisters and daughters too.
+_KIN = (
+    r"(?:mum|mam|mom|dad|father|nan|nana|gran|granny|grandma|grandmother|grandad|granddad|grandpa"
+    r"|grandfather|auntie|aunt|uncle|brother|cousin|niece|nephew|wife|husband|stepdad|stepmum)"
+)
+_KIN_NAME = re.compile(
+    rf"(?:\b(?:[Hh]is|[Hh]er|[Mm]y) (?:[a-z]+ )?(?:{_KIN}|mother|sister|daughter|son|twin)"
+    rf"|(?:\b(?:[Oo]ur|[Tt]heir|[Yy]our)|['’]s) {_KIN}),? "
+    r"(?P<name>[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ]{2,}(?:-[A-Z][a-zß-öø-ÿ]+)?)(?![\w-])"
+)
 #: What no amount is written like, but codes are: "1A53", "9K41"; "1E6" is a number.
 _CODED = re.compile(r"\d+[A-DF-Z]\d+")
 #: Models that go by a number, in the plural ("737s"); decades and round counts end in 0.
@@ -500,6 +512,9 @@ def candidates_of(
         found += [_candidate(text, *m.span(), "digits") for m in keys.finditer(text)]
         found += [_candidate(text, *m.span(), "known") for m in minutes.finditer(text)]
         found += [_candidate(text, *m.span(), "known") for m in letters.finditer(text)]
+        kin = [_candidate(text, *m.span("name"), "known") for m in _kin(text, english)]
+        names |= {c.form for c in kin if not english.function(c.surface)}
+        found += kin
         blocked = [(m.start, m.end) for m in known] + _blocked(text)
         found = [c for c in found if not _touches(c.start, c.end, blocked)]
         named = {m.start for m in known if m.category not in (*_NO_NAMES, "Person")}
@@ -606,6 +621,14 @@ def _grouped_keys(text: str) -> Iterator[re.Match[str]]:
 def _long_keys(text: str) -> Iterator[re.Match[str]]:
     runs = (m.span() for m in _LONG_RUN.finditer(text))
     return matches_around(_LONG_KEY, text, runs, _TOLD_BEFORE + _FAR_BEFORE, 2)
+
+
+def _kin(text: str, english: GeneralEnglish) -> Iterator[re.Match[str]]:
+    """Yield who is named behind a word for one of a family, if no word is that names nobody."""
+    for found in _KIN_NAME.finditer(text):
+        word = found["name"]
+        if is_given_name(word) or not (english.function(word) or english.custom(word)):
+            yield found
 
 
 def _letters(mentions: Iterable[Mention]) -> re.Pattern[str]:
