@@ -369,6 +369,25 @@ def day_comes_first(surfaces: Iterable[str]) -> bool | None:
     return told.pop() if len(told) == 1 else None
 
 
+#: A day in numbers with its year, and no part of a longer number.
+_IN_NUMBERS = re.compile(
+    r"(?<![\w./-])\d{1,2}([./-])\d{1,2}\1(?:(?:19|20)\d\d|\d\d)(?![\w/-]|\.\d)"
+)
+
+
+def days_in_numbers(text: str) -> list[str]:
+    """Return the days of a whole text that are in numbers, for :func:`day_comes_first`.
+
+    Of a short passage hardly one tells which comes first, the month or the day.
+
+    Examples
+    --------
+    >>> days_in_numbers("24/11/24: seen. Ref 03/4567/21, on 3/4/2020 and 1/2.")
+    ['24/11/24', '3/4/2020']
+    """
+    return [found.group() for found in _IN_NUMBERS.finditer(text)]
+
+
 def _tells(match: re.Match[str]) -> bool | None:
     """Whether a date in numbers begins with the day; None where it may be either."""
     kind = "num" if match["num"] else "slash"
@@ -442,6 +461,7 @@ def date_replacements(
     reference: date | None = None,
     placeholder: str = "[Date]",
     category: str = "Date",
+    day_first: bool | None = None,
 ) -> dict[Key, Replacement]:
     """Return what comes in the place of each date of a chunk, for ``rewrite_text``.
 
@@ -455,6 +475,9 @@ def date_replacements(
         For dates that are not understood.
     category : str
         Category of dates.
+    day_first : bool, optional
+        Whether "3/4/2020" is in April where the chunk's own dates do not tell: what those of its
+        document say (:func:`days_in_numbers`).
 
     Returns
     -------
@@ -464,7 +487,8 @@ def date_replacements(
     """
     dates = [m for m in mentions if m.category == category]
     out: dict[Key, Replacement] = {}
-    day_first = day_comes_first(m.surface for m in dates)
+    own = day_comes_first(m.surface for m in dates)
+    day_first = day_first if own is None else own
     for key, forms in forms_of(dates).items():
         new = tuple(shift_date(form, shift, reference, day_first) or placeholder for form in forms)
         if new != forms:

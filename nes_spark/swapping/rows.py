@@ -130,7 +130,8 @@ def _shifted(
     out: dict[Key, Replacement] = {}
     for category in categories:
         out |= date_replacements(
-            mentions, Shift(row["shift_days"]), row["shift_from"], f"[{category}]", category
+            *(mentions, Shift(row["shift_days"]), row["shift_from"], f"[{category}]", category),
+            day_first=row["day_first"],
         )
     return out
 
@@ -151,7 +152,7 @@ def rewrite_rows(
         ``setting, combination, draw, chunk_id, text, mentions`` and ``steps``: the swaps of the
         chunk (order, partner_id, side, exchanged, partner_mentions, and ``instead``: what comes
         in the place of the whole text, '' for nothing, null where names are exchanged); with
-        `shift` also ``shift_days, shift_from`` of the document.
+        `shift` also ``shift_days, shift_from, day_first`` of the document.
     must_change, mend_articles
         As for ``rewrite_text``.
     categories, recoding

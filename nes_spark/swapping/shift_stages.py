@@ -7,14 +7,20 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from nes_spark.swapping.dates import draw_shift, reference_of
+from nes_spark.swapping.dates import (
+    day_comes_first,
+    days_in_numbers,
+    draw_shift,
+    reference_of,
+)
 from nes_spark.swapping.seeds import Secret
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-#: One row a document: days of its shift, and a date of it where its period names one.
-SHIFTS_DDL = "document_id string, shift_days int, shift_from date"
+#: One row a document: days of its shift, a date of it where its period names one, and whether its
+#: days in numbers begin with the day, null where none tells.
+SHIFTS_DDL = "document_id string, shift_days int, shift_from date, day_first boolean"
 
 
 def shifts_of(documents: DataFrame, secret: bytes, days: Sequence[int]) -> DataFrame:
@@ -23,7 +29,7 @@ def shifts_of(documents: DataFrame, secret: bytes, days: Sequence[int]) -> DataF
     Parameters
     ----------
     documents : pyspark.sql.DataFrame
-        ``document_id, period``.
+        ``document_id, period, text``.
     secret : bytes
         The secret seed.
     days : sequence of int, length 2
@@ -45,7 +51,8 @@ def shifts_of(documents: DataFrame, secret: bytes, days: Sequence[int]) -> DataF
                     "document_id": batch["document_id"],
                     "shift_days": drawn,
                     "shift_from": [reference_of(period) for period in batch["period"]],
+                    "day_first": [day_comes_first(days_in_numbers(t)) for t in batch["text"]],
                 }
             )
 
-    return documents.select("document_id", "period").mapInPandas(draw, SHIFTS_DDL)
+    return documents.select("document_id", "period", "text").mapInPandas(draw, SHIFTS_DDL)

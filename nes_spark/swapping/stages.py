@@ -756,7 +756,7 @@ def _with_shifts(chunks: DataFrame, shifts: DataFrame | None) -> tuple[DataFrame
     """Return the texts, with the shift of their documents where there is one."""
     if shifts is None:
         return chunks.select("chunk_id", "text"), []
-    more = ["shift_days", "shift_from"]
+    more = ["shift_days", "shift_from", "day_first"]
     texts = chunks.select("chunk_id", "document_id", "text").join(shifts, "document_id")
     return texts.drop("document_id"), more
 

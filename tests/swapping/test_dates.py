@@ -16,6 +16,7 @@ from nes_spark.swapping.dates import (
     Shift,
     date_replacements,
     day_comes_first,
+    days_in_numbers,
     draw_shift,
     reference_of,
     shift_date,
@@ -339,10 +340,26 @@ def test_a_year_stays_in_a_law_only():
         for m in mentions
     ]  # fmt: skip
     row = {"chunk_id": "c", "text": text, "mentions": rows, "shift_days": 400, "shift_from": None}
+    row["day_first"] = None
     (batch,) = must_change_rows([pa.RecordBatch.from_pylist([row])], {}, True, ["Date"])
     (done,) = batch.to_pylist()
     assert done["text"] == "The Act of 1995 is older than we are; we were founded in 1996."
     assert invert_edits(done["text"], done["edits"]) == text
+
+
+def test_days_of_the_document_tell_whether_the_day_comes_first():
+    # in passages of fifty words most of a chronology's days were "[Date]"
+    whole = "24/11/24: seen.\n06/12/22: referral.\n3.4.2023 call; ref 04/13/2021/9"
+    told = day_comes_first(days_in_numbers(whole))
+    assert told is True
+    dates = [Mention(0, 8, "Date", "06/12/22", "06/12/22")]
+    shift = Shift(31)
+    key = ("Date", "06/12/22")
+    assert date_replacements(dates, shift)[key].entity == "[Date]"
+    assert date_replacements(dates, shift, day_first=told)[key].entity == "06/01/23"
+    # what the passage says itself counts more
+    dates.append(Mention(9, 17, "Date", "12/24/22", "12/24/22"))
+    assert date_replacements(dates, shift, day_first=told)[key].entity == "07/13/22"
 
 
 def test_a_period_tells_a_date_of_its_documents():

@@ -485,11 +485,12 @@ def test_dates_of_a_document_move_together_in_every_chunk(spark, data, partition
     from nes_spark.swapping.shift_stages import shifts_of
 
     documents = spark.createDataFrame(
-        [(d["document_id"], "2020Q3") for d in TABLES["documents"]],
-        "document_id string, period string",
+        [(d["document_id"], "2020Q3", "Seen 24/11/24.") for d in TABLES["documents"]],
+        "document_id string, period string, text string",
     )
     shifts = shifts_of(documents.repartition(partitions), SECRET, [180, 1095])
     of = {r["document_id"]: r for r in rows_of(shifts)}
+    assert all(r["day_first"] for r in of.values())
     assert len({r["shift_days"] for r in of.values()}) > len(of) // 2
     found = stages.apply_must_change(
         data["chunks"], data["mentions"], {}, shift=["Date"], shifts=shifts
