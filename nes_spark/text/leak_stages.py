@@ -376,7 +376,7 @@ def own_names(
                     *(batch[name] for name in columns), batch["identifiers"], strict=True
                 )
                 for key, name in own_spellings(
-                    Matcher.of([] if items is None else list(items), identifiers)
+                    Matcher.of([] if items is None else list(items), identifiers), secret
                 ).items()
             ]
             yield pd.DataFrame(rows, columns=["key", *columns, "name"])

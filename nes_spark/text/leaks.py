@@ -161,11 +161,19 @@ def _bitmap(numbers: Iterable[int]) -> tuple[int, bytes]:
     return mask, bits.tobytes()
 
 
-def own_spellings(matcher: Matcher) -> dict[str, bool]:
+def own_spellings(matcher: Matcher, secret: str | None = None) -> dict[str, bool]:
     """Return the squeezed spellings that name a document, of any length.
 
     First and last names of people are left out (many people share them), unless somebody has no
-    other, and so are spellings that name it only beside a title or a stock exchange.
+    other or is the secret: then another text's Hunter would tell whose Hunter Lovelock's text is.
+    So are other spellings that name it only beside a title or a stock exchange.
+
+    Parameters
+    ----------
+    matcher : Matcher
+        With the identifiers of the document.
+    secret : str, optional
+        The document's secret, as one of its identifiers has it.
 
     Returns
     -------
@@ -176,7 +184,10 @@ def own_spellings(matcher: Matcher) -> dict[str, bool]:
     found: dict[str, bool] = {}
     for key, forms in matcher.forms.items():
         for form in forms:
-            person = matcher.rule_of(matcher.items[form.owner].kind) == "person"
+            item = matcher.items[form.owner]
+            person = matcher.rule_of(item.kind) == "person"
+            if person and item.value == secret and form.rule in ("first", "part") and len(key) > 2:
+                found[key] = found.get(key, False)
             if form.case != CONTEXT and (form.rule == "name" or form.is_single or not person):
                 found[key] = found.get(key, False) or form.rule != "part"
     return found

@@ -207,6 +207,20 @@ def test_whatever_the_leak_search_finds_in_a_name_names_the_document():
             assert not [leak for leak in leaks if leak.rule != "part"] or name in named
 
 
+def test_first_and_last_names_of_a_secret_person_are_its_own():
+    # a donor's Hunter came into the text of Hunter Lovelock
+    items = [
+        Identifier("person", "Hunter Lovelock", "[Executive 1]"),
+        Identifier("person", "Ann Day", "[Executive 2]"),
+    ]
+    matcher = Matcher(items)
+    own = own_spellings(matcher, "Hunter Lovelock")
+    assert own["hunter"] is own["lovelock"] is False
+    assert own["hunterlovelock"]
+    assert not {"ann", "day"} & own.keys()
+    assert not {"hunter", "lovelock"} & own_spellings(matcher).keys()
+
+
 def test_own_names_on_spark(frames, spark, partitions):
     _, documents = frames
     # the canonical name says nothing, one of the forms that it is mentioned in does
