@@ -299,7 +299,7 @@ _SMALL_TITLE = re.compile(
 #: A title before a letter alone: "Miss T". "Yes Miss I did" has none.
 _LETTER = re.compile(
     r"(?<![\w'’-])(?:Mrs?|Ms|Miss|Mx|Dr)\.? (?P<name>[A-HJ-Z])"
-    r"(?=\.?(?:['’]s|[,;:!?)|]| [^\W\dA-Z]| ?$))"
+    r"(?=\.?(?:['’]s|[,;:!?)|]| [^\W\dA-Z]| ?$)|\. (?P<then>[A-Z][a-z]*)(?!\w))"
 )
 
 
@@ -314,6 +314,8 @@ def _by_title(text: str) -> Iterable[tuple[str, int]]:
         if not (opens_sentence(name) or name in _TITLES or name in RANKS):
             yield f"Mr. {name.title()}", _SINGLE
     for found in _LETTER.finditer(text):
+        if found["then"] and not opens_sentence(found["then"]):
+            continue  # "Mr T. Kumar"
         yield f"Mr. {found['name']}", _SINGLE
 
 

@@ -404,6 +404,8 @@ def test_a_last_name_that_is_a_word_is_found_behind_a_rank():
         ("She swore at mr bell. He rang the bell.", "She swore at mr #. He rang the bell."),
         ("Ask Miss T at the gate, in week T.", "Ask Miss # at the gate, in week T."),
         ("From: Miss T\nMiss T's class", "From: Miss #\nMiss #'s class"),
+        ("to leave Miss T. I hope he", "to leave Miss #. I hope he"),
+        ("to leave Miss T. Kumar on", "to leave Miss # on"),
         # no names
         ("Yes Miss I did", "Yes Miss I did"),
         ("thank you mr chairman, mr and mrs", "thank you mr chairman, mr and mrs"),
