@@ -125,10 +125,10 @@ _NUMBERED = (
 )
 #: What a fleet numbers with few figures: "fleet no 3316".
 _OF_FLEET = r"(?:aircraft|bus|coach|fleet|loco(?:motive)?|lorry|tram|truck|vehicle|vessel|wagon)"
-#: Registers of people and things: "MRN 88213", "GMC 5028631", "MMSI 232520934".
+#: Registers of people, things and companies: "MRN 88213", "MMSI 232520934", "RSSD 480228".
 _REGISTERS = (
-    r"(?:CHI|CRN|EIN|EMPI|GDC|GMC|GPHC|HCN|HCPC|IMEI|IMO|MMSI|MPI|MRN|NHI|NHS|NINO|NMC|NPI|PESEL"
-    r"|PMI|PPSN"
+    r"(?:ABN|ACN|CHI|CRD|CRN|EIN|EMPI|FDIC|GDC|GMC|GPHC|HCN|HCPC|HRA|HRB|IMEI|IMO|KVK|MMSI|MPI|MRN"
+    r"|NAIC|NHI|NHS|NINO|NMC|NMLS|NPI|PESEL|PMI|PPSN|RSSD|SIREN|SIRET"
     r"|SSN|TFN|UBRN|UPRN|URN|UTR|VIN)"
 )
 #: Words for a number, behind these and, written out or marked as one, behind any word.
@@ -194,6 +194,13 @@ _BANK_KEYS = re.compile(
 #: Three groups with a long one in the middle: no day, fraction or range ("13/41070/24").
 _MIDDLE_KEY = re.compile(
     r"(?<![\w.,/$€£-])(?P<key>\d{1,4}([/-])\d{5,7}\2\d{1,4})(?![\w%]|[.,/-]\d)"
+)
+#: Numbers of court files, which lead to all that was filed: "1:18-cv-09931-ABC", "18 Civ. 9931".
+_COURT_KEY = re.compile(
+    r"(?<![\w./@$€£-])(?P<key>(?:\d{1,2}:)?(?:19|20)?\d\d(?:"
+    r"[- ](?:ap|bk|br|ca|civ|cm|cr|crim|cv|ev|mc|md|mdl|misc|mj|po)[- ]"
+    r"|,? (?:civ|crim|cr)\. ?)\d{3,7}(?:-[A-Z]{1,4}\d{0,2}){0,2})(?![\w%]|[.,:/-]\d)",
+    re.IGNORECASE,
 )
 #: National insurance numbers, whose pairs of figures look like counts: "ND 63 02 01 D".
 _NATIONAL_KEY = re.compile(r"(?<![\w.,/$€£-])(?P<key>[A-Z]{2} ?(?:\d\d ?){3}[A-D])(?![\w%-])")
@@ -568,7 +575,7 @@ def _keys(texts: Iterable[str]) -> re.Pattern[str]:
         keys.update(m["key"] for m in _long_keys(text))
         for pattern in (
             *(_ID_IN_GROUPS, _OF_A_PART, _SMALL_KEY),
-            *(_MIDDLE_KEY, _NATIONAL_KEY, _SHORT_KEY),
+            *(_MIDDLE_KEY, _COURT_KEY, _NATIONAL_KEY, _SHORT_KEY),
         ):
             keys.update(m["key"] for m in pattern.finditer(text))
         for match in _BANK_KEYS.finditer(text):

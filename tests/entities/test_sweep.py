@@ -533,6 +533,11 @@ def test_a_word_that_is_mostly_a_name_is_one_at_the_beginning_of_a_sentence():
         ("Our ref: 99159, CHI 1234567890, DVLA no 33456", ["99159", "1234567890", "33456"]),
         ("Parcel number 48213, Widget No. 48214, wallet ID 48215", ["48213", "48214", "48215"]),
         ("quote the number 634984, or number 88213", ["634984", "88213"]),
+        # banks, insurers and companies in theirs
+        (
+            "RSSD 480228, NMLS 401234, NAIC: 12345, HRB 90817, FDIC no. 57803",
+            ["480228", "401234", "12345", "90817", "57803"],
+        ),
         # ships in their registers; what a fleet numbers has four figures and fewer
         ("MMSI 232520934, IMO No. 9782136, IMO: 9782137", ["232520934", "9782136", "9782137"]),
         ("fleet no 3316, as 3316 and bus no. 1957", ["3316", "3316", "1957"]),
@@ -587,6 +592,12 @@ def test_numbers_that_are_keys_are_swept(text, keys):
         ("Okay, planning, 51/24/5475; w/2024/6532/p", ["51/24/5475", "w/2024/6532/p"]),
         ("On 12/11/2024, 14/02/1998 and 2/28/2024 for 30 min. 5 times", []),
         ("Revenue\t123456\t234567\nSales 100-200\t12", []),
+        # court files, whichever letters their clerks use
+        (
+            "Roe v. Acme, No. 1:18-cv-09931-ABC; docket 20-CR-412, 18 Civ. 9931 and 20-bk-33233",
+            ["1:18-cv-09931-ABC", "20-CR-412", "18 Civ. 9931", "20-bk-33233"],
+        ),
+        ("on 10-Mar-2020 and 10-Dec-20, form 10-K-2020, a 12-mo 2020 plan", []),
         # years, amounts, counts, ranks
         ("contract 2019-2020, order 2019/20, licence 10 000 000, case 12 30 45 99", []),
         ("We have no 10-year 2030 notes; number 1 2020 goal; orders 500-600 a day; no. 1-2", []),
