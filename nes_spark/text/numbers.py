@@ -9,7 +9,7 @@ from itertools import chain, pairwise
 
 import phonenumbers
 from phonenumbers import Leniency, PhoneNumberMatcher, PhoneNumberType
-from stdnum import cusip, figi, isin, lei
+from stdnum import cusip, figi, iban, isin, lei
 
 from nes_spark.text.spots import lowered, matches_around
 
@@ -217,11 +217,19 @@ _SECURITY = re.compile(
 #: What announces such a number: names of nothing and nobody.
 SECURITY_WORDS = frozenset({"CIK", "CUSIP", "CINS", "ISIN", "SEDOL", "FIGI", "LEI", "WKN"})
 _NAMES = (*sorted(SECURITY_WORDS), "Central Index Key")
-_NAMED = re.compile(
-    rf"\b(?:{'|'.join(_NAMES)})\b"
-    r"(?:\s+(?i:numbers?|code|no\.?|is|of|identifier)){0,2}[\s:#()]{0,4}"
-    r"(?P<number>(?=[A-Z]*\d)[A-Z0-9](?:[A-Z0-9]| (?=[A-Z0-9]*\d)){2,24})(?![A-Za-z0-9])"
+#: In groups as well: "US 037833 1005".
+_IN_GROUPS = (
+    r"(?P<number>(?=[A-Z]*\d|[A-Z]{2} \d)[A-Z0-9](?:[A-Z0-9]| (?=[A-Z0-9]*\d)){2,24})"
+    r"(?![A-Za-z0-9])"
 )
+_NAMED = re.compile(
+    rf"\b(?:{'|'.join(_NAMES)})s?\b"
+    r"(?:\s+(?i:numbers?|codes?|nos?\.?|is|are|of|identifiers?)){0,2}[\s:#()]{0,4}" + _IN_GROUPS
+)
+#: The next one of a list: "CUSIPs 037833100 and 594918104".
+_ANOTHER = re.compile(r"(?:,? (?:and|or) |\s?[,;/]\s?)(?P<number>(?=[A-Z]*\d)[A-Z0-9]{6,20})(?!\w)")
+#: Numbers of accounts in banks, which most write in groups of four.
+_IBAN = re.compile(r"(?<!\w)[A-Z]{2}\d\d(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?!\w)")
 #: Length -> schemes with check digits.
 _CHECKED = {12: (isin, figi), 9: (cusip,), 20: (lei,)}
 
@@ -230,12 +238,19 @@ def security_spans(text: str) -> Iterable[tuple[int, int]]:
     """Yield where numbers of companies and securities stand.
 
     ISIN, CUSIP, LEI and FIGI by their check digits (a CUSIP only with a letter in it, since one in
-    ten numbers passes), a CIK padded to ten digits, and whatever is announced as one of them or as
-    a SEDOL or WKN.
+    ten numbers passes), IBAN likewise, a CIK padded to ten digits, and whatever is announced as one
+    of them or as a SEDOL or WKN, in a list too.
     """
     if any(name in text for name in _NAMES):
         for match in _NAMED.finditer(text):
             yield match.span("number")
+            length, end = len(match["number"]), match.end()
+            while (other := _ANOTHER.match(text, end)) and len(other["number"]) == length:
+                yield other.span("number")
+                end = other.end()
+    for match in _IBAN.finditer(text):
+        if iban.is_valid(match.group()):
+            yield match.span()
     for match in _SECURITY.finditer(text):
         found = match.group()
         if found.isdigit():

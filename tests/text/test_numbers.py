@@ -131,6 +131,21 @@ def test_no_numbers_here(text):
 
 
 @pytest.mark.parametrize(
+    "text, numbers",
+    [
+        ("CUSIPs 037833100 and 594918104 fell", ["037833100", "594918104"]),
+        ("CUSIP Nos. 037833100, 594918104, or 2030", ["037833100", "594918104"]),
+        ("SEDOLs: 0263494/B1YW440", ["0263494", "B1YW440"]),
+        ("ISIN: US 037833 1005, in 2030", ["US 037833 1005"]),
+        ("IBAN DE89 3704 0044 0532 0130 00 is ours", ["DE89 3704 0044 0532 0130 00"]),
+        ("IBAN DE89 3704 0044 0532 0130 01 is mistyped", []),
+    ],
+)
+def test_numbers_in_lists_and_groups(text, numbers):
+    assert [text[a:b] for a, b, _ in find_identifiers(text, [])] == numbers
+
+
+@pytest.mark.parametrize(
     "text, number",
     [
         ("ISIN US0378331005.", "US0378331005"),
