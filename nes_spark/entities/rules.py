@@ -438,6 +438,11 @@ _BODIES = re.compile(
     r"|Special|Supervisory) )*(?:Board|Committee|Directors?|Governors|Managers|Meeting|Members"
     r"|Shareholders?|Stockholders?|Trustees)(?: Meeting)?"
 )
+#: Words with which names of banks end, and numbers with which they begin ("First", "Fifth Third").
+_BANKS = frozenset(["banc", "bancorp", "bancorporation", "bancshares", "bank", "bankshares"])
+_NUMBERS = word_set(
+    "First Second Third Fourth Fifth Sixth Seventh One Two Three Four Five Six Seven"
+)
 #: First words of places that are words like any other where a sentence begins.
 _QUARTERS = frozenset({"North", "South", "East", "West", "Latin", "Central", "New"})
 #: Rules of offices: no offices.
@@ -1049,6 +1054,7 @@ class Rules:
                 legal = _LEGAL_FORM.match(text, end)
                 if legal and not _touches((end, legal.end()), taken):
                     end = legal.end()
+                start = self._numbered(text, words, (first, last), taken)
             if label == "PERSON":
                 # "Magnus Carlsen 32": nobody is called a figure
                 while last - first > 1 and _FIGURE.fullmatch(words.words[last - 1]):
@@ -1169,6 +1175,27 @@ class Rules:
         if word not in _QUARTERS or not known or text[end:start] != " ":
             return start
         return start if _touches((before, end), taken) else before
+
+    @staticmethod
+    def _numbered(
+        text: str, words: Words, span: tuple[int, int], taken: Sequence[tuple[int, int]]
+    ) -> int:
+        """Return where an organisation begins whose name begins with numbers: Fifth Third Bancorp.
+
+        Left there they would tell it. A sentence may begin with a number that is none of a name,
+        unless a bank is behind it.
+        """
+        first, last = span
+        start = words.starts[first]
+        bank = words.words[last - 1].lower() in _BANKS
+        while first and words.words[first - 1] in _NUMBERS:
+            before = words.starts[first - 1], words.ends[first - 1]
+            if text[before[1] : start] != " " or _touches(before, taken):
+                break
+            if words.initial[first - 1] and not bank:
+                break
+            first, start = first - 1, before[0]
+        return start
 
     def _units(
         self,

@@ -690,7 +690,7 @@ def test_words_of_headings_and_of_reports_are_no_names(text):
         ("FIRST COASTAL BANK\n\nIt lends to farms.", "COASTAL BANK"),
         ("GLENROCK RESOURCES\n\nIt digs for zinc.", "GLENROCK RESOURCES"),
         ("TRUE COPPER RESOURCES\n\nWe met True Copper Resources.", "COPPER RESOURCES"),
-        ("It grew.\n\nFirst Coastal Bank\n\nIt lends to farms.", "Coastal Bank"),
+        ("It grew.\n\nFirst Coastal Bank\n\nIt lends to farms.", "First Coastal Bank"),
         ("By Grace Hope\n\nGrace is what is left.", "Grace Hope"),
     ],
 )
@@ -698,6 +698,23 @@ def test_companies_and_people_in_headings_are_names(text, name):
     (mentions,) = load_recognizer("bundled")([text])
     swept = candidates_of([text], [mentions])[0]
     assert name in {m.surface for m in mentions} | {c.surface for c in swept}
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        # "First [Organization]" would tell the name, and "Fifth Third" is all of it
+        ("The cash is held mainly with First Republic Bank and others.", "First Republic Bank"),
+        ("Fifth Third Bancorp is a lender.", "Fifth Third Bancorp"),
+        ("Notes are held by First Citizens BancShares, Inc.", "First Citizens BancShares, Inc."),
+        ("The peer is Third Point LLC.", "Third Point LLC"),
+        # who counts where a sentence begins names nobody
+        ("First Pinecrest Outfitters LLC grew.", "Pinecrest Outfitters LLC"),
+    ],
+)
+def test_the_numbers_with_which_a_name_begins_are_of_it(text, name):
+    (mentions,) = load_recognizer("bundled")([text])
+    assert [m.surface for m in mentions] == [name]
 
 
 def test_a_name_of_the_text_is_one_in_its_headings():
