@@ -103,6 +103,8 @@ def is_capital(word: str) -> bool:
 ANY, CAPITAL, TITLE, UPPER, CONTEXT = "any", "capital", "title", "upper", "context"
 HEAD, START, POSSESSIVE = "head", "start", "possessive"
 BRAND, INITIALS = "brand", "initials"
+#: A place that a public body is called by: one of one word may be a word too ("Reading").
+PLACE = "place"
 REVERSED, LABEL = "reversed", "label"
 #: Pieces of a name that are ordinary words: what stands around them decides.
 HEADS = frozenset({HEAD, START, POSSESSIVE, BRAND, INITIALS})
@@ -209,7 +211,7 @@ def _without_legal(name: str) -> str:
         shorter = " ".join(plain).strip(" ,.-")
     else:
         shorter = basename(name).strip(" ,.-")
-    words = shorter.split()
+    words = re.sub(r",? S\.?A\.?B\.? de$", "", shorter).split()  # of "S.A.B. de C.V."
     if len(words) > 1 and squeeze(words[-1]) in _MORE_LEGAL:
         words.pop()
     return " ".join(words).strip(" ,.-")
@@ -231,9 +233,9 @@ def company_names(value: str) -> tuple[tuple[str, str], ...]:
     Returns
     -------
     tuple of (name, rule)
-        ``rule`` is ``name``, ``part``, ``capitals`` (initials, or a part that is an ordinary
-        word) or one of :data:`HEADS`, which says what must stand around it. Nothing where the value
-        has neither letter nor digit.
+        ``rule`` is ``name``, ``part``, ``place``, ``capitals`` (initials, or a part that is an
+        ordinary word) or one of :data:`HEADS`, which says what must stand around it. Nothing where
+        the value has neither letter nor digit.
 
     Examples
     --------
@@ -260,8 +262,17 @@ def company_names(value: str) -> tuple[tuple[str, str], ...]:
     if len(words) > 1 and fold(words[0]) == "the":
         core = " ".join(words[1:])
         add(core, "name")
+    public = _A_PLACE.fullmatch(core)
     if place := _place_of(core):
         add(place, "part")
+    elif public:
+        # Borough of Harland, Ohio is Harland, and so is Harland Borough.
+        seat = public["place"].split()
+        if is_distinctive(seat):
+            add(" ".join(seat), PLACE)
+        elif _may_head(seat):
+            add(" ".join(seat), HEAD)
+            add(f"{public['place']} {public['body']}", HEAD)
     words = core.split()
     while len(words) > 1 and squeeze(words[-1]) in DESCRIPTORS:
         words.pop()
@@ -284,11 +295,13 @@ def company_names(value: str) -> tuple[tuple[str, str], ...]:
     first = squeeze(words[0])
     plain = first in SENTENCE_WORDS or first in place_names()
     human = first in NICKNAMES or first in LEADING_DESCRIPTORS or first in DESCRIPTORS
+    human = human or public is not None  # any borough is a Borough
     leads = len(own) > 1 and len(first) > 3 and not (plain or human) and _may_head(words[:1])
-    unknown = re.sub(r"['’]", "", words[0]) == words[0] and not {first, first[:-1]} & COMMON_WORDS
+    unknown = re.sub(r"['’]", "", words[0]) == words[0] and first[:-1] not in COMMON_WORDS
     plural = len(own) > 1 and len(first) > 4 and first.endswith("s") and not plain
     if plural and not (leads and unknown):
-        # Pilgrim's Pride is Pilgrim's, Dick's Sporting Goods is Dick's; Penrhos Mutual is Penrhos.
+        # Pilgrim's Pride is Pilgrim's, Dick's Sporting Goods is Dick's; Penrhos Mutual is
+        # Penrhos and Polaris Foods Polaris: no plural of a word.
         add(re.sub(r"['’]", "", words[0]), POSSESSIVE)
     if leads:
         # Loma Negra is Loma, Arqit Quantum is Arqit.
@@ -338,6 +351,14 @@ _OF_A_PLACE = re.compile(
     r"(?P<place>.+?)(?: (?:Borough|City|Community|County|District|Fire|Metropolitan|Municipal"
     r"|Parish|Police|Regional|School|Shire|Town|Township|Unitary|Village))+"
     r" (?:Assembly|Authority|Board|Council|Department|District|Meeting)",
+    re.IGNORECASE,
+)
+
+
+#: Public bodies that are called by their place behind an "of": "City of Harland, Ohio".
+_A_PLACE = re.compile(
+    r"(?:City and )?(?P<body>Borough|City|Commune|County|Municipality|Parish|Province|Provincia"
+    r"|Municipio|Town|Township|Village) (?:of|de|di) (?P<place>[^,]+?)(?:, [^,]+)?",
     re.IGNORECASE,
 )
 
@@ -395,6 +416,22 @@ _GENERIC_HEADS = word_set(
     "first second third new old san santa los las saint st state states royal federal union city "
     "county president chairman internet technology financial bank capital"
 )
+
+
+#: What sort of public body a place has, and who it is in a contract: names nobody by itself.
+_BODIES = word_set(
+    "borough city commune county district issuer municipality parish province provincia "
+    "school town township village borrower guarantor council authority"
+)
+
+
+def is_generic(words: Sequence[str]) -> bool:
+    """Whether words of a name say what it is, not who: "the Bank", "First", "the City"."""
+    nothing = (DESCRIPTORS, LEADING_DESCRIPTORS, SMALL_WORDS, _GENERIC_HEADS, DEMONYMS, _BODIES)
+    own = [squeeze(word) for word in words]
+    if "".join(own) in place_names():
+        return True
+    return all(any(w in known for known in nothing) or w in legal_words() for w in own)
 
 
 def _may_head(words: Sequence[str]) -> bool:
@@ -527,7 +564,7 @@ def name_forms(owner: int, name: str, rule: str) -> Iterable[tuple[str, Form]]:
         if shown.isupper() and (len(word) <= 3 or word in COMMON_WORDS):
             # REV, GE: capitals only; a head such as "Rev" of "Rev Group" needs a capital.
             case = UPPER
-        elif len(word) <= 3 or word in COMMON_WORDS:
+        elif len(word) <= 3 or word in COMMON_WORDS or rule == PLACE:
             case = CAPITAL
         else:
             case = ANY
@@ -535,6 +572,7 @@ def name_forms(owner: int, name: str, rule: str) -> Iterable[tuple[str, Form]]:
         known = all(w in COMMON_WORDS or w in DESCRIPTORS or w in SMALL_WORDS for w in folded)
         case = TITLE if known else ANY
     opening = folded[0] not in SENTENCE_WORDS or len(folded) > 1
+    rule = "part" if rule == PLACE else rule
     yield "".join(folded), Form(owner, case, rule, len(words), opening)
     if len(own) > 1 and all(len(w) == 1 for w in words):
         return

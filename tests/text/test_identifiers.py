@@ -327,6 +327,41 @@ def test_a_first_word_that_only_ends_like_a_plural_is_a_head():
     assert dict(company_names("Foods Holding Group"))["Foods"] == "possessive"
 
 
+def test_a_first_word_that_is_no_plural_of_a_word_is_a_head():
+    names = [Identifier("company", "Atlas Foods Inc", "[Company Name]")]
+    assert (
+        released("the strike cost Atlas, whose", names) == "the strike cost [Company Name], whose"
+    )
+    assert dict(company_names("Polaris Snack Brands, Inc."))["Polaris"] == "head"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        (
+            "Borough of Harlanthorpe, Ohio",
+            "At Harlanthorpe; HARLANTHORPE BOROUGH",
+            "At #; # BOROUGH",
+        ),
+        ("County of Much Harlan", "voters in Much Harlan County", "voters in # County"),
+        ("City of Wexcombe", "Wexcombe pays. The City of Oldham", "# pays. The City of Oldham"),
+        ("Provincia de Río Pardo", "Aguas de Río Pardo", "Aguas de #"),
+        # an ordinary word and a place that everybody names
+        ("Town of Reading", "They like reading, and Reading in spring", None),
+        ("City of Chicago", "a flight to Chicago", None),
+    ],
+)
+def test_a_public_body_is_called_by_its_place(name, text, expected):
+    shown = text if expected is None else expected.replace("#", "[Company Name]")
+    if name == "Town of Reading":
+        shown = text.replace("and Reading", "and [Company Name]")
+    assert released(text, [Identifier("company", name, "[Company Name]")]) == shown
+
+
+def test_a_mexican_company_goes_without_its_legal_form():
+    assert "Azulejos Castro" in dict(company_names("Grupo Azulejos Castro S.A.B. de C.V."))
+
+
 def test_heads_of_names():
     names = dict(company_names("General Electric Company"))
     assert "General Electric" in names
