@@ -205,10 +205,13 @@ _ACTS = sorted(
     _OF_COMPANIES
     | _OF_SOMEBODY
     | word_set(
-        "also apologised apologized bought carried carries chartered did does employed hired never "
-        "now ran runs sent since then took will withdrew would"
+        "aims also apologised apologized bought carried carries chartered competes continues did "
+        "does employed generates hired maintains makes never now ran relies runs sent serves since "
+        "specialises specializes supplies then took will withdrew would"
     )
 )
+#: What may stand between: "Anchor, on the other hand, owns it".
+_ASIDES = "on the other hand|by contrast|however|meanwhile|too|which|whose"
 #: The same where they go on: "Best accepted that", but "Best accepted practice".
 _OF_SOMEBODY_THEN = re.compile(
     r" (?:(?:accept|admitt|argu|assert|claim|conced|confirm|explain|insist|maintain|submitt)"
@@ -739,7 +742,7 @@ class Matcher:
 
         A name that is an ordinary word ("Pioneer") may be that word where a sentence begins with
         it, but not in a text that has it as the name inside its sentences, twice and more, and
-        never in small letters. What follows must be what companies do.
+        never in small letters. What follows must be what companies do, or a colon.
 
         Parameters
         ----------
@@ -761,7 +764,8 @@ class Matcher:
             if not plain or re.search(rf"(?<!\w){re.escape(word.lower())}s?(?!\w)", text):
                 continue
             taken = {match.start for match in matches}
-            for hit in re.finditer(rf"(?<![\w'’-]){re.escape(word)}(?= (?:{acts})\b)", text):
+            then = rf"(?= (?:{acts})\b|:\s|, (?:{_ASIDES})\b)"
+            for hit in re.finditer(rf"(?<![\w'’-]){re.escape(word)}{then}", text):
                 before = text[max(0, hit.start() - 8) : hit.start()]
                 line = text.rfind("\n", 0, hit.start()) + 1 == hit.start()
                 if hit.start() not in taken and (line or SENTENCE_END.search(before)):
@@ -1202,7 +1206,9 @@ class Matcher:
         if case == POSSESSIVE:
             return False
         if case == START:
-            previous = words.spelled[i - 1] if i and before[-1:] == " " else ""
+            # one behind a comma is another's: "Unlike Globex, Arqit grew"
+            beside = i > 0 and text[words[i - 1][2] : start] == " "
+            previous = words.spelled[i - 1] if beside else ""
             closed = SENTENCE_END.search(before[-8:])
             return bool(closed) or not previous[:1].isupper() or opens_sentence(previous)
         # A sentence may begin with an ordinary word, but hardly goes on with another capital,

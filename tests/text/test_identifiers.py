@@ -335,6 +335,12 @@ def test_a_first_word_that_is_no_plural_of_a_word_is_a_head():
     assert dict(company_names("Polaris Snack Brands, Inc."))["Polaris"] == "head"
 
 
+def test_a_head_behind_a_comma_is_no_part_of_the_name_before_it():
+    names = [Identifier("company", "Arqit Quantum Inc", "[Company Name]")]
+    shown = "Compared with Loma Negra, [Company Name] grew. At Loma Arqit we"
+    assert released("Compared with Loma Negra, Arqit grew. At Loma Arqit we", names) == shown
+
+
 @pytest.mark.parametrize(
     ("name", "text", "expected"),
     [
@@ -356,6 +362,19 @@ def test_a_public_body_is_called_by_its_place(name, text, expected):
     if name == "Town of Reading":
         shown = text.replace("and Reading", "and [Company Name]")
     assert released(text, [Identifier("company", name, "[Company Name]")]) == shown
+
+
+@pytest.mark.parametrize(
+    "begun", ["Anchor makes", "Anchor continues", "Anchor: a review", "Anchor, on the other hand,"]
+)
+def test_a_short_name_begins_sentences_where_it_stands_inside_others(begun):
+    names = [Identifier("company", "Anchor Glass Industries Limited", "[Company Name]")]
+    inside = " We met Anchor. The cost to Anchor rose."
+    shown = begun.replace("Anchor", "[Company Name]") + inside.replace("Anchor", "[Company Name]")
+    assert released(begun + inside, names) == shown
+    # once inside, or in small letters too
+    for other in (" We met Anchor.", inside + " They drop anchor."):
+        assert released(begun + other, names).startswith(begun)
 
 
 def test_a_mexican_company_goes_without_its_legal_form():
