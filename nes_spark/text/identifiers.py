@@ -10,6 +10,7 @@ from nes_spark.config import IdentifierKind, IdentifiersConfig
 from nes_spark.config.sections import METADATA_KIND
 from nes_spark.errors import ConfigError
 from nes_spark.text.aliases import mine_aliases
+from nes_spark.text.defining import defined_names
 from nes_spark.text.forms import is_name, name_words, squeeze
 from nes_spark.text.kinds import title_placeholder
 from nes_spark.text.matching import Identifier, Match, Matcher
@@ -184,8 +185,11 @@ def known_identifiers(
     unique = list(dict.fromkeys((k, v) for k, v in values if squeeze(v)))
     plain = [Identifier(k, v, config.kinds[k].placeholder) for k, v in unique]
     matcher = Matcher.of(plain, config)
-    if secret is not None and (more := secret_identifiers(*secret, matcher)):
-        plain += more
+    if more := [pair for pair in defined_names(text, matcher) if pair not in unique]:
+        plain += [Identifier(k, v, config.kinds[k].placeholder) for k, v in more]
+        matcher = Matcher.of(plain, config)
+    if secret is not None and (whole := secret_identifiers(*secret, matcher)):
+        plain += whole
         matcher = Matcher.of(plain, config)
     if any("#" in i.placeholder for i in plain):
         plain = number_identifiers(text, plain, matcher)

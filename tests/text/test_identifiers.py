@@ -257,6 +257,9 @@ def test_mined_aliases():
     assert proposed == ["Quuxly"]
 
 
+QUIET = IdentifiersConfig.model_validate(
+    {"speakers": False, "mined_aliases": "off", "mined_people": False}
+)
 OWN_FORMS = [
     ("Innovative Solutions and Support Inc", "IS&S grew, IS & S and ISS", "# grew, # and #"),
     ("Bristol Widget Works", "B.W.W. grew; BWW, B. W. W.", "# grew; #, #."),
@@ -379,6 +382,45 @@ def test_a_short_name_begins_sentences_where_it_stands_inside_others(begun):
 
 def test_a_mexican_company_goes_without_its_legal_form():
     assert "Azulejos Castro" in dict(company_names("Grupo Azulejos Castro S.A.B. de C.V."))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "defined"),
+    [
+        (
+            "Summit Bone Care, Inc.",
+            'Summit Bone Care, Inc. ("the Company" or "Summit")',
+            ["Summit"],
+        ),
+        (
+            "Summit Bone Care, Inc.",
+            "Summit Bone Care, Inc. (hereinafter “Summit Bone”)",
+            ["Summit Bone"],
+        ),
+        ("Halden Marine Group plc", "by Halden Marine Group plc\n(HMGP).", ["HMGP"]),
+        # words for what it is, symbols, grades, years, former names, names of others
+        ("Mutiara Bank Berhad", 'Mutiara Bank Berhad (the "Bank")', []),
+        ("City of Wexcombe", "City of Wexcombe (the 'City')", []),
+        (
+            "Halden Marine plc",
+            "Halden Marine plc (AAA), Halden Marine (A-/Stable), Halden (2020)",
+            [],
+        ),
+        ("Ann Arbor Arms plc", "Ann Arbor Arms plc (AAA)", []),
+        ("Halden Marine plc", 'Halden Marine plc (formerly "Marine Halden")', []),
+        ("Halden Marine plc", 'Halden Marine plc and Acme Inc ("Acme")', []),
+    ],
+)
+def test_a_text_says_what_it_calls_a_company(name, text, defined):
+    used, _ = known_identifiers(text, {"company": [name]}, QUIET)
+    assert [i.value for i in used if i.value != name] == defined
+
+
+def test_a_defined_name_is_found_where_a_sentence_begins():
+    text = 'Summit Bone Care, Inc. ("Summit") grew. Summit paints. The summit is high.'
+    used, _ = known_identifiers(text, {"company": ["Summit Bone Care, Inc."]}, QUIET)
+    shown = '# ("#") grew. # paints. The summit is high.'
+    assert released(text, used) == shown.replace("#", "[Company Name]")
 
 
 def test_heads_of_names():
