@@ -9,7 +9,7 @@ from typing import Any
 from nes_spark.errors import ConfigError
 from nes_spark.starting.examples import write_example
 from nes_spark.starting.looking import look_at
-from nes_spark.starting.proposing import Ask, Told, propose
+from nes_spark.starting.proposing import Ask, Told, kind_of, propose, unsearched
 from nes_spark.starting.writing import write_configuration
 
 #: From this share of texts with hardly a capital on it is said what that costs.
@@ -97,6 +97,12 @@ def initialize(
             "recogniser finds few names there, and no gate misses what it does not find; list the "
             "people and places of each text in a column (--identifier), and read what is "
             "released\n"
+        )
+    if told.get("identifiers") and (left := unsearched(proposal)):
+        hint = " ".join(f"--identifier {kind_of(c.name)}={c.name}" for c in left)
+        careful += (
+            f"CAREFUL: values of {', '.join(c.name for c in left)} stand in the texts as well, and "
+            f"nobody looks for them; where they name or number a record: {hint}\n"
         )
     told_against = _AGAINST[proposal.against]
     return (

@@ -324,11 +324,20 @@ def kind_of(column: str) -> str:
     return name if _KIND.fullmatch(name) else "identifier"
 
 
+def unsearched(proposal: Proposal) -> list[Column]:
+    """Return the columns whose values stand in the texts, and for which nobody will look."""
+    return [c for c in proposal.unused if _stands_in_texts(c, proposal.look)]
+
+
+def _stands_in_texts(column: Column, look: Look) -> bool:
+    return column.in_text >= IN_TEXT and column.kind != "turns" and not _sorts(column, look)
+
+
 def _identifiers(
     look: Look, told: Told, secret: Column, free: Sequence[Column], ask: Ask | None
 ) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {kind_of(secret.name): [secret.name]}
-    seen = [c for c in free if c.in_text >= IN_TEXT and c.kind != "turns" and not _sorts(c, look)]
+    seen = [c for c in free if _stands_in_texts(c, look)]
     if told.identifiers and told.no_identifiers:
         raise InputError("--identifier and --no-identifiers: give one of them")
     if told.identifiers:

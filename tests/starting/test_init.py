@@ -610,6 +610,24 @@ def test_it_is_told_early_that_texts_are_few(tmp_path):
         assert ("CAREFUL: only 30 texts: of so few" in said) == few
 
 
+def test_columns_that_stand_in_the_texts_and_are_not_searched_are_told(tmp_path):
+    path = tmp_path / "rulings.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rulings()))
+
+    def said(n, **told):
+        told = {"secret": "court", "period": "year", **told}
+        return initialize(
+            [str(path)], told, output=str(tmp_path / f"{n}.yaml"), tell=lambda _: None
+        )
+
+    hint = "values of parties stand in the texts as well, and nobody looks for them"
+    one = said(1, identifiers=("judge=judge",))
+    assert hint in one
+    assert "--identifier party=parties" in one
+    assert "nobody looks for them" not in said(2, identifiers=TOLD["identifiers"])
+    assert "nobody looks for them" not in said(3, no_identifiers=True)
+
+
 @pytest.mark.parametrize("turns", [False, True])
 @pytest.mark.parametrize(("small", "told"), [(0, False), (1, False), (12, True)])
 def test_texts_without_capitals_are_told(tmp_path, small, told, turns):
