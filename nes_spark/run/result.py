@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -192,14 +193,17 @@ def milder_for(config: Config, utility: Mapping[str, Any] | None) -> list[Step]:
     Returns
     -------
     list of Step
-        Empty where the release means more than texts without half of their words, where that was
-        not measured, and where names alone change.
+        Empty unless the release means less than texts without half of their words, by more than
+        two standard errors of the difference, and where names alone change.
     """
     from nes_spark.config.hiding import milder_steps
 
     found = (utility or {}).get("fidelity", {})
     half = found.get("anchors", {}).get("half_deleted", {})
-    if "value" not in found or "value" not in half or found["value"] >= half["value"]:
+    if "value" not in found or "value" not in half:
+        return []
+    errors = (side.get("standard_error") or 0.0 for side in (found, half))
+    if found["value"] >= half["value"] - 2 * math.hypot(*errors):
         return []
     return milder_steps(config)
 

@@ -102,7 +102,7 @@ class Column:
     digits : float
         Share of the values with a digit.
     ordinary : float
-        Share of the values that are ordinary words in small letters.
+        Share of the values that are ordinary words in small letters, or short for them.
     days : float
         Share of the values that are days, such as dates of birth.
     turn_text, turn_speaker : str or None
@@ -568,7 +568,7 @@ def _column(name: str, values: Sequence[Any]) -> Column:
         names=len(people) / len(parts) if parts else 0.0,
         digits=sum(any(c.isdigit() for c in s) for s in parts) / len(parts) if parts else 0.0,
         days=sum(bool(days_of(s)) for s in parts) / len(parts) if parts else 0.0,
-        ordinary=sum(map(_is_ordinary, parts)) / len(parts) if parts else 0.0,
+        ordinary=_ordinary(parts),
     )  # fmt: skip
 
 
@@ -603,6 +603,19 @@ def _is_ordinary(value: str) -> bool:
 
     words = [w for w in re.split(r"[\s_/-]+", value) if w]
     return bool(words) and all(w.isalpha() and w.islower() and is_word(w) for w in words)
+
+
+def _ordinary(values: Sequence[str]) -> float:
+    """Share of values that are ordinary words; what stands among them is short for others.
+
+    Examples
+    --------
+    >>> _ordinary(["report", "letter", "ehcp"]), _ordinary(["report", "EHCP"])
+    (1.0, 0.5)
+    """
+    share = sum(map(_is_ordinary, values)) / len(values) if values else 0.0
+    small = all(value.replace(" ", "").isalpha() and value.islower() for value in values)
+    return 1.0 if small and share > 0.5 else share
 
 
 def _lengths(texts: Sequence[str]) -> tuple[int, int, int]:

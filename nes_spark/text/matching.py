@@ -140,7 +140,7 @@ _ABBREVIATED = 4
 _LAST_FIRST = re.compile(r"[^,.;:!?\n]+,\s?[^,;:!?\n]+")
 #: A full stop that ends no sentence: "Acme Inc.'s engineers", "the Acme Inc. board".
 _OWN_STOP = re.compile(r"\.(?:['’]s\b|[,;:)]| [a-z(])")
-_DOTTED = re.compile(r"\b[A-Z]\.[A-Z]$")
+_DOTTED = re.compile(r"\b(?:[A-Z]\.[A-Z]|[Aa]\.[Ss]|S\.p\.A|[sd]\.[rd]?\.?o)$")
 _DOTTED_ON = re.compile(r"\.[A-Z](?![^\W_])")
 #: Initials between a title and a name: "Mr. MP [Executive 1]" would tell them.
 _INITIALS_BEFORE = re.compile(

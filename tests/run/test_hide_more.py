@@ -32,8 +32,12 @@ def test_where_many_are_named(publish, documents, chunks, expected):
     assert steps_for(config, documents, chunks) == (further_steps(config) if expected else [])
 
 
-def fidelity(value, half):
-    return {"fidelity": {"value": value, "anchors": {"half_deleted": {"value": half}}}}
+def fidelity(value, half, *errors):
+    half = {"value": half}
+    found = {"value": value, "anchors": {"half_deleted": half}}
+    for side, error in zip((found, half), errors, strict=False):
+        side["standard_error"] = error
+    return {"fidelity": found}
 
 
 @pytest.mark.parametrize(
@@ -41,6 +45,10 @@ def fidelity(value, half):
     [
         (fidelity(0.69, 0.75), True),
         (fidelity(0.75, 0.75), False),
+        # hardly less, and less for sure
+        (fidelity(0.681, 0.691, 0.011, 0.018), False),
+        (fidelity(0.69, 0.75, 0.011, 0.018), True),
+        (fidelity(0.69, 0.75, None, 0.018), True),
         # not measured
         ({"fidelity": {"value": 0.1, "anchors": {}}}, False),
         ({"fidelity": {"anchors": {"half_deleted": {"value": 0.7}}}}, False),

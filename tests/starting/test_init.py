@@ -561,12 +561,12 @@ def test_nothing_is_said_of_files_in_utf8(tmp_path):
         assert (look.records, look.not_utf8) == (40, None)
 
 
-def letters(path, double):
+def letters(path, double, sorts=("letter", "referral")):
     rows = [
         {"ref": f"L{min(i, 39 - double)}", "client": f"Client {i % 8}", "kind": sort,
          "dated": f"2023-{1 + i // 28:02d}-{1 + i % 28:02d}", "body": f"This {sort}, {i}. {TEXT}"}
         for i in range(40)
-        for sort in (("letter", "referral")[i % 2],)
+        for sort in (sorts[i % len(sorts)],)
     ]  # fmt: skip
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return look_at([str(path)])
@@ -592,12 +592,23 @@ def test_a_sole_unique_column_is_no_id_where_another_has_a_duplicate(tmp_path):
     assert propose(look, Told(secret="client", document_id="ref")).document_id.name == "ref"
 
 
-def test_a_column_that_sorts_texts_by_ordinary_words_is_no_identifier(tmp_path):
-    look = letters(tmp_path / "letters.jsonl", double=0)
+@pytest.mark.parametrize(
+    ("sorts", "names"),
+    [
+        (("letter", "referral"), False),
+        (("report", "letter", "ehcp"), False),
+        (("jones", "letter", "mary"), True),
+    ],
+)
+def test_a_column_that_sorts_texts_by_ordinary_words_is_no_identifier(tmp_path, sorts, names):
+    look = letters(tmp_path / "letters.jsonl", 0, sorts)
     assert look.column("kind").in_text == 1
-    assert "kind" in [
-        c.name for c in propose(look, Told(secret="client", document_id="ref")).unused
-    ]
+    told = Told(secret="client", document_id="ref")
+    if names:
+        with pytest.raises(ConfigError, match="values of kind stand in the texts"):
+            propose(look, told)
+    else:
+        assert "kind" in [c.name for c in propose(look, told).unused]
 
 
 def test_it_is_told_early_that_texts_are_few(tmp_path):

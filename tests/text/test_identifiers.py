@@ -66,6 +66,8 @@ def released(text, identifiers, **options):
             "First Solar is first. Solar too",
             "[Company Name] is first. Solar too",
         ),
+        ("Moravan a.s.", "Moravan a.s. was asked by Moravan a.s.", "[C] was asked by [C]."),
+        ("Alba S.p.A.", "of Alba S.p.A. that Alba S.p.A. Others", "of [C] that [C]. Others"),
         (
             "Orchard Lane Dental",
             "Orchard expects growth. Orchard trees grew. @Orchard",
@@ -77,6 +79,7 @@ def test_company_forms(name, text, expected):
     if name == "First":
         # A comma behind an opening "First" could follow a name as well; then it counts as one.
         text, expected = text.replace("First,", "First"), expected.replace("First,", "First")
+    expected = expected.replace("[C]", "[Company Name]")
     assert released(text, company(name)) == expected
 
 
