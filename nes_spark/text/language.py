@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from nes_spark.text.normalizing import normalize
 from nes_spark.text.sentences import word_set
@@ -74,9 +75,15 @@ def known_share(text: str) -> float | None:
     """
     plain = normalize(text[:20_000]).text
     words = _LETTERS.findall(_UNSPACED.sub(" x ", plain).replace("’", "'"))
-    known = sum(word.lower() in _KNOWN for word in words)
-    named = sum(word[0].isupper() and word.lower() not in _KNOWN for word in words)
-    small = sum(not word[0].isupper() for word in words)
+    known = named = small = 0
+    for word, count in Counter(words).items():
+        capital = word[0].isupper()
+        if word.lower() in _KNOWN:
+            known += count
+        elif capital:
+            named += count
+        if not capital:
+            small += count
     if small >= max(_SMALL_WORDS, _SMALL_SHARE * len(words)):
         return known / (len(words) - named)
     return known / len(words) if words else None

@@ -475,6 +475,9 @@ def _runs(text: str) -> Iterable[tuple[int, int]]:
     """Yield where runs of capitalised words stand, parted behind the roles inside them."""
     for run in _RUN.finditer(text):
         start = run.start()
+        if " " not in run.group():  # most are one word
+            yield start, run.end()
+            continue
         words = list(re.finditer(r"\S+", run.group()))
         for n, word in enumerate(words):
             if n + 1 < len(words) and fold(word.group()) in _PARTING:
