@@ -179,7 +179,10 @@ _NEVER = FUNCTION_WORDS.union(_ANNOUNCING) | word_set(
     "million millions billion billions trillions monday tuesday wednesday thursday friday "
     "saturday sunday "
     # of letters, whoever writes them
-    "dear faithfully madam regard regards sincerely sir sirs truly"
+    "dear faithfully madam regard regards sincerely sir sirs truly "
+    # of who leads a call, or waits in one
+    "appreciate appreciated appreciates ask asked asks colleague colleagues grateful guys ladies "
+    "lady moment moments patience sorry thankful waiting wish wished wishes"
 )
 #: Words of accounts, and of meetings about them, in whatever trade: nobody looks for them, and they
 #: rarely read well in each other's place.

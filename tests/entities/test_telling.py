@@ -39,6 +39,8 @@ def test_words_of_talk_tell_nothing():
 
 def test_how_letters_begin_and_end_tells_nothing():
     assert set(count_words("Dear Sirs, a kiln. Yours faithfully. Kind regards")) == {"kiln", None}
+    said = "We appreciate your patience, ladies. One moment: a kiln. I wish you well."
+    assert set(count_words(said)) == {"kiln", None}
 
 
 def test_terms_are_counted_as_gone():
