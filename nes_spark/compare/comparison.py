@@ -494,14 +494,12 @@ def _named(details: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
 
 def _fidelity(details: Mapping[str, Any]) -> dict[str, tuple[float, float | None]]:
     """Key of :data:`COSTS` -> mean fidelity and its standard error."""
-    found = (details.get("utility") or {}).get("fidelity")
-    if not found:
-        return {}
-    sides = {"release": found, **found["anchors"]}
+    found = (details.get("utility") or {}).get("fidelity", {})
+    sides = {"release": found, **found.get("anchors", {})}
     return {
-        key: (float(sides[key]["value"]), sides[key]["standard_error"])
+        key: (float(side["value"]), side["standard_error"])
         for key in COSTS
-        if key in sides and sides[key]["value"] is not None
+        if (side := sides.get(key, {})).get("value") is not None
     }
 
 

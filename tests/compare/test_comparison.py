@@ -5,6 +5,7 @@ import pytest
 from nes_spark.compare.comparison import (
     ESTIMATED,
     RISKS,
+    _fidelity,
     _first_table,
     _settings_table,
     build_comparison,
@@ -194,6 +195,21 @@ def test_what_can_be_named_and_what_it_cost_comes_first(tmp_path):
     table, _ = _first_table([first, second])
     assert table.splitlines()[0].startswith("named, before and after")
     assert "100.0% -> 25.0%" in table and "0.810 (± 0.024)" in table
+
+
+@pytest.mark.parametrize(
+    ("utility", "expected"),
+    [
+        (None, {}),
+        ({"DU": {"value": 1.0}}, {}),
+        ({"fidelity": {"anchors": {"half_deleted": {"value": 0.7, "standard_error": None}}}},
+         {"half_deleted": (0.7, None)}),
+        ({"fidelity": {"value": 0.9, "standard_error": 0.1}}, {"release": (0.9, 0.1)}),
+        ({"fidelity": {"value": None, "standard_error": None, "anchors": {}}}, {}),
+    ],
+)  # fmt: skip
+def test_what_was_not_judged_is_no_cost(utility, expected):
+    assert _fidelity({"utility": utility}) == expected
 
 
 def test_frontiers_are_drawn_on_the_axes_of_the_choice_where_all_have_them(tmp_path):
