@@ -92,9 +92,10 @@ def collected_plans(
     own: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     if own_names is not None:
         for row in rows_of("own_names", own_names, "document_id", "category", "entity"):
-            own[row["category"]][row["document_id"]].append(row["entity"])
+            if row["category"] in options.swap:
+                own[row["category"]][row["document_id"]].append(row["entity"])
     held = [row["entities"] for row in rows]
-    if terms_are_own:
+    if terms_are_own and TERM in options.swap:
         terms, clues = ([of.get(c) or () for of in held] for c in (TERM, CLUE))
         for document, words in own_terms(documents, terms, clues).items():
             own[TERM][document] += words
