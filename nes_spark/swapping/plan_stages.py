@@ -889,7 +889,9 @@ def _with_partners(rows: DataFrame, gone: DataFrame, drawing: Drawing) -> DataFr
 
     nothing = F.array().cast("array<bigint>")
     width = len(drawing.swap)
-    number = F.array_position(F.array(*map(F.lit, drawing.swap)), F.col("category")) - 1
+    # Spark 3.5 has no column as what F.array_position looks for
+    swapped = F.array(*map(F.lit, drawing.swap))
+    number = F.call_function("array_position", swapped, F.col("category")) - 1
     had = rows.select("setting", "draw", F.col("chunk_id").alias("partner_id"), "available")
     item = number.cast("int").alias("item")
     theirs = (
