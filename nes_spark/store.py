@@ -931,7 +931,8 @@ def input_fingerprint(spark: SparkSession, paths: Iterable[str]) -> str:
             except Exception as error:
                 signs = ("No FileSystem for scheme", "UNSUPPORTED_FILE_SYSTEM", _NO_PACKAGE)
                 # Spark 3.5 says no more than this of http://
-                bare = type(error).__name__ == "UnsupportedOperationException"
+                web = given.startswith(("http://", "https://"))
+                bare = web and type(error).__name__ == "UnsupportedOperationException"
                 if not (bare or any(sign in str(error) for sign in signs)):
                     raise
                 scheme = given.partition("://")[0]

@@ -402,7 +402,7 @@ def summary_of(run: PublishedRun) -> RunSummary:
     details, choice = run.details, run.choice
     figures = details["figures"]
     axes = (choice.utility, choice.risk)
-    spaces = {axes: _frontier(run, axes), ESTIMATED: _frontier(run, ESTIMATED)}
+    spaces = _frontiers(run, (axes, ESTIMATED))
     chunks = int(figures["chunks"])
     return RunSummary(
         name=details["name"],
@@ -439,10 +439,10 @@ def summary_of(run: PublishedRun) -> RunSummary:
         fidelity=_fidelity(details),
         parameters=_parameters(run),
         axes=axes,
-        frontiers={of: points for of, points in spaces.items() if points},
+        frontiers=spaces,
         chosen={
             of: (float(x), float(y))
-            for of in spaces
+            for of in (axes, ESTIMATED)
             if (x := getattr(choice, of[0])) is not None
             and (y := getattr(choice, of[1])) is not None
         },
@@ -509,17 +509,25 @@ def _axes(runs: Sequence[RunSummary]) -> tuple[str, str]:
     return ESTIMATED if others else axes
 
 
-def _frontier(run: PublishedRun, axes: tuple[str, str]) -> list[tuple[float, float]]:
-    """Figures on two axes of what nothing beats on them in the chosen space."""
+def _frontiers(
+    run: PublishedRun, several: Sequence[tuple[str, str]]
+) -> dict[tuple[str, str], list[tuple[float, float]]]:
+    """Axes -> figures of what nothing beats on them in the chosen space, if there is some."""
     from nes_spark.releases.frontier import on_the_axes
     from nes_spark.run.choice import measured_candidates
 
     tables = ("candidates", "fidelity", "measured_risk")
     if any(run.store.manifest(table) is None for table in tables):
-        return []
+        return {}
     space = run.choice.space(measured_candidates(run.store))
-    mine = space[on_the_axes(space, *axes)]
-    return [(float(x), float(y)) for x, y in zip(mine[axes[0]], mine[axes[1]], strict=True)]
+    found = {}
+    for axes in several:
+        mine = space[on_the_axes(space, *axes)]
+        if axes == ESTIMATED:  # marked there: averages of lucky draws are not compared
+            mine = space[space["on_frontier"] & space[list(axes)].notna().all(axis=1)]
+        if len(mine):
+            found[axes] = [(float(x), float(y)) for x, y in mine[list(axes)].to_numpy(float)]
+    return found
 
 
 def _named_rows(runs: Sequence[RunSummary]) -> list[tuple[str, list[tuple[float, float] | None]]]:
