@@ -95,6 +95,7 @@ class Context:
     units_key: str = field(default="", repr=False)
     taken: Taken | None = field(default=None, repr=False)
     _words: int | None = field(default=None, repr=False)
+    _lasting: dict[str, DataFrame] = field(default_factory=dict, repr=False)
 
     def persisted(self, frame: DataFrame) -> DataFrame:
         """Persist a frame; that of a large corpus on disk, which leaves the heap to the work."""
@@ -111,6 +112,12 @@ class Context:
         """Drop what :meth:`keep` persisted."""
         while self.kept:
             self.kept.pop().unpersist()
+
+    def close(self) -> None:
+        """Drop all that was persisted; the session may be somebody else's and go on."""
+        self.release_kept()
+        while self._lasting:
+            self._lasting.popitem()[1].unpersist()
 
     def table(self, name: str) -> DataFrame:
         """Open a finished table."""
@@ -149,13 +156,19 @@ class Context:
         return EmbedderSpec("bundled") if kind == "bundled" else self.spec()
 
     def shifts(self) -> DataFrame | None:
-        """Return the secret shift of the dates of each document; None where none are shifted."""
+        """Return the secret shift of the dates of each document; None where none are shifted.
+
+        Whole documents are read for it, so it is kept from the first stage that asks to the last.
+        """
         from nes_spark.swapping.shift_stages import shifts_of
 
         releases = self.config.releases
         if not releases.shift:
             return None
-        return shifts_of(self.table("documents"), self.secret, releases.shift_days)
+        if "shifts" not in self._lasting:
+            drawn = shifts_of(self.table("documents"), self.secret, releases.shift_days)
+            self._lasting["shifts"] = self.persisted(drawn)
+        return self._lasting["shifts"]
 
     def models(self) -> dict[str, MixtureModel]:
         """The fitted mixtures by setting."""
@@ -243,15 +256,12 @@ def open_run(
                 events = scratch.private_folder(folder / "events")
             small = bool(paths) and is_small(paths)
             with run_session(config.spark, work, log, spark, small, events) as session:
-                yield Context(
-                    session,
-                    config,
-                    store,
-                    secret,
-                    input_digest(session, config),
-                    started=started,
-                    small=small,
+                digest = input_digest(session, config)
+                context = Context(
+                    session, config, store, secret, digest, started=started, small=small
                 )
+                with contextlib.closing(context):
+                    yield context
             if profiled is not None and events is not None:
                 profiled(store, events)
 

@@ -466,9 +466,10 @@ def _forecast(
         runs = []
         for number, ids in enumerate((chosen[0], chosen[0], chosen[1])):
             progress.start(f"sample {number + 1} of 3", f"{len(ids):,} documents")
-            one = _context(session, config, folder, f"sample{number}", digest)
             size = float(sum(lengths[d][1] for d in ids))
-            runs.append(_run(one, whole, ids, size, progress, meter))
+            one = _context(session, config, folder, f"sample{number}", digest)
+            with contextlib.closing(one):
+                runs.append(_run(one, whole, ids, size, progress, meter))
     total = float(sum(length for _, length in lengths.values()))
     steps = [
         Step(name, took[0], took[0], took[0], took[0], took[1] if meter.works else None)

@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -429,6 +430,18 @@ def test_what_worked_ahead_is_what_a_stage_gives_in_its_turn(whole, spark, tmp_p
             assert before.rows, name
             assert store.write_table(name, made[name], "key").content == before.content, name
         context.release_kept()
+
+
+def test_shifts_are_drawn_once_for_all_who_ask_and_let_go_with_the_run(whole, spark):
+    store = Store(whole.directory)
+    config = configuration_of(store)
+    context = Context(spark, config, store, load_secret(config.seed, None), "", small=True)
+    drawn = context.shifts()
+    assert drawn.storageLevel.useMemory
+    assert context.shifts() is drawn and replace(context, kept=[]).shifts() is drawn
+    assert drawn.count() == whole.figures["documents"]
+    context.close()
+    assert not drawn.storageLevel.useMemory and not drawn.storageLevel.useDisk
 
 
 def test_a_large_corpus_is_put_together_as_a_small_one_is(whole, spark):
