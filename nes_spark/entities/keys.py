@@ -22,12 +22,15 @@ _MIXED = re.compile(r"(?=(?:\D*\d){4})[A-Z]*\d+[A-Z]+\d+[A-Z\d]*")
 
 #: Capitals and figures in groups: keys of licences, serial numbers. Of products few have as many.
 _GROUPS = re.compile(r"(?=(?:[^\d]*\d){4})[A-Z\d]+(?:-[A-Z\d]+)+")
+#: Postcodes that few houses share: British and Canadian. (An address that is listed ends with one
+#: wherever its end looks like one: :mod:`nes_spark.text.matching`.)
+_CODE_OF_FEW = r"(?:[A-Z]{1,2}\d[A-Z\d]? ?\d[ABD-HJLNP-UW-Z]{2}|[A-Z]\d[A-Z] ?\d[A-Z]\d)"
 #: Codes whose shape alone says that they belong to one car, house or journey, wherever they stand
 #: in a name: plates ("SY24 MAP", but not "FY24 EPS"), postcodes ("BD23 4AB", "K1A 0B1"), and what
 #: bookings are found by ("VEX4EP").
 _OF_ONE = re.compile(
     r"(?<![^\W_])(?<!-)(?:(?![CFH]Y)[A-Z]{2}\d{2} ?[A-Z]{3}"
-    r"|[A-Z]{1,2}\d[A-Z\d]? ?\d[ABD-HJLNP-UW-Z]{2}|[A-Z]\d[A-Z] ?\d[A-Z]\d"
+    rf"|{_CODE_OF_FEW}"
     r"|(?=[A-Z\d]{6}(?![^\W_]))[A-Z]+\d+[A-Z]+)(?![^\W_])(?!-)"
     # an officer's number, with the name or without: "PC 2982 Bright"
     r"|(?<![^\W_])(?:W?[DP]C|[DP]S) \d{3,5}(?![^\W_])"
@@ -38,11 +41,8 @@ _HOUSE = re.compile(
     r"(?<![\w$€£.,%-])(?!(?:19|20)\d\d )\d{1,5}[A-Za-z]?,? (?:(?!Wall\b)[A-Z][\w'’.-]* ){1,3}"
     r"(?:Avenue|Close|Court|Crescent|Drive|Gardens|Grove|Lane|Mews|Road|Row|Street|Terrace|Walk|Way)\b"
 )
-#: Postcodes as they are written with their blank: what a recogniser cuts in two.
-_POSTCODE = re.compile(
-    r"(?<![^\W_])(?<!-)(?:[A-Z]{1,2}\d[A-Z\d]? \d[ABD-HJLNP-UW-Z]{2}|[A-Z]\d[A-Z] \d[A-Z]\d)"
-    r"(?![^\W_])(?!-)"
-)
+#: What a recogniser cuts in two at the blank.
+_POSTCODE = re.compile(rf"(?<![^\W_])(?<!-){_CODE_OF_FEW}(?![^\W_])(?!-)")
 #: What they are looked for in: amounts and words have units that look like them.
 _NO_CODES = frozenset(["Date", "Quantity", "Term"])
 

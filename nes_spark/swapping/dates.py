@@ -373,6 +373,8 @@ def day_comes_first(surfaces: Iterable[str]) -> bool | None:
 _IN_NUMBERS = re.compile(
     r"(?<![\w./-])\d{1,2}([./-])\d{1,2}\1(?:(?:19|20)\d\d|\d\d)(?![\w/-]|\.\d)"
 )
+#: What every text with such a day has, for patterns of Java too.
+MAY_HAVE_DAYS = r"\d[./-]\d{1,2}[./-]\d\d"
 
 
 def days_in_numbers(text: str) -> list[str]:

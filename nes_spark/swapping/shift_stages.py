@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from nes_spark.swapping.dates import (
+    MAY_HAVE_DAYS,
     day_comes_first,
     days_in_numbers,
     draw_shift,
@@ -58,6 +59,6 @@ def shifts_of(documents: DataFrame, secret: bytes, days: Sequence[int]) -> DataF
             )
 
     # few documents have a day in numbers: the others' texts stay with Java
-    dated = F.when(F.col("text").rlike(r"\d[./-]\d{1,2}[./-]\d\d"), F.col("text"))
+    dated = F.when(F.col("text").rlike(MAY_HAVE_DAYS), F.col("text"))
     text = F.coalesce(dated, F.lit("")).alias("text")
     return documents.select("document_id", "period", text).mapInPandas(draw, SHIFTS_DDL)
