@@ -67,8 +67,8 @@ def count_words(text: str, mentions: Iterable[Mention] = ()) -> dict[str | None,
     -------
     dict
         Word, as clues have it -> how often it is said. Under None stand words of grammar and of
-        talk ("um", "think"; :func:`~nes_spark.entities.terms.is_talk`), single letters and numbers;
-        there is no None where there are none.
+        talk ("um", "think"; :func:`~nes_spark.entities.terms.is_talk`), single letters, numbers and
+        parts of abbreviations ("SG&A"); there is no None where there are none.
 
     Examples
     --------
@@ -82,8 +82,9 @@ def count_words(text: str, mentions: Iterable[Mention] = ()) -> dict[str | None,
     begin, stop = next(terms, none)
     keys: list[str | None] = []
     covered: Counter[str | None] = Counter()
-    for start, _, word, plain in words_at(text, (m for m in known if m.category != TERM)):
-        key = word if plain and is_of_a_subject(word) else None
+    for start, end, word, plain in words_at(text, (m for m in known if m.category != TERM)):
+        tells = plain and is_of_a_subject(word) and not _is_abbreviated(text, start, end)
+        key = word if tells else None
         keys.append(key)
         while stop <= start:
             begin, stop = next(terms, none)
@@ -97,6 +98,11 @@ def count_words(text: str, mentions: Iterable[Mention] = ()) -> dict[str | None,
     return {
         key: Said(places[key], places[key] - covered[key], kept[key]) for key in {**places, **kept}
     }
+
+
+def _is_abbreviated(text: str, start: int, end: int) -> bool:
+    """Whether a word is a part of an abbreviation: "SG&A" would become "[Term]&A"."""
+    return text[end : end + 1] == "&" or text[start - 1 : start] == "&"
 
 
 def telling_mentions(

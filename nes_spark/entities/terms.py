@@ -182,7 +182,8 @@ _NEVER = FUNCTION_WORDS.union(_ANNOUNCING) | word_set(
     "dear faithfully madam regard regards sincerely sir sirs truly "
     # of who leads a call, or waits in one
     "appreciate appreciated appreciates ask asked asks colleague colleagues grateful guys ladies "
-    "lady moment moments patience sorry thankful waiting wish wished wishes"
+    "lady moment moments patience slide slides sorry talk talking talks thankful thanking waiting "
+    "wish wished wishes"
 )
 #: Words of accounts, and of meetings about them, in whatever trade: nobody looks for them, and they
 #: rarely read well in each other's place.

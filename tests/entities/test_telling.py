@@ -37,6 +37,14 @@ def test_words_of_talk_tell_nothing():
     assert found == {"kiln": Said(1, 1), "5g": Said(1, 1), None: Said(14, 14)}
 
 
+def test_parts_of_abbreviations_tell_nothing():
+    # "SG" by itself is a word, and so are those that a sign with spaces joins
+    assert set(count_words("SG&A, FP&A and kilns & clays; SG fell.")) == {
+        "kiln", "clay", "sg", "fell", None,
+    }  # fmt: skip
+    assert count_words("SG&A fell.") == {"fell": Said(1, 1), None: Said(3, 3)}  # the sign, too
+
+
 def test_how_letters_begin_and_end_tells_nothing():
     assert set(count_words("Dear Sirs, a kiln. Yours faithfully. Kind regards")) == {"kiln", None}
     said = "We appreciate your patience, ladies. One moment: a kiln. I wish you well."
