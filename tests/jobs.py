@@ -83,6 +83,11 @@ def run_command(conf: Path, corpus: Path, output: Path, settings: Mapping[str, s
     ]  # fmt: skip
 
 
+def _listen() -> None:
+    """Heed Ctrl-C, also where the tests run in the background of a shell, which ignores it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Job:
     """A job in a session of its own, with its output in a file.
 
@@ -104,6 +109,7 @@ class Job:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
                 cwd=log.parent,
+                preexec_fn=_listen,
             )
 
     def text(self) -> str:

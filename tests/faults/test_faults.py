@@ -13,7 +13,7 @@ import pytest
 
 import nes_spark as nes
 from nes_spark.demo import calls, config_path
-from nes_spark.errors import ConfigError, InfrastructureError, NesError
+from nes_spark.errors import ConfigError, InfrastructureError, InputError, NesError
 from nes_spark.failures import translate
 from nes_spark.store import MANIFEST, Store
 from nes_spark.swapping import ledger
@@ -213,7 +213,7 @@ def test_nothing_to_do_is_not_said_of_a_release_that_was_edited(copied, spark):
     text = run / "release" / "chunks.jsonl"
     content = text.read_bytes()
     text.write_bytes(b"")
-    with pytest.raises(InfrastructureError, match=r"release/chunks\.jsonl: has changed") as caught:
+    with pytest.raises(InputError, match=r"release/chunks\.jsonl: has changed") as caught:
         nes.run(settings(corpus, run.parent), spark)
     one_line(caught.value)
     text.write_bytes(content)
