@@ -77,7 +77,9 @@ def on_the_axes(space: pd.DataFrame, utility: str, risk: str) -> np.ndarray:
     Parameters
     ----------
     space : pandas.DataFrame
-        Candidates of one setting and population, with both columns.
+        Candidates of one setting and population, with both columns. One that only some draws
+        reached (``incomplete``, where there is such a column) is an average over lucky draws and is
+        not compared; where no candidate with swaps (``n_swaps``) was reached by all, all are.
     utility, risk : str
         A utility above 1 counts as 1, as where the release is chosen.
 
@@ -93,6 +95,9 @@ def on_the_axes(space: pd.DataFrame, utility: str, risk: str) -> np.ndarray:
     [True, True, False, False]
     """
     known = (space[utility].notna() & space[risk].notna()).to_numpy()
+    if "incomplete" in space:
+        complete = known & ~space["incomplete"].fillna(False).to_numpy(bool)
+        known = complete if (complete & (space["n_swaps"].to_numpy() > 0)).any() else known
     found = np.zeros(len(space), dtype=bool)
     part = space[known]
     found[known] = pareto_frontier(

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from nes_spark.errors import EstimationError
-from nes_spark.releases.frontier import pareto_frontier
+from nes_spark.releases.frontier import on_the_axes
 from nes_spark.risk.measure import disclosure_risk, swapped_uniques
 from nes_spark.schemas import CANDIDATES, SCORES
 from nes_spark.utility.measure import data_utility, log_likelihood_changes
@@ -190,21 +190,15 @@ def on_the_frontier(candidates: pd.DataFrame) -> NDArray[np.bool_]:
     Parameters
     ----------
     candidates : pandas.DataFrame
-        ``n_swaps, DR, DU, incomplete`` of one setting and population. DU above 1 counts as 1: it
-        rewards texts for being typical. A candidate that only some draws reached is an average over
-        lucky draws and is not compared; where no candidate with swaps was reached by all, all are.
+        ``n_swaps, DR, DU, incomplete`` of one setting and population, as for
+        :func:`~nes_spark.releases.frontier.on_the_axes`. DU above 1 rewards texts for being
+        typical.
 
     Returns
     -------
     ndarray of bool, shape (c,)
     """
-    swapped = candidates["n_swaps"].to_numpy() > 0
-    complete = ~candidates["incomplete"].to_numpy(bool)
-    compared = complete if (complete & swapped).any() else np.ones(len(candidates), dtype=bool)
-    found = np.zeros(len(candidates), dtype=bool)
-    part = candidates[compared]
-    found[compared] = pareto_frontier(part["DR"], np.minimum(part["DU"].to_numpy(float), 1.0))
-    return found | ~swapped
+    return on_the_axes(candidates, "DU", "DR") | (candidates["n_swaps"].to_numpy() == 0)
 
 
 def candidates_of(

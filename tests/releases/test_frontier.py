@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from nes_spark.errors import EstimationError
 from nes_spark.releases import choose, pareto_frontier
+from nes_spark.releases.frontier import on_the_axes
 
 coarse = st.integers(0, 8).map(lambda i: i / 8)  # many ties
 fine = st.floats(0, 1.2)
@@ -168,3 +169,19 @@ def test_tables_without_the_columns_are_refused():
 def test_a_frame_with_any_index_is_answered_by_position():
     shuffled = frame().iloc[::-1]
     assert choose(shuffled, "line", slope=2.0) == 0
+
+
+def test_averages_over_lucky_draws_stand_on_no_frontier():
+    space = pd.DataFrame(
+        {
+            "n_swaps": [0, 4, 8],
+            "fidelity": [1.0, 0.9, 0.95],
+            "measured": [1.0, 0.5, 0.1],
+            "incomplete": [False, False, True],
+        }
+    )
+    axes = ("fidelity", "measured")
+    assert on_the_axes(space, *axes).tolist() == [True, True, False]
+    assert on_the_axes(space.drop(columns="incomplete"), *axes).tolist() == [True, False, True]
+    # where all draws reached nothing, averages over some are all that there is
+    assert on_the_axes(space.drop(index=1), *axes).tolist() == [True, True]
