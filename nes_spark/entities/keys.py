@@ -39,7 +39,15 @@ _OF_ONE = re.compile(
 #: not "20 Wall Street banks".
 _HOUSE = re.compile(
     r"(?<![\w$€£.,%-])(?!(?:19|20)\d\d )\d{1,5}[A-Za-z]?,? (?:(?!Wall\b)[A-Z][\w'’.-]* ){1,3}"
-    r"(?:Avenue|Close|Court|Crescent|Drive|Gardens|Grove|Lane|Mews|Road|Row|Street|Terrace|Walk|Way)\b"
+    r"(?:Avenue|Boulevard|Circle|Close|Court|Crescent|Drive|Gardens|Grove|Highway|Lane|Mews|Parkway"
+    r"|Place|Plaza|Quay|Road|Row|Square|Street|Terrace|Walk|Way|Wharf)\b"
+    # "Elbgasse 18", "Kirkegata 4b", "rue du Four" with the number before it
+    r"|(?<![\w-])[A-ZÄÖÜÅØÆ][\w-]*(?:stra(?:ß|ss)e|gasse|gata|gade|gatan|straat|laan|vej|veien"
+    r"|vägen|allee|platz) \d{1,4}[A-Za-z]?(?![\w%]|[.,]\d)"
+    r"|(?<![\w$€£.,%-])\d{1,4}(?:bis|ter)?,? (?:rue|avenue|boulevard|quai|place) "
+    r"(?:(?:de|du|des|la|les?) |(?:de )?[dl]['’])?[A-ZÀ-Þ]\w+"
+    # the state, and where in it a letter goes
+    r"|(?<![\w-])[A-Z][a-z]+,? (?!(?:19|20)\d{3})\d{5}(?:-\d{4})?(?![\w%]|[.,]\d)"
 )
 #: What a recogniser cuts in two at the blank.
 _POSTCODE = re.compile(rf"(?<![^\W_])(?<!-){_CODE_OF_FEW}(?![^\W_])(?!-)")

@@ -318,7 +318,7 @@ _ADDRESS = re.compile(
     # "57A", but no "3D" or "5G"
     rf"(?!(?:19|20)\d\d )\d{{1,5}}[ABCabc]? (?:(?!Wall\b)[A-Z][\w'’.-]* ){{1,3}}(?:{_WAY}|Drive"
     r"|Place|Plaza|Square|Terrace|Parkway|Highway|Court|Crescent|Row|Close|Mews|Grove|Gardens|Walk"
-    r"|Way)"
+    r"|Way|Circle|Quay|Wharf)"
     r"|(?:\d{1,5} )?(?:(?:North|South|East|West|[NSEW]\.?) )?"
     r"(?:\d{1,3}(?:st|nd|rd|th) (?:[Ss]treet|[Aa]venue)"
     r"|(?:First|Second|Third|Fourth|Fifth|Sixth|Seventh|Eighth|Ninth|Tenth) (?:Street|Avenue)))\b"
@@ -365,7 +365,8 @@ _OWNERS = tuple(f"{name}s" for name in ("Farmer", "Girl", "Mother", "Veteran", "
 _ADDRESS_WORDS = (
     "Street", "street", "Avenue", "avenue", "Road", "road", "Boulevard", "boulevard", "Lane",
     "lane", "Drive", "Place", "Plaza", "Square", "Terrace", "Parkway", "Highway", "Court",
-    "Crescent", "Row", "Close", "Mews", "Grove", "Gardens", "Walk", "Way",
+    "Crescent", "Row", "Close", "Mews", "Grove", "Gardens", "Walk", "Way", "Circle", "Quay",
+    "Wharf",
 )  # fmt: skip
 #: Behind some names it is part of them, however it is written: "New York city".
 _CITY = re.compile(r" city\b")

@@ -70,7 +70,13 @@ def test_postcodes_are_keys_of_places_too(place):
 
 
 @pytest.mark.parametrize(
-    "place", ["12 Cobden Street", "7a Back Clough Row", "10450 Clover Road", "8 Priory Road, Hull"]
+    "place",
+    [
+        *("12 Cobden Street", "7a Back Clough Row", "10450 Clover Road", "8 Priory Road, Hull"),
+        *("4411 Orchard Parkway", "88 Clover Place", "77 East Old Highway", "21 Hollin Boulevard"),
+        *("Elbgasse 18", "Hohe Kirchstraße 4b", "Kirkegata 41", "12 rue des Fours", "3 place d'Or"),
+        *("Ohio 44101", "Hull, Texas 77002-1234"),
+    ],
 )
 def test_a_house_is_the_home_of_others_in_another_text(place):
     assert is_key(place, "Location")
@@ -79,7 +85,11 @@ def test_a_house_is_the_home_of_others_in_another_text(place):
 
 
 @pytest.mark.parametrize(
-    "place", ["Cobden Street", "2019 Cobden Street", "5th Avenue", "40 Wall Street", "200 Park"]
+    "place",
+    [
+        *("Cobden Street", "2019 Cobden Street", "5th Avenue", "40 Wall Street", "200 Park"),
+        *("Orchard Parkway", "Elbgasse", "rue des Fours", "Ohio", "Ohio 2020", "Colgate 4%"),
+    ],
 )
 def test_streets_and_years_are_no_houses(place):
     assert not is_key(place, "Location")

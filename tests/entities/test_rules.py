@@ -435,7 +435,7 @@ ADDRESSES = [
     "at 1 Fir Drive", "at 1 Fir Place", "at 1 Fir Plaza", "at 1 Fir Square", "at 1 Fir Terrace",
     "at 1 Fir Parkway", "at 1 Fir Highway", "at 1 Fir Court", "at 1 Fir Crescent",
     "at 1 Fir Row", "at 1 Fir Close", "at 1 Fir Mews", "at 1 Fir Grove", "at 1 Fir Gardens",
-    "at 1 Fir Walk", "at 1 Fir Way", "at 1B Fir Road",
+    "at 1 Fir Walk", "at 1 Fir Way", "at 1B Fir Road", "at 7 Elm Circle", "at 7 Elm Quay",
     "on 65th street", "on Fifth Avenue", "10 West 65th Street",
 ]  # fmt: skip
 POSITIONS = [
