@@ -217,6 +217,15 @@ def _without_legal(name: str) -> str:
     return " ".join(words).strip(" ,.-")
 
 
+#: Between the names that one company has: "Acme Inc. d/b/a Kilnworks (formerly Potworks Ltd)".
+_ALSO = re.compile(
+    r"[\s,;]+\(?(?:d/?b/?a|d\.b\.a\.|[afn]/k/a|[ot]/a|aka|fka"
+    r"|(?:also|now|formerly|previously) (?:called|known|trading) as"
+    r"|(?:doing business|operating|trading) as|formerly|previously)[\s:]+(?=\S)",
+    re.IGNORECASE,
+)
+
+
 @lru_cache(maxsize=4096)
 def company_names(value: str) -> tuple[tuple[str, str], ...]:
     """Return the names that a company goes by, with the rule that each belongs to.
@@ -241,7 +250,17 @@ def company_names(value: str) -> tuple[tuple[str, str], ...]:
     --------
     >>> [n for n, rule in company_names("The Acme Group Inc.") if rule in ("name", "part")]
     ['The Acme Group Inc.', 'The Acme Group', 'Acme Group', 'Acme']
+    >>> [n for n, rule in company_names("Acme Inc. (d/b/a Kilnworks)") if rule == "name"]
+    ['Acme Inc.', 'Acme', 'Kilnworks']
     """
+    several = [part for part in _ALSO.split(value) if squeeze(part)]
+    if len(several) > 1:
+        all_names: dict[str, str] = {}
+        for part in several:
+            whole = part.rstrip(") ") if part.count(")") > part.count("(") else part
+            for name, rule in company_names(whole.strip(" ,;'\"“”")):
+                all_names.setdefault(name, rule)
+        return tuple(all_names.items())
     names: dict[str, str] = {}
 
     def add(name: str, rule: str) -> None:

@@ -54,3 +54,22 @@ def test_a_general_word_and_one_that_says_more_stand_for_a_name(value, text, lef
 class _Everything:
     def __contains__(self, word):
         return True
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "Acme Kilns Ltd. (d/b/a Potworks)",
+        "Acme Kilns Ltd. dba Potworks",
+        "Acme Kilns Ltd., trading as Potworks",
+        "Acme Kilns Ltd. (formerly Potworks (Hull) Limited)",
+        'Potworks Inc. f/k/a "Acme Kilns Ltd."',
+    ],
+)
+def test_a_listed_company_goes_by_each_of_its_names(value):
+    listed = [Identifier("company", value, "X")]
+    text = "Acme Kilns Ltd. grew, Potworks paid, and Acme's kilns burn."
+    assert suppress(text, listed)[0] == "X grew, X paid, and X's kilns burn."
+    # words of other names
+    other = [Identifier("company", "Trading Fords (Hull) Ltd", "X")]
+    assert suppress("Trading Fords and Potworks", other)[0] == "X and Potworks"
