@@ -524,6 +524,36 @@ def _is_a_name(words: Sequence[str]) -> bool:
     return all(len(fold(w)) > 2 and fold(w) not in COMMON_WORDS for w in words)
 
 
+#: Characters of a line or of what stands in brackets that may be a heading.
+_HEADING = 120
+#: Words that headings have in small letters, and how long others are at least.
+_HEADING_WORD = 4
+
+
+def _is_heading(text: str, start: int, end: int) -> bool:
+    """Whether a stretch stands in a line, or in brackets, of which each longer word has a capital.
+
+    Examples
+    --------
+    >>> line = "[Signature Page to Anchor Lease]"
+    >>> _is_heading(line, 19, 25), _is_heading("I paid Anchor Lease", 7, 13)
+    (True, False)
+    """
+    low = max(0, start - _HEADING)
+    begin = max(text.rfind(mark, low, start) for mark in "\n[") + 1
+    if not begin and low:
+        return False
+    stops = (text.find(mark, end, end + _HEADING) for mark in "\n]")
+    stop = min((at for at in stops if at >= 0), default=len(text))
+    if stop - begin > _HEADING:
+        return False
+    around = text[begin:start] + text[end:stop]
+    if any(mark in around for mark in ".,;:?!") and not around.isupper():
+        return False  # a sentence of names
+    words = [w for w in re.findall(r"[^\W\d_]+", around) if len(w) >= _HEADING_WORD]
+    return bool(words) and all(w[:1].isupper() for w in words)
+
+
 class Matcher:
     """The forms of a set of identifiers, ready to be found in texts.
 
@@ -742,7 +772,8 @@ class Matcher:
 
         A name that is an ordinary word ("Pioneer") may be that word where a sentence begins with
         it, but not in a text that has it as the name inside its sentences, twice and more, and
-        never in small letters. What follows must be what companies do, or a colon.
+        never in small letters. What follows must be what companies do, or a colon. In headings,
+        where every word has a capital, nothing need follow ("Signature Page to Pioneer Lease").
 
         Parameters
         ----------
@@ -769,6 +800,10 @@ class Matcher:
                 before = text[max(0, hit.start() - 8) : hit.start()]
                 line = text.rfind("\n", 0, hit.start()) + 1 == hit.start()
                 if hit.start() not in taken and (line or SENTENCE_END.search(before)):
+                    more.append(matches[0]._replace(start=hit.start(), end=hit.end()))
+            shown = rf"(?<![\w'’-])(?:{re.escape(word)}|{re.escape(word.upper())})(?![\w'’-])"
+            for hit in re.finditer(shown, text):
+                if hit.start() not in taken and _is_heading(text, *hit.span()):
                     more.append(matches[0]._replace(start=hit.start(), end=hit.end()))
         return [m for m in more if not any(m.start < f.end and f.start < m.end for f in found)]
 

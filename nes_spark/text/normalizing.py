@@ -190,9 +190,27 @@ def _plain(match: re.Match[str]) -> str:
     return " " if "\u200b" in found and before.islower() and after.isupper() else ""
 
 
+#: Where the end of a line parts a word: "Grind-\nstone".
+_PARTED = re.compile(r"(?<=[^\W\d_])[-‐‑][ \t]*\r?\n[ \t]*(?=[a-zß-öø-ÿ])")
+
+
 def readings(text: str) -> Iterator[Normalized]:
-    """Yield the texts that a text may be read as: what cannot be seen is nothing, or a space."""
-    yield normalize(text)
+    """Yield the texts that a text may be read as.
+
+    What cannot be seen is nothing, or a space; where the ends of lines part words, these are whole.
+
+    Examples
+    --------
+    >>> [reading.text for reading in readings("at Ac-\\nme")]
+    ['at Ac-\\nme', 'at Acme']
+    """
+    plain = normalize(text)
+    yield plain
+    if _PARTED.search(plain.text):
+        whole = _replaced(plain.text, _PARTED, lambda _: "")
+        if plain.origins is not None and whole.origins is not None:
+            whole = whole._replace(origins=[plain.origins[at] for at in whole.origins])
+        yield whole
     if not text.isascii() and _INVISIBLE_SPACE.search(text):
         yield normalize(_INVISIBLE_SPACE.sub(" ", text))
 

@@ -1,3 +1,4 @@
+import re
 from itertools import pairwise
 
 import pytest
@@ -381,6 +382,28 @@ def test_a_short_name_begins_sentences_where_it_stands_inside_others(begun):
     # once inside, or in small letters too
     for other in (" We met Anchor.", inside + " They drop anchor."):
         assert released(begun + other, names).startswith(begun)
+
+
+@pytest.mark.parametrize(
+    "heading",
+    ["[Signature Page to Anchor Lease Agreement]", "Exhibit to Anchor Lease", "ANCHOR MATTERS"],
+)
+def test_a_short_name_is_found_in_headings_where_it_stands_inside_sentences(heading):
+    names = [Identifier("company", "Anchor Glass Industries Limited", "[Company Name]")]
+    inside = "We met Anchor. The cost to Anchor rose.\n"
+    shown = re.sub("(?i)anchor", "[Company Name]", inside + heading)
+    assert released(inside + heading, names) == shown
+    # a sentence, a text that has the word, too, and one that has the name once
+    said = inside + "He saw Anchor Square fall."
+    assert released(said, names).endswith("Anchor Square fall.")
+    for other in (inside + "They drop anchor.\n", "We met Anchor.\n"):
+        assert released(other + heading, names).endswith(heading)
+
+
+@pytest.mark.parametrize("parted", ["Tama-\nrack", "Tamar-\n  ack", "Tama\u2010\r\nrack"])
+def test_a_name_that_the_end_of_a_line_parts_goes_as_a_whole(parted):
+    names = [Identifier("company", "Tamarack Timber Ltd.", "[Company Name]")]
+    assert released(f"and {parted} may go", names) == "and [Company Name] may go"
 
 
 def test_a_mexican_company_goes_without_its_legal_form():
