@@ -174,6 +174,7 @@ _FILLER = re.compile(r",? (?:uh|um|er|ah|mm|hmm),? ", re.IGNORECASE)
 _OPENING = 12_000
 
 _NO_NAMES = word_set(
+    "neither either nor both between whereas "
     "chairperson besides meanwhile moreover deputy superintendent senator congressman governor "
     "minister justice "
     "mr mrs ms miss dr sir prof operator operators everyone everybody all you your our the this "

@@ -40,6 +40,7 @@ def mined(*texts, companies=("Acme Corp",), known=()):
         ("Led by Condorham Roew, LLC, and Condorham & Partners.", []),
         ("Ann Roew joined us from Quillmont Ridge as General Counsel.", ["Ann Roew"]),
         ("Headed by Quillmont Ridge, Indiana. Thank you, Aurelia®.", []),
+        ("Neither Ann Roew, our CEO, nor Bo Leen, our CFO, came.", ["Ann Roew", "Bo Leen"]),
         # a line that ended is no beginning of a name
         ("Consultant: Dr Ann Roew\nWard: Oak\n\nMs Leen\nDate: May", ["Ann Roew", "Leen"]),
         ("We met a good many of them today, and among these our CFO, Ann\nRoew.", ["Ann Roew"]),
