@@ -69,8 +69,8 @@ _TAIL = (
     rf"(?:{_FISCAL}|{_YEAR}|{_PERIOD}\b)| (?:of|in) {_SHORT})"
 )
 _CALENDAR = (
-    rf"{_MONTH} {_DAY}(?:,? {_YEAR})?(?!\d)|{_DAY} (?:of )?{_MONTH}(?:,? (?:of )?{_YEAR})?|"
-    rf"{_MONTH},? (?:of )?{_YEAR}"
+    rf"{_MONTH} {_DAY}(?:,? {_YEAR})?(?!\d)|"
+    rf"{_DAY} (?:(?:day )?of )?{_MONTH}(?:,? (?:of )?{_YEAR})?|{_MONTH},? (?:of )?{_YEAR}"
 )
 _PREPOSITIONS = [
     "in",
@@ -290,6 +290,13 @@ _BELONGS_BEFORE = re.compile(
     r"tenth|eleventh|twelfth|\w{4,6}teenth|twentieth|thirtieth) of )$",
     re.IGNORECASE,
 )
+#: What stands before "day of May" or "first day of May": "twelfth ", "thirty-".
+_DAY_OF = re.compile(rf"(?:[a-z]+ )?day of {_MONTH}", re.IGNORECASE)
+_SAID_DAY = re.compile(
+    r"(?<![^\W_])(?:(?:twenty|thirty)[- ])?(?:(?:first|second|third|fourth|fifth|sixth|seventh|"
+    r"eighth|ninth|tenth|eleventh|twelfth|\w{4,6}teenth|twentieth|thirtieth) )?$",
+    re.IGNORECASE,
+)
 _NAMES_MONTH = re.compile(rf"{_DAY_NUMBER}(?:st|nd|rd|th)? (?:of )?{_MONTH}")
 _STARTS_MONTH = re.compile(_MONTH)
 _NTH = re.compile(rf"{_ORDINAL}[ -](?:full[ -])?(?:fiscal[ -])?(?:quarter|half|semester)", re.I)
@@ -498,6 +505,10 @@ def _span(text: str, match: re.Match[str], floor: int) -> tuple[int, int] | None
 
 def _whole(text: str, start: int, end: int, floor: int) -> tuple[int, int]:
     """Return a date with what belongs to it on both sides: half of one that moves is wrong."""
+    if _DAY_OF.match(text, start) and (
+        said := _SAID_DAY.search(text, max(floor, start - 20), start)
+    ):
+        start = said.start()
     before = _BELONGS_BEFORE.search(text, max(floor, start - 40), start)
     if before and (
         _NAMES_MONTH.match(text, start)

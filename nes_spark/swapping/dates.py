@@ -240,7 +240,7 @@ _COUNT = re.compile(
 #: What would stay of a date of which the rest is moved: "thirty-first of", "first and".
 _HALF = re.compile(
     r"\b(?:first|second|third|(?:four|fif|six|seven|eigh|nin|ten|eleven|twelf|\w{3,5}teen|twentie|"
-    r"thirtie)th)(?: of\s*$|,? (?:and|or|to|through) (?:\s|$)|, )",
+    r"thirtie)th)(?:(?: day)? of\s*$|,? (?:and|or|to|through) (?:\s|$)|, )",
     re.IGNORECASE,
 )
 

@@ -18,6 +18,11 @@ from nes_spark.entities.dates import _DATE, _span, find_dates
         ("We expect more in fiscal 2022.", ["fiscal 2022"]),
         ("On Monday and in the next two quarters.", ["Monday", "next two quarters"]),
         ("We may do it. You may march on.", []),
+        # as deeds have them
+        (
+            "On 12th day of March, 2019, the twelfth day of May 2019, the thirty-first day of May",
+            ["12th day of March, 2019", "twelfth day of May 2019", "thirty-first day of May"],
+        ),
         # as people say them
         (
             "In nineteen eighty-four, since two thousand, or in twenty twelve",

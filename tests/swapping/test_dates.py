@@ -49,6 +49,7 @@ SHIFTS = st.integers(-4000, 4000).map(Shift)
         ("Q4-2020", 91, "Q1-2021"),
         ("30 Mar 2020", 3, "2 Apr 2020"),
         ("June 30th", 31, "July 31st"),
+        ("the 30th day of June, 2020", 31, "the 31st day of July, 2020"),
         ("June 2020", 214, "January 2021"),
         ("June", -151, "January"),
         ("April and May", 61, "June and July"),
@@ -387,6 +388,7 @@ def test_dates_of_logs_chats_and_headers_of_mail_move_whole():
         # a day is not written anew, and half of it never moves
         ("the ninth of March nineteen seventy", None),
         ("eighteenth of the fifth ninety nine", None),
+        ("twelfth day of March 2019", None),
     ],
 )
 def test_years_that_are_said_move_with_the_others(surface, shifted):
