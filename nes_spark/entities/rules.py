@@ -428,10 +428,23 @@ _PARTIES = frozenset(
     )
     for end in ("", "s")
 )  # fmt: skip
+#: Whom a contract binds, by their part in it: whoever is meant has another name.
+_OF_CONTRACTS = frozenset(
+    written
+    for name in read_lists(GENERAL)["PARTIES OF CONTRACTS"]
+    for written in (name, f"{name}s", name.upper(), f"{name}s".upper())
+)
+#: What a deed is divided into: "Schedule 2", "Exhibit A".
+_OF_DEEDS = re.compile(
+    r"(?:Annex|Appendix|Article|Clause|Exhibit|Recital|Schedule|Section)s? "
+    r"(?:\d{1,3}(?:\.\d{1,2})*|[A-Z]|[IVX]+)"
+)
+#: Letters that blanks part, as headings have them: "W I T N E S S E T H".
+_SPACED = re.compile(r"(?<![^\W_])[A-Z](?: [A-Z]){3,}(?![^\W_])")
 #: Who reports and to whom, and what a report says of its figures, whatever their capitals.
 _OF_REPORTS = word_set(
-    "audited filer issuer obligor owner owners registrant registrants restated shareowners "
-    "unaudited"
+    "audited filer issuer obligor owner owners preamble recital recitals registrant registrants "
+    "restated shareowners unaudited witnesseth"
 )
 #: What every company has: its board, its owners, their meetings.
 _BODIES = re.compile(
@@ -591,6 +604,17 @@ class Judged:
         shouted = self.one and len(self.surface) > 4 and self.surface.isupper()
         goes_on = self.after[:1] == " " and self.after[1:2].islower()
         return shouted and goes_on and "third" in kinds_of(self.surface.lower())
+
+    @property
+    def is_spaced(self) -> bool:
+        """Whether it is of a general word whose letters blanks part: "T N E S S E T H"."""
+        if self.surface[1:2] != " ":
+            return False
+        for run in _SPACED.finditer(self.text, max(0, self.start - 60), self.end + 60):
+            if run.start() <= self.start < run.end():
+                word = run.group().replace(" ", "").lower()
+                return is_word(word) or word in _OF_REPORTS
+        return False
 
     @property
     def is_title(self) -> bool:
@@ -767,6 +791,13 @@ RULES: tuple[Rule, ...] = (
         None,
     ),
     Rule("party or court of a case", lambda s: s.surface in _PARTIES, None),
+    Rule(
+        "party of a contract",
+        lambda s: s.surface in _OF_CONTRACTS and not _TITLE_BEFORE.search(s.before),
+        None,
+    ),
+    Rule("part of a deed", lambda s: _OF_DEEDS.fullmatch(s.surface) is not None, None),
+    Rule("word whose letters are parted", lambda s: s.is_spaced, None),
     Rule("legal form alone", lambda s: is_legal_form(s.surface), None),
     Rule("what announces a number", lambda s: s.surface.rstrip("s") in SECURITY_WORDS, None),
     Rule("verb of a ruling", lambda s: s.is_operative, None),

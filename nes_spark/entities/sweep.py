@@ -354,7 +354,9 @@ class GeneralEnglish:
         lexicon = bundled_lexicon()
         jargon = lexicon["jargon"]
         self.common = frozenset(lexicon["common"])
+        parties = {f"{name}{end}" for name in _LISTS["PARTIES OF CONTRACTS"] for end in ("", "s")}
         self._words = frozenset(_LISTS["WORDS"]) | frozenset(_LISTS["MESSAGES"])
+        self._words |= {name.lower() for name in parties}
         self._units = frozenset(_LISTS["UNITS"])
         self._currencies = frozenset(_LISTS["CURRENCIES"])
         self._months = frozenset(words["MONTHS"])
@@ -362,7 +364,10 @@ class GeneralEnglish:
             frozenset(w.lower() for w in words["FUNCTION"]) | FUNCTION_WORDS | SENTENCE_WORDS
         )
         self._custom = (
-            frozenset(words["TITLES"]) | PERSON_TITLES | frozenset(_LISTS["CUSTOM CAPITALS"])
+            frozenset(words["TITLES"])
+            | PERSON_TITLES
+            | frozenset(_LISTS["CUSTOM CAPITALS"])
+            | parties
         )
         self._abbreviations = frozenset(_LISTS["ABBREVIATIONS"])
         self.names = frozenset(_LISTS["NAMES"])

@@ -429,6 +429,23 @@ def test_words_of_rulings_and_messages_are_no_names():
     assert {m.surface for m in recognizer(["Use of IM grew, and IM's sales rose."])[0]} >= {"IM"}
 
 
+def test_parties_and_parts_of_a_contract_are_no_names():
+    recognizer = load_recognizer("bundled")
+    deed = (
+        "W I T N E S S E T H :\nRECITALS\nThe Borrower has asked the Lender to lend. Lessee pays "
+        "what Licensor, the Obligors and Buyer ask, as listed in Schedule 2. S C H E D U L E 1\n"
+    )
+    assert recognizer([deed]) == [[]]
+    assert candidates_of([deed], [[]]) == [[]]
+    # who is called so, companies that begin with the word, and letters that are no word
+    text = "Mr. Seller met Tenant Solutions Inc. and the Lender Group at A C M E Kilns."
+    assert [m.surface for m in recognizer([text])[0]][:3] == [
+        "Seller",
+        "Tenant Solutions Inc.",
+        "Lender Group",
+    ]
+
+
 ADDRESSES = [
     "at 12 Elm Street", "at 12 Elm street", "at 3 Oak Avenue", "at 3 Oak avenue", "at 3 Oak Road",
     "at 3 Oak road", "at 9 Ash Boulevard", "at 9 Ash boulevard", "at 9 Ash Lane", "at 9 Ash lane",
