@@ -148,6 +148,11 @@ _FAR_BEFORE, _LONG_FIGURES = 48, 9
 #: Figures of a key at least: of one in several groups or behind what tells it, of any other, of one
 #: behind # itself or a 0.
 _KEY_FIGURES, _BARE_FIGURES, _MARKED_FIGURES = 5, 6, 4
+#: Rooms and boxes, with the word that tells them: "Suite 1150", "P.O. Box 4471".
+_BOX = re.compile(
+    r"\b(?P<key>(?:(?:Suite|SUITE|Ste\.?) #?\d{3,5}[A-Z]?"
+    r"|(?:P\.? ?O\.? ?|Post Office )(?:Box|BOX) \d{1,6}))(?![\w%]|[.,-]\d)"
+)
 #: What a key of one group is, and a long one: around these alone keys are looked for.
 _RUN_OF_FIGURES, _LONG_RUN = re.compile(r"\d{4,}"), re.compile(rf"\d{{{_LONG_FIGURES},}}")
 _IS = r"[.:]{0,2}(?: is| was|['’]s)?,?[ \t]{0,3}#?[ \t]?"
@@ -583,7 +588,12 @@ def candidates_of(
             _candidate(text, *match.span(), "listed")
             for match in (listed.finditer(text) if listed else ())
         ]
-        found += [_candidate(text, *m.span(), "digits") for m in keys.finditer(text)]
+        names_at = [(m.start, m.end) for m in known]
+        found += [
+            _candidate(text, start, end, "digits")
+            for m in keys.finditer(text)
+            for start, end in _left_of(text, *m.span(), names_at)
+        ]
         found += [_candidate(text, *m.span(), "known") for m in minutes.finditer(text)]
         found += [_candidate(text, *m.span(), "known") for m in letters.finditer(text)]
         kin = [_candidate(text, *m.span("name"), "known") for m in _kin(text, english)]
@@ -642,7 +652,7 @@ def _keys(texts: Iterable[str]) -> re.Pattern[str]:
         keys.update(m["key"] for m in _long_keys(text))
         for pattern in (
             *(_ID_IN_GROUPS, _OF_A_PART, _SMALL_KEY),
-            *(_MIDDLE_KEY, _COURT_KEY, _NATIONAL_KEY, _SHORT_KEY, _NUMBER_OF),
+            *(_MIDDLE_KEY, _COURT_KEY, _NATIONAL_KEY, _SHORT_KEY, _NUMBER_OF, _BOX),
         ):
             keys.update(m["key"] for m in pattern.finditer(text))
         for match in _BANK_KEYS.finditer(text):
@@ -656,6 +666,29 @@ def _keys(texts: Iterable[str]) -> re.Pattern[str]:
         keys.update(_keys_in_rows(text))
         keys.update(text[start:end] for start, end, _ in said_figures(text))
     return _any_of(keys)
+
+
+def _left_of(
+    text: str, start: int, end: int, names: Iterable[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """What a mention leaves of a key that it has a part of: of "FR 31 447192008" the long number.
+
+    Examples
+    --------
+    >>> _left_of("FR 31 447192008", 0, 15, [(0, 5)]), _left_of("FR 31 447192008", 0, 15, [])
+    ([(6, 15)], [(0, 15)])
+    """
+    parts, at = [], start
+    for low, high in sorted(names):
+        if low < end and high > at:
+            parts.append((at, low))
+            at = high
+    if at == start:
+        return [(start, end)]
+    pieces = (re.search(r"\w(?:.*\w)?", text[a:b]) for a, b in (*parts, (at, end)))
+    spans = zip((a for a, _ in (*parts, (at, end))), pieces, strict=True)
+    cut = [(a + piece.start(), a + piece.end()) for a, piece in spans if piece]
+    return [(a, b) for a, b in cut if _figures(text[a:b]) >= _KEY_FIGURES]
 
 
 def _minutes(texts: Iterable[str]) -> re.Pattern[str]:

@@ -613,6 +613,8 @@ def test_numbers_that_are_keys_are_swept(text, keys):
         ("VAT no. FR 31 447192008, parcel APN 702-702-10", ["FR 31 447192008", "702-702-10"]),
         ("24.07.2018\t$96,507.00\tCAR-EM-20/5468", ["CAR-EM-20/5468"]),
         ("3 May\t£125.50\tS-346817\n4 May\t£861.00\t1804-546230", ["S-346817", "1804-546230"]),
+        ("P.O. Box 4471, Suite 1150. 1150 of 4471 came", ["P.O. Box 4471", "Suite 1150"]),
+        ("Creative Suite 6 and Box 12 in suite 1150", []),
         # where letters go, behind the state or before the town
         (
             "at Hull, Ohio 44101, in Hull, TX 77002-1234\nMichigan 48075\nSingapore 048424",
@@ -629,6 +631,17 @@ def test_numbers_that_are_keys_are_swept(text, keys):
 def test_keys_of_several_groups_are_swept(text, keys):
     (found,) = candidates_of([text], [[]])
     assert [c.surface for c in found if c.reason == "digits"] == keys
+
+
+def test_what_a_mention_leaves_of_a_key_is_swept():
+    text = "under VAT number FR 31 447192008, and FR 31 447192008 again"
+    assert found(text, mentions=[[mention(text, "FR 31", "Product")]]) == [
+        ("447192008", "digits"),
+        ("FR 31 447192008", "digits"),
+    ]
+    # few figures tell nothing
+    other = "under policy AB 12 44718"
+    assert found(other, mentions=[[mention(other, "12 44718", "Product")]]) == []
 
 
 # -- names of other documents of the same secret ----------------------------------------------
