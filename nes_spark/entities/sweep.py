@@ -109,7 +109,7 @@ _PERIOD = re.compile(
 )
 _PARTS = re.compile(r"[-/–&+.]+")
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_NUMBER = re.compile(r"['’]?\d[\d.,:/-]*")
+_NUMBER = re.compile(r"['’]?\d[\d.,:/-]*[¼-¾⅐-⅞]?")
 #: What keys belong to: "order 448894620".
 _KEYED = (
     r"(?:accession|account|badge|booking|card|case|certificate|cheque|chq|claim|client|complaint|conference"

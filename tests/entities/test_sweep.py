@@ -86,6 +86,7 @@ def test_what_looks_like_a_name(text, surface, reason):
         "Welcome to our Business Update Conference and to the Second Quarter Earnings Call.",
         "The CEO and Chief Financial Officer spoke to the Board. Our Senior Vice President left.",
         "It cost CHF26 or US$5.2 million, 30bps, 10x, 5G, the 3rd, 1990s, 24/7, 2,000 and 12mm.",
+        "A fee of 4½% a year, 3½ miles and ¾ of 12¾ acres.",
         "In Q3, 1H20, FY2021, Q1'20, 2Q and H2 we repaid 50 MW and 300kV. On Monday in May.",
         "The COVID-19-related re-openings, long-term and cross-border run-rates, IT-centric.",
         "Reorganised colours, decarbonization, roadmaps, longterm cashflows, seafreight, repriced.",
