@@ -11,8 +11,11 @@ from nes_spark.text.matching import Matcher
 #: name in quotation marks or one word.
 _BRACKET = re.compile(r"\((?P<inside>[^()\n]{0,60}[\"“„'‘’][^()]{2,120}|[A-Z][\w&.-]{1,9})\)(?!\w)")
 _BETWEEN = re.compile(r"\.?(?:,? [A-Z][\w.]{0,9}){0,3},?\s?")
+#: Or before what contracts say of a party, which defines nothing else and is one paragraph: 'Acme
+#: Inc., a corporation of Ohio with its office at 9 Elm Street (the "Company" or "AI")'.
+_SAID_OF_IT = re.compile(r"\.?,\s(?:(?!\n[ \t]*\n)[^\"“”„]){1,300}")
 #: Characters of a name before it at most.
-_BEFORE = 160
+_BEFORE = 400
 #: What stands in quotation marks there, and what stands there alone.
 _QUOTED = re.compile(r"[\"“„”'‘’]([^\"“„”'‘’]{2,60})[\"“”'’]")
 #: What the name was or is said to be instead is no definition.
@@ -50,13 +53,16 @@ def defined_names(text: str, matcher: Matcher) -> list[tuple[str, str]]:
         if _FORMER.search(inside):
             continue
         before = text[max(0, bracket.start() - _BEFORE) : bracket.start()]
-        named = matcher.find(before)[-1:]
-        if not named or not _BETWEEN.fullmatch(before, named[0].end):
+        found = [m for m in matcher.find(before) if matcher.rule_of(m.kind) == "company"]
+        if not found:
             continue
-        kind, value = named[0].kind, named[0].value
-        if matcher.rule_of(kind) != "company":
+        kind, value, end = found[-1].kind, found[-1].value, found[-1].end
+        quoted = _QUOTED.findall(inside)
+        if not _BETWEEN.fullmatch(before, end) and not (
+            quoted and _SAID_OF_IT.fullmatch(before, end)
+        ):
             continue
-        for name in _QUOTED.findall(inside) or [inside]:
+        for name in quoted or [inside]:
             short = re.sub(r"^(?:the|The) ", "", name.strip(" ,.;:"))
             if _is_of(short, value):
                 defined[kind, short] = None

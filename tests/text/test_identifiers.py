@@ -424,6 +424,14 @@ def test_a_mexican_company_goes_without_its_legal_form():
             ["Summit Bone"],
         ),
         ("Halden Marine Group plc", "by Halden Marine Group plc\n(HMGP).", ["HMGP"]),
+        # as contracts have it, behind what is said of the party
+        (
+            "Halden Marine, Inc.",
+            "Halden Marine, Inc., a corporation of Ohio (registered number 4410728), with its "
+            'office at 9 Elm Street, Hull\n(the "Seller" or "HMI"), and Acme Inc ("HAM")',
+            ["HMI"],
+        ),
+        ("Halden Marine, Inc.", 'Halden Marine, Inc., of Ohio (the "Seller").\n\n("HMI")', []),
         # words for what it is, symbols, grades, years, former names, names of others
         ("Mutiara Bank Berhad", 'Mutiara Bank Berhad (the "Bank")', []),
         ("City of Wexcombe", "City of Wexcombe (the 'City')", []),
