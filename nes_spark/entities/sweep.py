@@ -162,12 +162,18 @@ _KEY = re.compile(
     rf"(?:\b(?:(?P<told>{_TOLD})|{_KEYED}){_IS}|(?P<mark>#) ?)(?P<key>\d{{4,}}){_END}",
     re.IGNORECASE,
 )
-#: Numbers of somebody or something, said behind it: "the company number of the Lessee is 3340917".
+#: Numbers of somebody or something, said behind it: "the company number of the Lessee is 3340917",
+#: "The EIN of Acme is 12-3456789".
 _NUMBER_OF = re.compile(
-    r"\b(?:charter|company|corporat(?:e|ion)|enterprise|entity|identification|organi[sz]ation(?:al)?"
-    rf"|regist(?:er|ered|ration|ry)|VAT|{_KEYED}),? {_NO} of [^\d\n.;$€£¥]{{1,{_FAR_BEFORE}}}?"
-    rf"(?: is| was|:) #?(?P<key>\d{{{_KEY_FIGURES},12}})(?<!000){_END}",
+    r"\b(?:(?:charter|company|corporat(?:e|ion)|enterprise|entity|identification"
+    r"|organi[sz]ation(?:al)?|regist(?:er|ered|ration|ry)|VAT"
+    rf"|{_KEYED}),? {_NO}|{_REGISTERS}(?: {_NO})?) of [^\d\n.;$€£¥]{{1,{_FAR_BEFORE}}}?"
+    rf"(?: is| was|:) #?(?P<key>(?:(?-i:[A-Z]{{1,4}}) ?)?\d(?:-?\d){{4,14}})(?<!000){_END}",
     re.IGNORECASE,
+)
+#: What nobody counts: eleven figures in one run, and the shape of an employer's number.
+_NO_COUNT = re.compile(
+    r"(?<![\w.,/:$€£¥+-])(?<![$€£¥] )(?P<key>\d{11,}(?<!000)|\d\d-\d{7})(?![\w%]|[.,/:-]\d)"
 )
 #: Patents are public, and say whose they are: "U.S. Patent No. 9,304,118", "Pat. Nos. 8,100,200 and
 #: 8,100,201", "Patent Application No. 15/304,118".
@@ -652,7 +658,8 @@ def _keys(texts: Iterable[str]) -> re.Pattern[str]:
         keys.update(m["key"] for m in _long_keys(text))
         for pattern in (
             *(_ID_IN_GROUPS, _OF_A_PART, _SMALL_KEY),
-            *(_MIDDLE_KEY, _COURT_KEY, _NATIONAL_KEY, _SHORT_KEY, _NUMBER_OF, _BOX),
+            *(_MIDDLE_KEY, _COURT_KEY, _NATIONAL_KEY, _SHORT_KEY, _NUMBER_OF, _NO_COUNT),
+            _BOX,
         ):
             keys.update(m["key"] for m in pattern.finditer(text))
         for match in _BANK_KEYS.finditer(text):
