@@ -29,6 +29,20 @@ _PHONE = re.compile(
         r")(?![\w%]|[.,:]\d)"
     ).replace("B", _BLANK)
 )
+#: What may part a number from figures of another kind, in one run with it: "555-7905. 15 U.S.C.".
+_BREAK = re.compile(rf"\.?{_BLANK}+")
+#: Figures of a number that such a run holds: shorter ones are more often none.
+_WITHIN_RUN = 10
+#: A number that is told by letters on its keys, free of charge: "1-800-HARLOW1", "(855) OGDEN-ST".
+#: Names in other letters ("1-800-Dentist") and sites are none.
+_ON_KEYS = re.compile(
+    r"(?<![\w$€£¥.,/@-])(?:(?P<one>1[-. ])?(?:\(8CODE\)[-. ]?|8CODE[-. ]))"
+    r"(?P<keys>(?!(?:[MB]|TR)ILLION)(?:[A-Z]|\d){1,10}(?:-(?:[A-Z]|\d){1,9}){0,2}"
+    r"|(?:[a-z]|\d){1,10}(?:-(?:[a-z]|\d){1,9}){0,2})"
+    r"(?![\w%]|[-.,]\w)".replace("CODE", "(?:00|33|44|55|66|77|88)")
+)
+#: Keys that such a number has, without a 1 before it and at most with one: "1-800-CONTACTS".
+_KEYS_PRESSED, _MOST_KEYS = 7, 10
 #: The desk behind a number: with the firm's lines before it, it tells who was called.
 _EXTENSION = re.compile(
     rf",?{_BLANK}{{0,2}}(?:ext(?:ension|n)?\b\.?|x(?=\d)|durchwahl\b){_BLANK}?\d{{1,6}}(?![\w%]|[.,]\d)",
@@ -160,42 +174,89 @@ def phone_spans(text: str, regions: Sequence[str]) -> Iterable[tuple[int, int]]:
     line.
     A number that has the American shape counts whatever its digits: transcripts mishear some; and
     so does one that begins with 0 and is announced. One that is said figure by figure ("oh seven
-    double nine ...") counts when it is announced, or has ten figures and begins with a 0.
+    double nine ...") counts when it is announced, or has ten figures and begins with a 0. Letters
+    stand for keys behind the code of a call that is free of charge.
+
+    Examples
+    --------
+    >>> text = "Fax to 877-555-7905. 15 firms did, or call 1-800-HARLOW1."
+    >>> [text[start:end] for start, end in phone_spans(text, ["US"])]
+    ['877-555-7905', '1-800-HARLOW1']
     """
-    for start, end in chain(_phones(text, tuple(regions)), _said_phones(text)):
+    for start, end in chain(_phones(text, tuple(regions)), _said_phones(text), _on_keys(text)):
         desk = _EXTENSION.match(text, end) or _LAST_FIGURE.match(text, end)
         yield start, desk.end() if desk else end
 
 
 def _phones(text: str, regions: tuple[str, ...]) -> Iterable[tuple[int, int]]:
     for match in _PHONE.finditer(text):
-        found = match.group()
-        groups = re.findall(r"\d+", found)
-        lengths = [len(g) for g in groups]
-        digits = sum(lengths)
-        if not 7 <= digits <= 15:
+        start, end = match.span()
+        if _is_called(text, start, end, regions):
+            yield start, end
+        else:
+            yield from _within_run(text, start, end, regions)
+
+
+def _within_run(
+    text: str, start: int, end: int, regions: tuple[str, ...]
+) -> Iterator[tuple[int, int]]:
+    """Yield the longest number in a run that is none as a whole.
+
+    A sentence may begin with figures: "877-555-7905. 15 U.S.C.". Lists of figures that blanks alone
+    part hold none.
+    """
+    breaks = [m.span() for m in _BREAK.finditer(text, start, end)]
+    begins = [start, *(high for _, high in breaks)]
+    stops = [*(low for low, _ in breaks), end]
+    parts = [(low, high) for low in begins for high in stops if low < high]
+    for low, high in sorted(parts, key=lambda part: (part[0] - part[1], part[0])):
+        found = text[low:high]
+        if (low, high) == (start, end) or sum(map(str.isdigit, found)) < _WITHIN_RUN:
             continue
-        if all(len(g) == 4 and g[:2] in ("19", "20") for g in groups):
-            continue
-        far = _FAR if found.lstrip("(").startswith("0") else _NEAR
-        called = _CALLED.search(text[max(0, match.start() - far - 16) : match.start()])
-        if called is not None and len(called["between"]) > far:
-            called = None
-        if len(groups) == 1:
-            national = _NATIONAL.fullmatch(found) is not None
-            if _is_phone(found, regions, not (called or national or found.startswith("+"))):
-                yield match.span()
-            continue
-        shape = tuple(lengths)
-        told = found.lstrip().startswith("+") or "(" in found
-        american = shape in ((3, 3, 4), (1, 3, 3, 4)) or (
-            shape == (3, 4) and re.fullmatch(r"\d{3}-\d{4}", found) is not None
-        )
-        if american and called is None and not told and _LAST_FIGURE.match(text, match.end()):
-            continue  # half of the number of a part: "623-8375-1"
-        american = american or _IN_TWO.fullmatch(found) is not None
-        named = called is not None and digits >= 8 and found.lstrip("(").startswith("0")
-        if american or named or (told and digits >= 8) or _is_phone(found, regions, False):
+        whole = low == start and text[high] == "."  # to the end of a sentence
+        if (whole or re.search(r"\d[-–.)]", found)) and _is_called(text, low, high, regions):
+            yield low, high
+            return
+
+
+def _is_called(text: str, start: int, end: int, regions: tuple[str, ...]) -> bool:
+    """Whether figures are a number to call, by their groups and what stands before them."""
+    found = text[start:end]
+    groups = re.findall(r"\d+", found)
+    lengths = [len(g) for g in groups]
+    digits = sum(lengths)
+    if not 7 <= digits <= 15:
+        return False
+    if all(len(g) == 4 and g[:2] in ("19", "20") for g in groups):
+        return False
+    far = _FAR if found.lstrip("(").startswith("0") else _NEAR
+    called = _CALLED.search(text[max(0, start - far - 16) : start])
+    if called is not None and len(called["between"]) > far:
+        called = None
+    if len(groups) == 1:
+        national = _NATIONAL.fullmatch(found) is not None
+        return _is_phone(found, regions, not (called or national or found.startswith("+")))
+    shape = tuple(lengths)
+    told = found.lstrip().startswith("+") or "(" in found
+    american = shape in ((3, 3, 4), (1, 3, 3, 4)) or (
+        shape == (3, 4) and re.fullmatch(r"\d{3}-\d{4}", found) is not None
+    )
+    if american and called is None and not told and _LAST_FIGURE.match(text, end):
+        return False  # half of the number of a part: "623-8375-1"
+    american = american or _IN_TWO.fullmatch(found) is not None
+    named = called is not None and digits >= 8 and found.lstrip("(").startswith("0")
+    return american or named or (told and digits >= 8) or _is_phone(found, regions, False)
+
+
+def _on_keys(text: str) -> Iterator[tuple[int, int]]:
+    """Yield numbers that letters tell; without a 1 before it one has seven keys, none small."""
+    for match in _ON_KEYS.finditer(text):
+        keys = match["keys"].replace("-", "")
+        n, letters = len(keys), sum(map(str.isalpha, keys))
+        code = text[match.start() : match.start("keys")].rstrip()
+        # "800 DOLLARS" is an amount
+        whole = n == _KEYS_PRESSED and keys.upper() == keys and not code[-1].isdigit()
+        if letters > 1 and (whole or (match["one"] and 4 < n <= _MOST_KEYS)):
             yield match.span()
 
 

@@ -4,7 +4,7 @@ import pytest
 from stdnum import cusip, isin
 
 from nes_spark.config import IdentifierKind, IdentifiersConfig
-from nes_spark.text import Matcher, find_identifiers, suppress
+from nes_spark.text import Identifier, Matcher, find_identifiers, suppress
 
 CONFIG = IdentifiersConfig.model_validate({})
 
@@ -240,3 +240,42 @@ def test_a_number_that_is_said_figure_by_figure(text, number):
 )
 def test_figures_that_are_said_and_no_number_to_call(text):
     assert find_identifiers(text, []) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Told me to fax to 877-555-7905. 15 USC 1666b says so.", ["877-555-7905"]),
+        ("I rang 1 800 555 0142. 30 days went by.", ["1 800 555 0142"]),
+        ("I rang 855-555-0104 12 times.", ["855-555-0104"]),
+        ("It sold 100 200 300 4000. 500 were left.", []),
+        ("From 10-15. 20 of 2019-2020. 15 came.", []),
+    ],
+)
+def test_figures_behind_a_number_do_not_hide_it(text, found):
+    assert [text[a:b] for a, b, kind in find_identifiers(text, []) if kind == "phone"] == found
+
+
+@pytest.mark.parametrize(
+    "number",
+    ["1-800-HARLOW1", "1-855-OGDEN-ST", "1-866-sumrval", "877-FLOWERS", "(855) OGDEN-ST"],
+)
+def test_a_number_that_letters_tell(number):
+    text = f"the number on the card ({number}), it rings"
+    assert [(text[a:b], k) for a, b, k in find_identifiers(text, [])] == [(number, "phone")]
+    own = Identifier("company", "Harlow", "[Firm]")
+    assert suppress(text, [own])[0] == "the number on the card ([Phone]), it rings"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1-800-Dentist grew",
+        "1-800-FLOWERS.COM grew",
+        "an 800-person team",
+        "an 800-MILLION loan",
+        "800 DOLLARS",
+    ],
+)
+def test_letters_that_tell_no_number(text):
+    assert [kind for *_, kind in find_identifiers(text, []) if kind == "phone"] == []
