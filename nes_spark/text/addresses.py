@@ -68,11 +68,18 @@ _NUMBERED = re.compile(
     re.IGNORECASE,
 )
 _ADDRESS_MARK = re.compile(r"\.[A-Za-z]|www|://| dot ")
+_SAID_END = r"(?:com|net|org|edu|co|io)(?!\w)"
 _EMAIL = re.compile(
     # "aoife.o'shea@acme.com"
     r"(?<![\w.+-])[\w.+-](?:[\w.+'’-]{0,62}[\w.+-])?@(?:[\w-]+\.)+[A-Za-z]{2,}(?!\w)"
-    r"|(?<![\w.+-])[\w.+-]{1,64} at (?:[\w-]+ dot ){1,3}(?:com|net|org|edu|co|io)(?!\w)"
+    # said or hidden from machines: "ann dot roe at acme dot com", "roe (at) acme.com"; whoever
+    # writes in capitals alone spells it in them
+    r"|(?<![\w.+'’-])(?:[\w+'’-]{1,40} (?i:dot) ){0,3}[\w.+'’-]{1,64}"
+    rf"(?i: at (?:[\w-]+ dot ){{1,3}}{_SAID_END}| ?[(\[] ?at ?[)\]] ?"
+    rf"(?:[\w-]+(?:\.| ?[(\[] ?dot ?[)\]] ?| dot )){{1,3}}{_SAID_END})"
 )
+#: What one that is written without the sign has.
+_EMAIL_MARK = re.compile(r" dot |[(\[] ?at ?[)\]]", re.IGNORECASE)
 
 
 def addresses_near(text: str) -> Iterable[tuple[int, int]]:
@@ -134,7 +141,14 @@ def machine_spans(text: str) -> Iterable[tuple[int, int]]:
 
 
 def email_spans(text: str) -> Iterable[tuple[int, int]]:
-    """Yield where mail addresses stand, also spoken ones ("ann at acme dot com")."""
-    if "@" in text or " dot " in text:
+    """Yield where mail addresses stand, also spoken ones ("ann at acme dot com").
+
+    Examples
+    --------
+    >>> text = "ann dot roe at acme dot com, roe (at) acme.com, or ROE AT ACME DOT COM"
+    >>> [text[start:end] for start, end in email_spans(text)]
+    ['ann dot roe at acme dot com', 'roe (at) acme.com', 'ROE AT ACME DOT COM']
+    """
+    if "@" in text or _EMAIL_MARK.search(text):
         for match in _EMAIL.finditer(text):
             yield match.span()
