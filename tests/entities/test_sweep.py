@@ -773,3 +773,34 @@ def test_numbers_of_minutes_are_swept_however_many_have_the_same():
 def test_a_title_before_a_placeholder_is_no_name(title):
     text = f"In the end {title} [Person 6] did not vote. We heard that {title} [Person 2] did."
     assert candidates_of([text], [[]]) == [[]]
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        ("a rep named Tasha, ID #2702", ["2702"]),
+        ("rep id 7630 and the call with Trent, employee 3759, is", ["7630", "3759"]),
+        ("agent's number 4471; revenue per employee 4500", ["4471"]),
+        ("P.O. Box 56437, Sioux Falls, SD 57117, or po box 42590", ["P.O. Box 56437", "57117", "po box 42590"]),
+        ("write to sioux falls, sd 57117 or Tempe AZ 85285-1234", ["57117", "85285-1234"]),
+        ("IT PUT 20000 IN 20000, OR 30000 more, or 40000", []),
+        ("police report 236415, or 23-641684", ["236415", "23-641684"]),
+        ("no such case, 2242-096611. From 10-150000, 2020-500000", ["2242-096611"]),
+        ("parcel 94074792556321308874 of 10000000000000000", ["94074792556321308874"]),
+        ("CASE NUMBER #028758391 AND TOLD ME TO FAX", ["028758391"]),
+        ("NO SUCH CASE AS 2242-096611 WAS OPEN", ["2242-096611"]),
+        ("No. 4836/GB 430683", ["4836/GB 430683"]),
+    ],
+)
+def test_keys_of_desks_boxes_and_files(text, keys):
+    (found,) = candidates_of([text], [[]])
+    assert [c.surface for c in found if any(map(str.isdigit, c.surface))] == keys
+
+
+def test_a_key_among_capitals_stands_without_the_words_beside_it():
+    # the recogniser took these words; with them in it the key would be left where it stands
+    text = "GAVE ME CASE NUMBER #028758391 AND TOLD ME TO FAX IT"
+    start = text.index("AND")
+    mention = Mention(start, len(text) - 3, "Organization", text[start:-3])
+    (found,) = candidates_of([text], [[mention]])
+    assert [c.surface for c in found] == ["028758391"]
