@@ -35,12 +35,21 @@ _OF_ONE = re.compile(
     # an officer's number, with the name or without: "PC 2982 Bright"
     r"|(?<![^\W_])(?:W?[DP]C|[DP]S) \d{3,5}(?![^\W_])"
 )
-#: Somebody's house, in another text the true home of others: "12 Cobden Street", but no year's and
-#: not "20 Wall Street banks".
-_HOUSE = re.compile(
-    r"(?<![\w$€£.,%-])(?!(?:19|20)\d\d )\d{1,5}[A-Za-z]?,? (?:(?!Wall\b)[A-Z][\w'’.-]* ){1,3}"
+#: How streets end; short forms are those of America, and of what is written in capitals alone.
+_STREET = (
     r"(?:Avenue|Boulevard|Circle|Close|Court|Crescent|Drive|Gardens|Grove|Highway|Lane|Mews|Parkway"
-    r"|Place|Plaza|Quay|Road|Row|Square|Street|Terrace|Walk|Way|Wharf)\b"
+    r"|Place|Plaza|Quay|Road|Row|Square|Street|Terrace|Walk|Way|Wharf"
+    r"|AVENUE|BOULEVARD|DRIVE|HIGHWAY|LANE|PARKWAY|ROAD|STREET"
+    r"|Ave|Blvd|Hwy|Ln|Pkwy|Rd|AVE|BLVD|HWY|LN|PKWY|RD)"
+)
+_STREET_NAME = r"(?:(?:(?!Wall\b)[A-Z][\w'’.-]*|\d{1,3}(?i:st|nd|rd|th)) ){1,3}"
+#: Somebody's house, in another text the true home of others: "12 Cobden Street", but no year's and
+#: not "20 Wall Street banks". Few figures before "St" may be a day's: "5 January St Andrews".
+_HOUSE = re.compile(
+    r"(?<![\w$€£.,%-])(?!(?:19|20)\d\d )(?:"
+    rf"\d{{1,5}}[A-Za-z]?,? {_STREET_NAME}{_STREET}"
+    rf"|\d{{3,5}} {_STREET_NAME}(?:Dr|St|DR|ST)|\d{{1,2}} {_STREET_NAME}(?:Dr|St)(?!\.? [A-Z])"
+    r")\b"
     # "Elbgasse 18", "Kirkegata 4b", "rue du Four" with the number before it
     r"|(?<![\w-])[A-ZÄÖÜÅØÆ][\w-]*(?:stra(?:ß|ss)e|gasse|gata|gade|gatan|straat|laan|vej|veien"
     r"|vägen|allee|platz) \d{1,4}[A-Za-z]?(?![\w%]|[.,]\d)"
@@ -110,18 +119,21 @@ def is_key(name: str, category: str) -> bool:
 def with_whole_postcodes(
     text: str, spans: Sequence[tuple[int, int, str]]
 ) -> list[tuple[int, int, str]]:
-    """Return the spans of names; one that has a part of a postcode has the whole of it.
+    """Return the spans of names; one that has a part of a postcode or a house has the whole of it.
 
-    Half of it is no key, and two halves would be exchanged for those of a true one.
+    Half of it is no key, and two halves would be exchanged for those of a true one; the number of a
+    house would stay before the street of another.
 
     Examples
     --------
     >>> with_whole_postcodes("9 Ash Road, Hull HU1 6BT.", [(12, 20, "Product")])
     [(12, 24, 'Product')]
+    >>> with_whole_postcodes("at 4748 Peachtree Blvd", [(8, 22, "Location")])
+    [(3, 22, 'Location')]
     """
     whole = list(spans)
-    for code in _POSTCODE.finditer(text):
-        low, high = code.span()
+    found = [m.span() for pattern in (_POSTCODE, _HOUSE) for m in pattern.finditer(text)]
+    for low, high in found:
         met = [s for s in whole if s[0] < high and low < s[1]]
         if not met or any(category in _NO_CODES for _, _, category in met):
             continue

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nes_spark.entities.keys import is_key
+from nes_spark.entities.keys import is_key, with_whole_postcodes
 
 
 @pytest.mark.parametrize(
@@ -92,4 +92,34 @@ def test_a_house_is_the_home_of_others_in_another_text(place):
     ],
 )
 def test_streets_and_years_are_no_houses(place):
+    assert not is_key(place, "Location")
+
+
+@pytest.mark.parametrize(
+    "house",
+    [
+        "4748 Peachtree Industrial Blvd",
+        "2407 N HALVERSON PKWY",
+        "8633 W. Tecumseh Street",
+        "3887 14th Street",
+        "580 Canal St",
+        "12 Martin Luther King Dr",
+    ],
+)
+def test_american_houses_are_one_household_s(house):
+    assert is_key(house, "Location")
+    assert is_key(f"{house}, Ocala", "Organization")
+    # the recogniser leaves the number out; without it the street would be another's house
+    text = f"the branch at {house} is"
+    street = text.index(house) + house.index(" ") + 1
+    end = text.index(" is")
+    found = with_whole_postcodes(text, [(street, end, "Location")])
+    assert [text[a:b] for a, b, _ in found] == [house]
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["20 Wall Street banks", "2019 High Street", "5 January St Andrews", "7 DAYS ON A WAY"],
+)
+def test_no_houses(place):
     assert not is_key(place, "Location")
