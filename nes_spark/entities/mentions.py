@@ -11,6 +11,14 @@ from dataclasses import dataclass
 #: punctuation or figures before its end tell it; in a placeholder nothing is looked for.
 PLACEHOLDER = re.compile(r"\[(?=[^\[\]\n]{1,80}\])[^\[\]\n\d:,;=@\\]*\d{0,4}\]")
 
+#: What the publisher of a text has put in place of a name, a day or a number: "XXXX",
+#: "XX/XX/XXXX". It names nothing; exchanged it would come into other texts as a name, and names
+#: would come where a day was. One that leaves a figure ("XX/XX/2015", "XXXX6822") is none.
+_MASK = re.compile(
+    r"(?<![\w$€£/-])(?:X{2,4}(?:/X{2,4}){1,2}|X{2,4}(?:-X{2,4}){2}|X{4,}"
+    r"|x{2,4}(?:/x{2,4}){1,2}|x{4,})(?![\w/-])"
+)
+
 #: What no name begins with; the apostrophe of "'95" is a year's.
 _LEADING = re.compile(
     r"(?:(?:(?!['’]\d\d(?!\w))[\s\"'“”‘’`,.;:!?()\[\]{}<>/\\*•–—-])+|"
@@ -72,10 +80,18 @@ def is_placeholder(span: str) -> bool:
 
 
 def placeholder_spans(text: str) -> list[tuple[int, int]]:
-    """Return the half-open offsets of all placeholders in a text."""
-    if "[" not in text:
-        return []
-    return [match.span() for match in PLACEHOLDER.finditer(text)]
+    """Return the half-open offsets of all placeholders in a text, masks of its publisher too.
+
+    Examples
+    --------
+    >>> text = "On XX/XX/XXXX [Person 1] of XXXX paid from XXXX6822."
+    >>> [text[start:end] for start, end in placeholder_spans(text)]
+    ['XX/XX/XXXX', '[Person 1]', 'XXXX']
+    """
+    spans = [match.span() for match in PLACEHOLDER.finditer(text)] if "[" in text else []
+    if "XX" in text or "xx" in text:
+        spans += [match.span() for match in _MASK.finditer(text)]
+    return sorted(spans)
 
 
 def trim(text: str, start: int, end: int) -> tuple[int, int]:

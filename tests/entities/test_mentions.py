@@ -95,3 +95,12 @@ def test_sounds_of_speech_and_days_that_come_again_are_no_names():
     spans = [(text.index(word), text.index(word) + len(word), "ORG") for word in words]
     kept = [text[start:end] for start, end, _ in disjoint(text, spans)]
     assert kept == ["Leeds", "ER", "Ann", "Ermine"]
+
+
+def test_masks_of_the_publisher_are_no_names():
+    text = "ON XX/XX/XXXX XXXX XXXX OF XXXX WROTE, since XX/XX/2015, of XXXX6822, xx/xx/xxxx. XX."
+    found = [text[start:end] for start, end in placeholder_spans(text)]
+    assert found == ["XX/XX/XXXX", "XXXX", "XXXX", "XXXX", "xx/xx/xxxx"]
+    spans = [(3, 23, "ORG"), (14, 23, "PERSON"), (24, 31, "ORG")]
+    left = disjoint(text, spans, placeholder_spans(text))
+    assert [text[start:end] for start, end, _ in left] == ["OF"]
