@@ -154,6 +154,13 @@ def test_web_addresses(address):
     assert released(f"see {address}. Today we", []) == "see [URL]. Today we"
 
 
+def test_masks_are_no_capitals_of_who_writes_without():
+    own = company("Northbridge Mortgage Servicing, LLC")
+    text = "We asked. the payment was due on XX/XX/XXXX and i paid XXXX by northbridge homehub. So."
+    assert "northbridge" not in released(text, own)
+    assert "northbridge" in released("We asked XXXX what a northbridge is, of Leeds. So.", own)
+
+
 def test_spelled_out_brand_address():
     text = released("at Bed Bath and Beyond.com, and", company("Bed Bath & Beyond"))
     assert "Beyond" not in text
