@@ -1054,7 +1054,12 @@ class Matcher:
                 continue
             if case in (UPPER, CONTEXT) and form.rule in ("ticker", "name", "part"):
                 if form.rule == "ticker" or case == UPPER:
-                    if not all(_is_upper(p) for p in parts):
+                    # "h&p" where nothing has capitals: hardly a word is written with that sign
+                    span = (words[i][1], words[j][2])
+                    said = "&" in text[slice(*span)] and (
+                        small or is_in_small_sentence(text, *span)
+                    )
+                    if not said and not all(_is_upper(p) for p in parts):
                         continue
                 elif not is_capital(parts[0]) and not (
                     # "mr bell" of "Mr. Bell", who has no other name here

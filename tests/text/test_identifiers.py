@@ -161,6 +161,15 @@ def test_masks_are_no_capitals_of_who_writes_without():
     assert "northbridge" in released("We asked XXXX what a northbridge is, of Leeds. So.", own)
 
 
+def test_initials_with_their_sign_where_nothing_has_capitals():
+    own = company("Harlow & Pike Bank")
+    said = "i asked them again and again and nobody there would answer me or call back about it. "
+    assert released(f"{said}rep arjun of h&p, and h & p.", own) == (
+        f"{said}rep arjun of [Company Name], and [Company Name]."
+    )
+    assert "h&p" in released("We asked them what an h&p is, and H. Price said nothing.", own)
+
+
 def test_spelled_out_brand_address():
     text = released("at Bed Bath and Beyond.com, and", company("Bed Bath & Beyond"))
     assert "Beyond" not in text
