@@ -173,6 +173,8 @@ _NOT_WORD_AT_END, _PUNCTUATION = re.compile(r"[^.\w]+$"), re.compile("[.,-]")
 _MORE_LEGAL = word_set(
     "pjsc ojsc jsc pao oao zao sgps saic saica sab tbk bhd sdn oyj abp kgaa sae psc"
 )
+#: Those of American banks, as registers list them: "Acme Bank, National Association".
+_BANK_FORM = re.compile(r"(?<=\w),? (?:N\.A\.?|NA|(?i:national association)|F\.S\.B\.?|FSB)$")
 #: Legal forms as they are written behind a name, but for a last full stop.
 LEGAL_FORM = (
     r"(?:[Ii]ncorporated|[Ii]nc|INC|[Cc]orporation|[Cc]orp|CORP|[Cc]ompany|Co(?!\. KG)|Ltd|LTD|"
@@ -204,6 +206,8 @@ def _legal_ends() -> frozenset[str]:
 
 
 def _without_legal(name: str) -> str:
+    if (bank := _BANK_FORM.search(name)) is not None:
+        return name[: bank.start()].strip(" ,.-")
     # cleanco compares the end of a name with each of its forms; of most names the last word tells
     # that it ends in none
     plain = _NOT_WORD_AT_END.sub("", name).split() if name.isascii() else []
@@ -252,6 +256,8 @@ def company_names(value: str) -> tuple[tuple[str, str], ...]:
     ['The Acme Group Inc.', 'The Acme Group', 'Acme Group', 'Acme']
     >>> [n for n, rule in company_names("Acme Inc. (d/b/a Kilnworks)") if rule == "name"]
     ['Acme Inc.', 'Acme', 'Kilnworks']
+    >>> dict(company_names("HULL & ASH BANK, NATIONAL ASSOCIATION"))["H&A"]
+    'capitals'
     """
     several = [part for part in _ALSO.split(value) if squeeze(part)]
     if len(several) > 1:

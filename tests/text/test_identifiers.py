@@ -154,6 +154,13 @@ def test_web_addresses(address):
     assert released(f"see {address}. Today we", []) == "see [URL]. Today we"
 
 
+@pytest.mark.parametrize("form", ["NATIONAL ASSOCIATION", "National Association", "N.A.", "FSB"])
+def test_legal_forms_of_banks_are_no_part_of_their_names(form):
+    own = company(f"HARLOW & PIKE BANK, {form}")
+    text = "I told Harlow & Pike Bank, harlow & pike bank, Harlow & Pike and H&P so."
+    assert released(text, own) == "I told #, #, # and # so.".replace("#", "[Company Name]")
+
+
 def test_masks_are_no_capitals_of_who_writes_without():
     own = company("Northbridge Mortgage Servicing, LLC")
     text = "We asked. the payment was due on XX/XX/XXXX and i paid XXXX by northbridge homehub. So."
