@@ -255,6 +255,14 @@ _DESK_KEY = re.compile(
     rf"(?::| is)?[ \t]?#?(?P<key>\d{{4,8}}){_END}",
     re.IGNORECASE,
 )
+#: The last figures of a number that a firm knows somebody by: "last four of my social are 8779".
+_LAST_FOUR = re.compile(
+    r"\blast (?:four|4)(?: (?:digits|numbers?))?(?: (?:of|on|for)(?: \w+){0,3}?"
+    r" (?:(?:debit |credit )?card|account|phone|social(?: security)?|ssn)(?: (?:no\.?|number))?)?"
+    r"(?::|,? (?:is|are|was|were|being)| (?!(?:19|20)\d\d))"
+    rf" ?#?(?P<key>\d{{4}}){_END}",
+    re.IGNORECASE,
+)
 #: Two groups of which the second is much the longer are no range: "23-641684", "2242-096611", and
 #: an employer's number, "12-3456789".
 _UNLIKE_GROUPS = re.compile(
@@ -685,7 +693,7 @@ def _keys(texts: Iterable[str]) -> re.Pattern[str]:
         for pattern in (
             *(_ID_IN_GROUPS, _OF_A_PART, _SMALL_KEY),
             *(_MIDDLE_KEY, _COURT_KEY, _NATIONAL_KEY, _SHORT_KEY, _NUMBER_OF, _NO_COUNT),
-            *(_BOX, _DESK_KEY, _UNLIKE_GROUPS),
+            *(_BOX, _DESK_KEY, _LAST_FOUR, _UNLIKE_GROUPS),
         ):
             keys.update(m["key"] for m in pattern.finditer(text))
         for match in _BANK_KEYS.finditer(text):

@@ -780,6 +780,9 @@ def test_a_title_before_a_placeholder_is_no_name(title):
     [
         ("a rep named Tasha, ID #2702", ["2702"]),
         ("rep id 7630 and the call with Trent, employee 3759, is", ["7630", "3759"]),
+        ("LAST FOUR OF MY SOCIAL ARE 8779, last 4 digits: 4432", ["8779", "4432"]),
+        ("the last 4 of the card is 0912; the last four, 2019 among them", ["0912"]),
+        ("the last four years of our account, in 2019; the last four 2019 bids", []),
         ("agent's number 4471; revenue per employee 4500", ["4471"]),
         ("P.O. Box 56437, Sioux Falls, SD 57117, or po box 42590", ["P.O. Box 56437", "57117", "po box 42590"]),
         ("write to sioux falls, sd 57117 or Tempe AZ 85285-1234", ["57117", "85285-1234"]),
