@@ -417,3 +417,16 @@ def test_who_has_a_title_before_a_letter_or_in_small_letters(text, expected):
     config = IdentifiersConfig.model_validate({})
     found, _ = known_identifiers(text, {}, config)
     assert re.sub(r"\[Executive \d\]", "#", suppress(text, found)[0]) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("I rang. Rep Dale said he had been there for years.", "Dale"),
+        ("I rang. Agent Faith said no.", "Faith"),
+        ("I spoke with Representative Tasha Moore, who told me.", "Tasha Moore"),
+    ],
+)
+def test_who_serves_customers_is_called_by_the_name_alone(text, name):
+    # of "Rep Dale" each "rep" of the text would be a first name
+    assert mined(text) == [name]
