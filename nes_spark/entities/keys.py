@@ -20,6 +20,13 @@ _RUN = re.compile(r"\d(?:[ /]?\d){4}")
 #: Letters between figures: "AB12C345".
 _MIXED = re.compile(r"(?=(?:\D*\d){4})[A-Z]*\d+[A-Z]+\d+[A-Z\d]*")
 
+#: Letters and figures in turn, eight and more in one case: what confirms a booking or a payment
+#: ("FMJH2WE3"). Codes of products have figures behind their letters alone ("SNDX5613").
+_SHUFFLED = re.compile(
+    r"(?=.{8,20}$)(?:(?:[A-Z]+\d+[A-Z]|\d+[A-Z]+\d)[A-Z\d]*|(?:[a-z]+\d+[a-z]|\d+[a-z]+\d)[a-z\d]*)"
+)
+#: What a mask has left of a number: "XXXX6822".
+_LEFT_OF = re.compile(r"[Xx*]{3,}[- ]?\d{3,6}")
 #: Capitals and figures in groups: keys of licences, serial numbers. Of products few have as many.
 _GROUPS = re.compile(r"(?=(?:[^\d]*\d){4})[A-Z\d]+(?:-[A-Z\d]+)+")
 #: Postcodes that few houses share: British and Canadian. (An address that is listed ends with one
@@ -79,7 +86,7 @@ def is_key(name: str, category: str) -> bool:
     """Return whether a name is the number or code of one record.
 
     Figures alone, four and more, written or said one by one; five and more in a run; four and more
-    with letters between them;
+    with letters between them; eight letters and figures in turn; a number that is masked in part;
     or capitals and figures in four groups and more, or with seven figures; and whatever holds the
     plate of a car, a postcode or the code of a booking, the name of a place as well; and a house in
     a street. Other codes are names of products and the like.
@@ -111,6 +118,10 @@ def is_key(name: str, category: str) -> bool:
         return True
     if category in _NO_KEYS:
         return False
+    # recognisers take the full stop behind a code, and words, with it
+    words = [word.rstrip(".,;:") for word in name.split()]
+    if any(_SHUFFLED.fullmatch(word) for word in words) or _LEFT_OF.fullmatch(name):
+        return True
     if _FIGURES.fullmatch(name) or _RUN.search(name) or _MIXED.fullmatch(name):
         return True
     return _is_grouped(name) or any(said_figures(name))

@@ -15,6 +15,11 @@ from nes_spark.entities.keys import is_key, with_whole_postcodes
         "70ACF-CD30E-6E166-8A4CD",
         "BL-BLRS-8171-HJXA",
         "EH33-7772-V18",
+        "FMJH2WE3",
+        "9gynu61j",
+        "M42Y9V40 15 USC",
+        "D4RMSW7P.",
+        "XXXX6822",
     ],
 )
 def test_codes_of_one_record(code):
@@ -51,7 +56,19 @@ def test_codes_of_many(code):
 
 
 @pytest.mark.parametrize(
-    "code", ["ADX-1612", "HSP90", "DC-10-30", "RTX-4090-TI", "SARS-CoV-2", "A320-200", "EH33-V18"]
+    "code",
+    [
+        "ADX-1612",
+        "HSP90",
+        "DC-10-30",
+        "RTX-4090-TI",
+        "SNDX5613",
+        "iPhone14Pro",
+        "5GADVANCED",
+        "SARS-CoV-2",
+        "A320-200",
+        "EH33-V18",
+    ],
 )
 def test_codes_of_products(code):
     assert not is_key(code, "Product")
