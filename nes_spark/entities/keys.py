@@ -127,7 +127,7 @@ def is_key(name: str, category: str) -> bool:
     return _is_grouped(name) or any(said_figures(name))
 
 
-def with_whole_postcodes(
+def with_whole_addresses(
     text: str, spans: Sequence[tuple[int, int, str]]
 ) -> list[tuple[int, int, str]]:
     """Return the spans of names; one that has a part of a postcode or a house has the whole of it.
@@ -137,9 +137,9 @@ def with_whole_postcodes(
 
     Examples
     --------
-    >>> with_whole_postcodes("9 Ash Road, Hull HU1 6BT.", [(12, 20, "Product")])
+    >>> with_whole_addresses("9 Ash Road, Hull HU1 6BT.", [(12, 20, "Product")])
     [(12, 24, 'Product')]
-    >>> with_whole_postcodes("at 4748 Peachtree Blvd", [(8, 22, "Location")])
+    >>> with_whole_addresses("at 4748 Peachtree Blvd", [(8, 22, "Location")])
     [(3, 22, 'Location')]
     """
     whole = list(spans)
@@ -154,4 +154,4 @@ def with_whole_postcodes(
     return sorted(whole)
 
 
-__all__ = ["is_key", "with_whole_postcodes"]
+__all__ = ["is_key", "with_whole_addresses"]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nes_spark.config import EntitiesConfig
-from nes_spark.entities.keys import with_whole_postcodes
+from nes_spark.entities.keys import with_whole_addresses
 from nes_spark.entities.mentions import Mention, disjoint, placeholder_spans
 from nes_spark.errors import ConfigError
 
@@ -90,7 +90,7 @@ class Recognizer:
 
     def _mentions(self, text: str, spans: list[tuple[int, int, str]]) -> list[Mention]:
         blocked = placeholder_spans(text)
-        clean = with_whole_postcodes(text, disjoint(text, spans, blocked))
+        clean = with_whole_addresses(text, disjoint(text, spans, blocked))
         if self._allow:
             always = disjoint(
                 text,

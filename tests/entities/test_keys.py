@@ -2,7 +2,7 @@
 
 import pytest
 
-from nes_spark.entities.keys import is_key, with_whole_postcodes
+from nes_spark.entities.keys import is_key, with_whole_addresses
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_american_houses_are_one_household_s(house):
     text = f"the branch at {house} is"
     street = text.index(house) + house.index(" ") + 1
     end = text.index(" is")
-    found = with_whole_postcodes(text, [(street, end, "Location")])
+    found = with_whole_addresses(text, [(street, end, "Location")])
     assert [text[a:b] for a, b, _ in found] == [house]
 
 

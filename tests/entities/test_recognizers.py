@@ -5,7 +5,7 @@ import spacy
 
 from nes_spark.config import EntitiesConfig, build_config
 from nes_spark.entities import load_recognizer
-from nes_spark.entities.keys import is_key, with_whole_postcodes
+from nes_spark.entities.keys import is_key, with_whole_addresses
 from nes_spark.entities.recognizers import split_long
 from nes_spark.errors import ConfigError
 
@@ -211,6 +211,6 @@ def test_a_postcode_is_found_whole_or_not_at_all(code):
 def test_a_postcode_in_two_names_is_one():
     text = "Heckley BD17 7DA"
     spans = [(0, 12, "Product"), (13, 16, "Name")]
-    assert with_whole_postcodes(text, spans) == [(0, 16, "Product")]
-    assert with_whole_postcodes(text, []) == []
-    assert with_whole_postcodes("Q4 1BN", [(0, 2, "Date")]) == [(0, 2, "Date")]
+    assert with_whole_addresses(text, spans) == [(0, 16, "Product")]
+    assert with_whole_addresses(text, []) == []
+    assert with_whole_addresses("Q4 1BN", [(0, 2, "Date")]) == [(0, 2, "Date")]
