@@ -114,7 +114,7 @@ _NUMBER = re.compile(r"['’]?\d[\d.,:/-]*[¼-¾⅐-⅞]?")
 _KEYED = (
     r"(?:(?:accident|crime|fire|police|theft) report"
     r"|accession|account|badge|booking|card|case|certificate|cheque|chq|claim|client|complaint|conference"
-    r"|confirmation|contract|customer|docket|employee|file|histology|incident|invoice|lab"
+    r"|confirmation|contract|customer|docket|employee|entity|file|histology|incident|invoice|lab"
     r"|licen[cs]e|loan|medical record|member(?:ship)?|mortgage|national insurance|order|pass ?code"
     r"|passport|patient|pay ?book|payroll|permit|personnel|policy|prisoner|pupil|ration book|ref"
     r"|reference|registration|reservation|roll|serial|shipment|sort code|specimen|staff|student"
@@ -173,9 +173,11 @@ _NUMBER_OF = re.compile(
     rf"(?: is| was|:) #?(?P<key>(?:(?-i:[A-Z]{{1,4}}) ?)?\d(?:-?\d){{4,14}})(?<!000){_END}",
     re.IGNORECASE,
 )
-#: What nobody counts: eleven figures in one run, as numbers of parcels have them.
+#: What nobody counts: eleven figures in one run, as numbers of parcels have them, and a DOI.
 _NO_COUNT = re.compile(
-    r"(?<![\w.,/:$€£¥+-])(?<![$€£¥] )(?P<key>\d{11,})(?<!000)(?![\w%]|[.,/:-]\d)"
+    r"(?<![\w.,/:$€£¥+-])(?<![$€£¥] )(?P<key>\d{11,}(?<!000)(?![\w%]|[.,/:-]\d)"
+    # of a publication: "10.1234/abc.56789"
+    r"|10\.\d{4,6}/[^\s,;()]{2,60}\w)"
 )
 #: Patents are public, and say whose they are: "U.S. Patent No. 9,304,118", "Pat. Nos. 8,100,200 and
 #: 8,100,201", "Patent Application No. 15/304,118".

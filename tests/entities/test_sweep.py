@@ -611,6 +611,8 @@ def test_numbers_that_are_keys_are_swept(text, keys):
         ("registered number 19980432D, under number 201544719K", ["19980432D", "201544719K"]),
         ("The company number of the Lessee is 3340917.", ["3340917"]),
         ("The EIN of Acme is 12-3456789; 34-5678901 is hers", ["12-3456789", "34-5678901"]),
+        ("the study, doi 10.9789/wen.34165. Seen", ["10.9789/wen.34165"]),
+        ("listed as entity 7604895, of 10.5000 or 10.25/mile", ["7604895"]),
         ("its article number (EAN) is 5901234123457", ["5901234123457"]),
         ("a market of 123456789 or 50000000000 people, $12345678901, 12-34567", []),
         ("Our organisational number of old was: 917733", ["917733"]),
