@@ -15,6 +15,13 @@ from nes_spark.text.numbers import SAID_CODE, said_figures
 _NO_KEYS = frozenset(["Date", "Location", "Quantity", "Term"])
 #: A number alone, in groups or not, but for the models of a maker: "634984", not "737-800".
 _FIGURES = re.compile(r"(?!\d{1,3}-\d{1,3}$)(?=(?:\D*\d){4})\d+(?:[-/ ]\d+)*")
+#: Patents ("9,304,118", "15/304,118", "D712,345"): names of this shape count nothing.
+_PATENT = re.compile(r"(?:\d{1,2}[,/])?\d{3},\d{3}|(?:D|RE|PP)\d{2,3},?\d{3}")
+#: Where on earth something is, and what a bank goes by ("ACMEGB2LXXX").
+_POSITION = re.compile(
+    r"[-−]?\d{1,3}\.\d{3,}°?[,;/]? ?[-−]?\d{1,3}\.\d{3,}|\d ?[°'′\"″] ?[NSEW](?!\w)"
+)
+_BANK = re.compile(r"[A-Z]{6}[A-Z\d]{2}(?:XXX|\d{3})")
 #: Figures in one run, which blanks and strokes may part: of products few have as many.
 _RUN = re.compile(r"\d(?:[ /]?\d){4}")
 #: Letters between figures: "AB12C345".
@@ -113,14 +120,19 @@ def is_key(name: str, category: str) -> bool:
     (True, True)
     """
     if category not in _NO_CODES and (
-        _OF_ONE.search(name) or SAID_CODE.search(name) or _HOUSE.search(name)
+        _OF_ONE.search(name)
+        or SAID_CODE.search(name)
+        or _HOUSE.search(name)
+        or _POSITION.search(name)
     ):
         return True
     if category in _NO_KEYS:
         return False
     # recognisers take the full stop behind a code, and words, with it
     words = [word.rstrip(".,;:") for word in name.split()]
-    if any(_SHUFFLED.fullmatch(word) for word in words) or _LEFT_OF.fullmatch(name):
+    if any(_SHUFFLED.fullmatch(word) for word in words):
+        return True
+    if any(pattern.fullmatch(name) for pattern in (_LEFT_OF, _PATENT, _BANK)):
         return True
     if _FIGURES.fullmatch(name) or _RUN.search(name) or _MIXED.fullmatch(name):
         return True

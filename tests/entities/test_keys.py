@@ -140,3 +140,15 @@ def test_american_houses_are_one_household_s(house):
 )
 def test_no_houses(place):
     assert not is_key(place, "Location")
+
+
+@pytest.mark.parametrize("key", ["9,304,118", "15/304,118", "D712,345", "ACMEGB21XXX"])
+def test_patents_and_banks(key):
+    assert is_key(key, "Name")
+    assert is_key(key, "Product")
+    assert not is_key(key, "Quantity")
+
+
+@pytest.mark.parametrize("place", ["52.0039, -2.9431", "52°15.0'N 003°20.1'W"])
+def test_a_position_is_that_of_others_in_another_text(place):
+    assert is_key(place, "Location")
