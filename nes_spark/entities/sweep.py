@@ -155,6 +155,8 @@ _BOX = re.compile(
     r"|(?i:p\.? ?o\.? ?|post(?:al)? office )(?i:box(?: (?:no\.?|number))?) #?\d{1,8}))"
     r"(?![\w%]|[.,-]\d)"
 )
+#: What every number behind its owner, and every postcode, has.
+_FOUR_FIGURES = re.compile(r"\d(?:-?\d){3}")
 #: What a key of one group is, and a long one: around these alone keys are looked for.
 _RUN_OF_FIGURES, _LONG_RUN = re.compile(r"\d{4,}"), re.compile(rf"\d{{{_LONG_FIGURES},}}")
 _IS = r"[.:]{0,2}(?: is| was|['’]s)?,?[ \t]{0,3}#?[ \t]?"
@@ -694,7 +696,7 @@ def _keys(texts: Iterable[str]) -> re.Pattern[str]:
         keys.update(m["key"] for m in _long_keys(text))
         for pattern in (
             *(_ID_IN_GROUPS, _OF_A_PART, _SMALL_KEY),
-            *(_MIDDLE_KEY, _COURT_KEY, _NATIONAL_KEY, _SHORT_KEY, _NUMBER_OF, _NO_COUNT),
+            *(_MIDDLE_KEY, _COURT_KEY, _NATIONAL_KEY, _SHORT_KEY, _NO_COUNT),
             *(_BOX, _DESK_KEY, _LAST_FOUR, _UNLIKE_GROUPS),
         ):
             keys.update(m["key"] for m in pattern.finditer(text))
@@ -703,8 +705,10 @@ def _keys(texts: Iterable[str]) -> re.Pattern[str]:
         keys.update(m.group() for m in SAID_CODE.finditer(text))
         for match in _PATENTS.finditer(text):
             keys.update(_ONE_PATENT.findall(match.group()))
-        for pattern in (_zip(), _TOWN_CODE):
-            keys.update(code for m in pattern.finditer(text) for code in m.groups() if code)
+        if _FOUR_FIGURES.search(text):  # few texts have as many; the patterns are slow
+            keys.update(m["key"] for m in _NUMBER_OF.finditer(text))
+            for pattern in (_zip(), _TOWN_CODE):
+                keys.update(code for m in pattern.finditer(text) for code in m.groups() if code)
         keys.update(m["key"] for m in _THREE_GROUPS.finditer(text) if not _is_day(m))
         keys.update(_keys_in_rows(text))
         keys.update(text[start:end] for start, end, _ in said_figures(text))
