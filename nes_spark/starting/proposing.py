@@ -168,10 +168,12 @@ def _body(look: Look, told: Told, ask: Ask | None) -> Column:
     if ask is not None and found_bodies:
         names = [c.name for c in found_bodies]
         return _named(
-            look, "--text", ask("--text", "Which column holds the text?", names, names[0])
+            look,
+            "--text",
+            ask("--text", "Which column holds the text? (No other is released.)", names, names[0]),
         )
     why = (
-        "several columns hold long texts"
+        "several columns hold long texts and one is read; name it, or join them into one before"
         if found_bodies
         else "no column holds texts of some length; name the column (--text or --turns)"
     )

@@ -286,6 +286,28 @@ def test_texts_as_files_need_their_table(tmp_path):
     assert config.input.metadata_table == str(listed)
 
 
+def test_of_several_columns_of_texts_one_is_read_and_that_is_said(tmp_path):
+    said = "The kiln of the firm was sold late and nobody answered my letters about it. "
+    rows = [
+        {"case": n, "firm": f"Acme {n}", "complaint": said * 9, "answer": f"{n} " + said * 7}
+        for n in range(9)
+    ]
+    path = tmp_path / "cases.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    look = look_at([str(path)])
+    with pytest.raises(ConfigError, match=r"join them .* complaint, answer$"):
+        propose(look, Told(secret="firm"))
+    asked = {}
+
+    def ask(option, question, choices, default):
+        asked[option] = question, choices
+        return "answer" if option == "--text" else default
+
+    assert propose(look, Told(secret="firm", period="none"), ask).body.name == "answer"
+    assert asked["--text"][1] == ["complaint", "answer"]
+    assert "No other is released" in asked["--text"][0]
+
+
 def test_calls_with_turns_are_recognised(tmp_path):
     from nes_spark.demo import corpus_path
 
