@@ -22,7 +22,8 @@ _MASK = re.compile(
 #: What no name begins with; the apostrophe of "'95" is a year's.
 _LEADING = re.compile(
     r"(?:(?:(?!['’]\d\d(?!\w))[\s\"'“”‘’`,.;:!?()\[\]{}<>/\\*•–—-])+|"
-    r"(?:the|The|THE|a|an|A|An|our|Our|their|Their|its|Its|his|her|this|This|that|That|and|And|of|Of|with|from|for|to|by|at)\s+)"
+    r"(?:the|The|THE|a|an|A|An|our|Our|their|Their|its|Its|his|her|this|This|that|That|and|And|of|Of|with|from|for|to|by|at"
+    r"|neither|Neither|NEITHER|either|Either|EITHER|nor|Nor|NOR)\s+)"
 )
 _TRAILING = re.compile(
     r"(?:[\s\"“”`,;:!?()\[\]{}<>/\\*•–—-]+|['’]s?|(?<=[a-z]{2})\.+|\s(?:and|or|of|with|from|for|to|by|at|the|in))$"

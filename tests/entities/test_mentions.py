@@ -40,6 +40,9 @@ def test_other_strings_are_not(span):
         ("'Acme", "Acme"),
         ("'955", "955"),
         ("  ", ""),
+        ("Neither Ann Roe", "Ann Roe"),
+        ("nor Acme", "Acme"),
+        ("Norfolk", "Norfolk"),
     ],
 )
 def test_trim_keeps_the_name_only(text, inside):
