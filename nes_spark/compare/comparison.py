@@ -523,7 +523,7 @@ def _frontiers(
     found = {}
     for axes in several:
         mine = space[on_the_axes(space, *axes)]
-        if axes == ESTIMATED:  # marked there: averages of lucky draws are not compared
+        if axes == ESTIMATED:  # marked where they were scored, what has no swaps always
             mine = space[space["on_frontier"] & space[list(axes)].notna().all(axis=1)]
         if len(mine):
             found[axes] = [(float(x), float(y)) for x, y in mine[list(axes)].to_numpy(float)]

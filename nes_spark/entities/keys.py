@@ -94,9 +94,10 @@ def is_key(name: str, category: str) -> bool:
 
     Figures alone, four and more, written or said one by one; five and more in a run; four and more
     with letters between them; eight letters and figures in turn; a number that is masked in part;
-    or capitals and figures in four groups and more, or with seven figures; and whatever holds the
-    plate of a car, a postcode or the code of a booking, the name of a place as well; and a house in
-    a street. Other codes are names of products and the like.
+    or capitals and figures in four groups and more, or with seven figures; a patent, and what a
+    bank goes by; and whatever holds the plate of a car, a postcode or the code of a booking, the
+    name of a place as well; and a house in a street, or a position on earth. Other codes are names
+    of products and the like.
 
     Parameters
     ----------

@@ -400,6 +400,7 @@ _WEAK, _FULL, _SINGLE = 0, 1, 2
 #: Who serves customers, before a first name: "Rep Dale said". Searched for as a part of the name,
 #: "rep" would be found wherever it stands.
 _SERVING = word_set("adjuster agent cashier clerk rep representative supervisor teller")
+_BEFORE_NAMES = RANKS | _SERVING
 
 
 def _is_first_of(words: Sequence[str]) -> bool:
@@ -417,7 +418,7 @@ def _framed(text: str, own: Matcher, begun: int) -> Iterable[tuple[str, int]]:
         while words and (
             fold(words[0].strip(".")) in _NO_NAMES
             or opens_sentence(words[0])
-            or (fold(words[0]) in RANKS | _SERVING and len(words) > 1)
+            or (fold(words[0]) in _BEFORE_NAMES and len(words) > 1)
         ):
             # "Thanks Tom", "And Mr. Jim Roe": but "Will Grant" keeps its first word.
             if len(words) > 1 and fold(words[0]) in NICKNAMES and fold(words[0]) not in _NO_NAMES:
