@@ -113,11 +113,18 @@ class Context:
         while self.kept:
             self.kept.pop().unpersist()
 
-    def close(self) -> None:
+    def __enter__(self) -> Context:
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         """Drop all that was persisted; the session may be somebody else's and go on."""
-        self.release_kept()
-        while self._lasting:
-            self._lasting.popitem()[1].unpersist()
+        try:
+            self.release_kept()
+            while self._lasting:
+                self._lasting.popitem()[1].unpersist()
+        except Exception:
+            if error is None:  # else Java may be gone, and what failed before says where
+                raise
 
     def table(self, name: str) -> DataFrame:
         """Open a finished table."""
@@ -260,7 +267,7 @@ def open_run(
                 context = Context(
                     session, config, store, secret, digest, started=started, small=small
                 )
-                with contextlib.closing(context):
+                with context:
                     yield context
             if profiled is not None and events is not None:
                 profiled(store, events)

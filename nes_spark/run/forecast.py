@@ -467,8 +467,7 @@ def _forecast(
         for number, ids in enumerate((chosen[0], chosen[0], chosen[1])):
             progress.start(f"sample {number + 1} of 3", f"{len(ids):,} documents")
             size = float(sum(lengths[d][1] for d in ids))
-            one = _context(session, config, folder, f"sample{number}", digest)
-            with contextlib.closing(one):
+            with _context(session, config, folder, f"sample{number}", digest) as one:
                 runs.append(_run(one, whole, ids, size, progress, meter))
     total = float(sum(length for _, length in lengths.values()))
     steps = [

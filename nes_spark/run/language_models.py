@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -181,7 +181,7 @@ def audit_run(
         store.lock(),
         store.work() as work,
         run_session(config.spark, work, log, spark) as session,
-        closing(Context(session, config, store, secret, "")) as context,
+        Context(session, config, store, secret, "") as context,
     ):
         results = _ask(context, release, dry_run, wait, tell)
     if results and release.published is None:

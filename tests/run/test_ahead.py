@@ -153,3 +153,18 @@ def test_threads_take_turns_as_before_afterwards():
         assert sys.getswitchinterval() <= ahead.SWITCH
         raise KeyError
     assert sys.getswitchinterval() == before
+
+
+class Gone:
+    """Stands for a table of a session whose Java has ended."""
+
+    def unpersist(self):
+        raise ConnectionRefusedError("gone")
+
+
+def test_what_failed_is_told_where_nothing_can_be_let_go_any_more():
+    with pytest.raises(EstimationError, match="no fit"), context() as broken:
+        broken.kept.append(Gone())
+        raise EstimationError("no fit")
+    with pytest.raises(ConnectionRefusedError), context() as ended:
+        ended.kept.append(Gone())

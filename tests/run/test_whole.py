@@ -435,12 +435,12 @@ def test_what_worked_ahead_is_what_a_stage_gives_in_its_turn(whole, spark, tmp_p
 def test_shifts_are_drawn_once_for_all_who_ask_and_let_go_with_the_run(whole, spark):
     store = Store(whole.directory)
     config = configuration_of(store)
-    context = Context(spark, config, store, load_secret(config.seed, None), "", small=True)
-    drawn = context.shifts()
-    assert drawn.storageLevel.useMemory
-    assert context.shifts() is drawn and replace(context, kept=[]).shifts() is drawn
-    assert drawn.count() == whole.figures["documents"]
-    context.close()
+    secret = load_secret(config.seed, None)
+    with Context(spark, config, store, secret, "", small=True) as context:
+        drawn = context.shifts()
+        assert drawn.storageLevel.useMemory
+        assert context.shifts() is drawn and replace(context, kept=[]).shifts() is drawn
+        assert drawn.count() == whole.figures["documents"]
     assert not drawn.storageLevel.useMemory and not drawn.storageLevel.useDisk
 
 
