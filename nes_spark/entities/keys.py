@@ -15,8 +15,10 @@ from nes_spark.text.numbers import SAID_CODE, said_figures
 _NO_KEYS = frozenset(["Date", "Location", "Quantity", "Term"])
 #: A number alone, in groups or not, but for the models of a maker: "634984", not "737-800".
 _FIGURES = re.compile(r"(?!\d{1,3}-\d{1,3}$)(?=(?:\D*\d){4})\d+(?:[-/ ]\d+)*")
-#: Patents ("9,304,118", "15/304,118", "D712,345"): names of this shape count nothing.
-_PATENT = re.compile(r"(?:\d{1,2}[,/])?\d{3},\d{3}|(?:D|RE|PP)\d{2,3},?\d{3}")
+#: Patents and what is filed for them: "9,304,118", "15/304,118", "D712,345".
+PATENT = r"(?:D|RE|PP)\d{2,3},?\d{3}|\d{1,2},\d{3},\d{3}|\d{2}/\d{3},?\d{3}"
+#: Names of their shape count nothing; recognisers cut the first figures off ("304,118").
+_PATENT = re.compile(rf"{PATENT}|\d{{3}},\d{{3}}")
 #: Where on earth something is, and what a bank goes by ("ACMEGB2LXXX").
 _POSITION = re.compile(
     r"[-−]?\d{1,3}\.\d{3,}°?[,;/]? ?[-−]?\d{1,3}\.\d{3,}|\d ?[°'′\"″] ?[NSEW](?!\w)"
@@ -49,13 +51,18 @@ _OF_ONE = re.compile(
     # an officer's number, with the name or without: "PC 2982 Bright"
     r"|(?<![^\W_])(?:W?[DP]C|[DP]S) \d{3,5}(?![^\W_])"
 )
-#: How streets end; short forms are those of America, and of what is written in capitals alone.
-_STREET = (
-    r"(?:Avenue|Boulevard|Circle|Close|Court|Crescent|Drive|Gardens|Grove|Highway|Lane|Mews|Parkway"
-    r"|Place|Plaza|Quay|Road|Row|Square|Street|Terrace|Walk|Way|Wharf"
-    r"|AVENUE|BOULEVARD|DRIVE|HIGHWAY|LANE|PARKWAY|ROAD|STREET"
-    r"|Ave|Blvd|Hwy|Ln|Pkwy|Rd|AVE|BLVD|HWY|LN|PKWY|RD)"
-)
+#: How streets end.
+STREETS = (
+    "Avenue", "Boulevard", "Circle", "Close", "Court", "Crescent", "Drive", "Gardens", "Grove",
+    "Highway", "Lane", "Mews", "Parkway", "Place", "Plaza", "Quay", "Road", "Row", "Square",
+    "Street", "Terrace", "Walk", "Way", "Wharf",
+)  # fmt: skip
+#: In America also in short, and in capitals alone where all that is written is.
+_SHORT = ("Ave", "Blvd", "Hwy", "Ln", "Pkwy", "Rd")
+_IN_CAPITALS = (
+    "Avenue", "Boulevard", "Drive", "Highway", "Lane", "Parkway", "Road", "Street", *_SHORT
+)  # fmt: skip
+_STREET = f"(?:{'|'.join([*STREETS, *map(str.upper, _IN_CAPITALS), *_SHORT])})"
 _STREET_NAME = r"(?:(?:(?!Wall\b)[A-Z][\w'’.-]*|\d{1,3}(?i:st|nd|rd|th)) ){1,3}"
 #: Somebody's house, in another text the true home of others: "12 Cobden Street", but no year's and
 #: not "20 Wall Street banks". Few figures before "St" may be a day's: "5 January St Andrews".
@@ -167,4 +174,4 @@ def with_whole_addresses(
     return sorted(whole)
 
 
-__all__ = ["is_key", "with_whole_addresses"]
+__all__ = ["PATENT", "STREETS", "is_key", "with_whole_addresses"]

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from nes_spark.entities.currencies import CURRENCIES, SIGNS
 from nes_spark.entities.dates import find_dates
 from nes_spark.entities.distinctive import GEOGRAPHY, INSTITUTIONS, METHODS
+from nes_spark.entities.keys import STREETS
 from nes_spark.entities.lists import GENERAL, read_lists
 from nes_spark.entities.mentions import outside, placeholder_spans, trim
 from nes_spark.entities.names import (
@@ -311,14 +312,13 @@ _OF_PEOPLE = re.compile(
 )
 #: A house in a street, and streets with a number: "250 Elm Street", "10 West 65th street". The
 #: number of a house tells it as well as the name of its street does.
-_WAY = r"(?:[Ss]treet|[Aa]venue|[Rr]oad|[Bb]oulevard|[Ll]ane)"
+_ADDRESS_WORDS = (*STREETS, "street", "avenue", "road", "boulevard", "lane")
 _ADDRESS = re.compile(
     r"(?<![\w$€£.,%-])(?:"
     r"(?:(?:Flat|Apartment|Apt\.?|Suite|Unit) \d{1,4}[A-Za-z]?, ?)?"
     # "57A", but no "3D" or "5G"
-    rf"(?!(?:19|20)\d\d )\d{{1,5}}[ABCabc]? (?:(?!Wall\b)[A-Z][\w'’.-]* ){{1,3}}(?:{_WAY}|Drive"
-    r"|Place|Plaza|Square|Terrace|Parkway|Highway|Court|Crescent|Row|Close|Mews|Grove|Gardens|Walk"
-    r"|Way|Circle|Quay|Wharf)"
+    r"(?!(?:19|20)\d\d )\d{1,5}[ABCabc]? (?:(?!Wall\b)[A-Z][\w'’.-]* ){1,3}"
+    rf"(?:{'|'.join(_ADDRESS_WORDS)})"
     r"|(?:\d{1,5} )?(?:(?:North|South|East|West|[NSEW]\.?) )?"
     r"(?:\d{1,3}(?:st|nd|rd|th) (?:[Ss]treet|[Aa]venue)"
     r"|(?:First|Second|Third|Fourth|Fifth|Sixth|Seventh|Eighth|Ninth|Tenth) (?:Street|Avenue)))\b"
@@ -362,12 +362,6 @@ _OWNERS = tuple(f"{name}s" for name in ("Farmer", "Girl", "Mother", "Veteran", "
     for name in ("Children", "King", "Men", "People", "Queen", "Women")
     for mark in "'’"
 )
-_ADDRESS_WORDS = (
-    "Street", "street", "Avenue", "avenue", "Road", "road", "Boulevard", "boulevard", "Lane",
-    "lane", "Drive", "Place", "Plaza", "Square", "Terrace", "Parkway", "Highway", "Court",
-    "Crescent", "Row", "Close", "Mews", "Grove", "Gardens", "Walk", "Way", "Circle", "Quay",
-    "Wharf",
-)  # fmt: skip
 #: Behind some names it is part of them, however it is written: "New York city".
 _CITY = re.compile(r" city\b")
 _TAIL_WORDS = frozenset(["of", "and", "with", "from", "for", "the", "to", "by", "at", "in", "on"])

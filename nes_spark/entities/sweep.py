@@ -36,6 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nes_spark.entities.distinctive import METHODS, is_fragment
+from nes_spark.entities.keys import PATENT
 from nes_spark.entities.linking import (
     SMALL_WORDS,
     Located,
@@ -183,7 +184,7 @@ _NO_COUNT = re.compile(
 )
 #: Patents are public, and say whose they are: "U.S. Patent No. 9,304,118", "Pat. Nos. 8,100,200 and
 #: 8,100,201", "Patent Application No. 15/304,118".
-_PATENT = r"(?:D|RE|PP)\d{2,3},?\d{3}|\d{1,2},\d{3},\d{3}|\d{7,8}|\d{2}/\d{3},?\d{3}"
+_PATENT = rf"{PATENT}|\d{{7,8}}"
 _PATENTS = re.compile(
     r"\b[Pp](?:atent|ATENT|at\.)(?:s|S)?(?: [Aa]pplications?| [Pp]ublications?)?(?: [Ss]erial)?"
     r"(?: (?:[Nn]o|NO|[Nn]os|NOS)\.?| [Nn]umber(?:ed|s)?)?:? "
