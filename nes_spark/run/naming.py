@@ -39,7 +39,7 @@ def names_of(run_dir: str | Path, category: str | None = None) -> list[ListedNam
     InfrastructureError
         When its mentions are not there yet.
     """
-    from nes_spark.entities.sweep import general_english
+    from nes_spark.entities.general_english import general_english
 
     store = Store(run_dir)
     config = configuration_of(store)

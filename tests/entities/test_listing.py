@@ -2,8 +2,8 @@
 
 import pytest
 
+from nes_spark.entities.general_english import general_english
 from nes_spark.entities.listing import MANY, WORDS, is_general, list_mentions
-from nes_spark.entities.sweep import general_english
 
 #: Forty chunks of twenty sources.
 METADATA = {f"c{i}": f"source {i % 20}" for i in range(40)}

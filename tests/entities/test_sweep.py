@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from nes_spark.config import EntitiesConfig
+from nes_spark.entities.general_english import general_english
 from nes_spark.entities.linking import Located
 from nes_spark.entities.mentions import Mention, placeholder_spans
 from nes_spark.entities.sweep import (
@@ -15,7 +16,6 @@ from nes_spark.entities.sweep import (
     candidates_of,
     categories_by_form,
     entities_by_form,
-    general_english,
     name_entities,
     named_elsewhere,
     settle,

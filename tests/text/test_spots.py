@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nes_spark.entities import sweep
+from nes_spark.entities import told_keys
 from nes_spark.text import numbers, said_dates
 from nes_spark.text.spots import matches_around
 
@@ -47,9 +47,9 @@ KEYS = [
 @pytest.mark.parametrize(
     ("finds", "pattern"),
     [
-        (sweep._told_keys, sweep._KEY),
-        (sweep._grouped_keys, sweep._GROUPED_KEY),
-        (sweep._long_keys, sweep._LONG_KEY),
+        (told_keys._told_keys, told_keys._KEY),
+        (told_keys._grouped_keys, told_keys._GROUPED_KEY),
+        (told_keys._long_keys, told_keys._LONG_KEY),
         (numbers._said, numbers._SAID_FIGURES),
         (said_dates._said_days, said_dates._DAY),
         (said_dates._said_years, said_dates._YEAR),
@@ -62,14 +62,14 @@ def test_no_key_number_or_day_is_missed(finds, pattern, key):
             for end in ("", " and so", f"\n{told} {key}", "İ"):
                 text = f"{far}{told}{between}{key}{end}"
                 whole = list(pattern.finditer(text))
-                if finds is sweep._grouped_keys:  # those with too few figures are no keys
+                if finds is told_keys._grouped_keys:  # those with too few figures are no keys
                     whole = [m for m in whole if sum(map(str.isdigit, m["key"])) > 4]
                 elif finds is numbers._said:  # figures alone are none
                     whole = [m for m in whole if len(re.findall("[a-z]+", m.group())) > 2]
                 spans = {m.span() for m in whole}
                 found = {m.span() for m in finds(text)}
                 assert spans <= found
-                assert len(spans) == len(found) or finds in (sweep._grouped_keys, numbers._said)
+                assert len(spans) == len(found) or finds in (told_keys._grouped_keys, numbers._said)
 
 
 def test_a_letter_that_is_two_in_lower_case_hides_nothing():
