@@ -513,7 +513,7 @@ def _frontiers(
     run: PublishedRun, several: Sequence[tuple[str, str]]
 ) -> dict[tuple[str, str], list[tuple[float, float]]]:
     """Axes -> figures of what nothing beats on them in the chosen space, if there is some."""
-    from nes_spark.releases.frontier import on_the_axes
+    from nes_spark.releases.frontier import frontier_of
     from nes_spark.run.choice import measured_candidates
 
     tables = ("candidates", "fidelity", "measured_risk")
@@ -522,9 +522,7 @@ def _frontiers(
     space = run.choice.space(measured_candidates(run.store))
     found = {}
     for axes in several:
-        mine = space[on_the_axes(space, *axes)]
-        if axes == ESTIMATED:  # marked where they were scored, what has no swaps always
-            mine = space[space["on_frontier"] & space[list(axes)].notna().all(axis=1)]
+        mine = space[frontier_of(space, *axes)]
         if len(mine):
             found[axes] = [(float(x), float(y)) for x, y in mine[list(axes)].to_numpy(float)]
     return found

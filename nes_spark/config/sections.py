@@ -986,11 +986,13 @@ class ChoiceConfig(Section):
         )
     )
     n_swaps: int | None = Field(None, ge=0, description="number of swaps, rule candidate")
-    risk: Literal["measured", "DR"] | None = Field(
+    risk: Literal["measured", "measured_chunks", "DR"] | None = Field(
         None,
         description="what counts as risk: measured, the share of documents that the strongest "
-        "attacker names, or DR, the estimated disclosure risk of the paper; default: measured for "
-        "plan whole, DR for plan pairs",
+        "attacker names; measured_chunks, the share of chunks with names that the strongest "
+        "attacker names who holds all other chunks; or DR, the estimated disclosure risk of the "
+        "paper; default: for plan whole measured, with output.publish chunks measured_chunks; DR "
+        "for plan pairs",
     )
     utility: Literal["fidelity", "DU"] | None = Field(
         None,

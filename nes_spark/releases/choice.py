@@ -51,10 +51,12 @@ class Choice:
     own_DR, own_DU : float or None
         Figures of the draw that is released.
     risk, utility : str
-        What counted as risk (``measured`` or ``DR``) and as utility (``fidelity`` or ``DU``).
-    measured, fidelity : float or None
-        Share of documents that the strongest attacker names, and mean cosine of the contextual
-        encoder over all chunks; None where they were not measured before the choice.
+        What counted as risk (``measured``, ``measured_chunks`` or ``DR``) and as utility
+        (``fidelity`` or ``DU``).
+    measured, measured_chunks, fidelity : float or None
+        Share of documents that the strongest attacker names, of chunks with names that the one does
+        who holds all others, and mean cosine of the contextual encoder over all chunks; None where
+        they were not measured before the choice.
     tied : int
         Candidates that could not be told from the best, itself included.
     stability : float or None
@@ -86,6 +88,7 @@ class Choice:
     risk: str = "DR"
     utility: str = "DU"
     measured: float | None = None
+    measured_chunks: float | None = None
     fidelity: float | None = None
     tied: int = 1
     stability: float | None = None

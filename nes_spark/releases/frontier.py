@@ -106,6 +106,34 @@ def on_the_axes(space: pd.DataFrame, utility: str, risk: str) -> np.ndarray:
     return found
 
 
+def frontier_of(space: pd.DataFrame, utility: str, risk: str) -> np.ndarray:
+    """Mark the frontier of a choice: what nothing beats on its axes, and the anchor r = 0.
+
+    Parameters
+    ----------
+    space : pandas.DataFrame
+        Table ``candidates`` of one setting and population, with both columns. On the axes DU and DR
+        it is marked already (``on_frontier``).
+    utility, risk : str
+        Axes of the choice.
+
+    Returns
+    -------
+    numpy.ndarray of bool
+        One a row; False where a candidate has no figure in a column.
+
+    Examples
+    --------
+    >>> space = pd.DataFrame({"n_swaps": [0, 1, 2], "fidelity": [0.8, 0.9, 0.7], "DR": [1, 0.5, 0]})
+    >>> frontier_of(space, "fidelity", "DR").tolist()
+    [True, True, True]
+    """
+    known = (space[utility].notna() & space[risk].notna()).to_numpy()
+    if (utility, risk) == ("DU", "DR"):
+        return known & space["on_frontier"].to_numpy(bool)
+    return on_the_axes(space, utility, risk) | (known & (space["n_swaps"] == 0).to_numpy())
+
+
 def _frame(candidates: Any) -> pd.DataFrame:
     if isinstance(candidates, pd.DataFrame):
         frame = candidates.reset_index(drop=True)

@@ -100,7 +100,7 @@ def explorer(space: pd.DataFrame, choice: Choice) -> Explorer | None:
         toolbar_location="above",
     )
     plot.toolbar.logo = None
-    if y == "measured":
+    if y != "DR":
         low, high = share_limits(shown[y])
         plot.y_range = Range1d(start=low, end=high)
     for axis in plot.axis:
@@ -189,8 +189,8 @@ def _own(choice: Choice, axis: str) -> float:
 def _written(row: dict[Any, Any], axis: str) -> str:
     """A figure with its error or interval."""
     text = AXES[axis][1].format(row[axis])
-    if axis == "measured":
-        low, high = (AXES[axis][1].format(row[f"measured_{end}"]) for end in ("low", "high"))
+    if f"{axis}_low" in row:
+        low, high = (AXES[axis][1].format(row[f"{axis}_{end}"]) for end in ("low", "high"))
         return f"{text} ({low} to {high})"
     error = row.get(f"{axis}_se")
     return text if error is None or error != error else f"{text} ± {error:.2g}"

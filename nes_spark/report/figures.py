@@ -17,11 +17,9 @@ from typing import TYPE_CHECKING, Any
 from nes_spark.entities.combination import Combination
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from numpy.typing import NDArray
 
     from nes_spark.releases.choice import Choice
 
@@ -184,6 +182,7 @@ def _legend(figure: Figure, axes: Axes, narrow: bool) -> None:
 AXES = {
     "DR": ("Disclosure risk DR", "{:.4f}"),
     "measured": ("Documents named", "{:.0%}"),
+    "measured_chunks": ("Chunks named", "{:.0%}"),
     "DU": ("Data utility DU", "{:.5f}"),
     "fidelity": ("Fidelity over all chunks", "{:.4f}"),
 }
@@ -208,25 +207,6 @@ def has_figures(space: pd.DataFrame, choice: Choice) -> pd.Series:
     return space[choice.utility].notna() & space[choice.risk].notna()
 
 
-def frontier_on(space: pd.DataFrame, choice: Choice) -> NDArray[np.bool_]:
-    """Mark the candidates that nothing beats on the axes of the choice; r = 0 always.
-
-    Parameters
-    ----------
-    space, choice
-        As for :func:`risk_utility`.
-
-    Returns
-    -------
-    ndarray of bool
-        One a row; False where a candidate has no figure on an axis.
-    """
-    from nes_spark.releases.frontier import on_the_axes
-
-    none = has_figures(space, choice) & (space["n_swaps"] == 0)
-    return on_the_axes(space, choice.utility, choice.risk) | none.to_numpy()
-
-
 def risk_utility(space: pd.DataFrame, choice: Choice, line: tuple[float, float] | None) -> Drawing:
     """Candidates with utility across and risk up, as the choice was made (paper, section 2.3).
 
@@ -239,10 +219,12 @@ def risk_utility(space: pd.DataFrame, choice: Choice, line: tuple[float, float] 
     line : tuple of float or None
         Slope and offset of the choice's line.
     """
+    from nes_spark.releases.frontier import frontier_of
+
     names = [c for c in dict.fromkeys(space["combination"]) if c]
     x, y = choice.utility, choice.risk
     space = space[has_figures(space, choice)]
-    frontier = space[frontier_on(space, choice)].sort_values([x, y])
+    frontier = space[frontier_of(space, x, y)].sort_values([x, y])
     nothing = space[space["n_swaps"] == 0]
 
     def paint(figure: Figure, narrow: bool) -> None:
@@ -292,7 +274,7 @@ def risk_utility(space: pd.DataFrame, choice: Choice, line: tuple[float, float] 
             )  # fmt: skip
             axes.set_xlim(x0, x1)
             axes.set_ylim(y0, y1)
-        if y == "measured":
+        if y != "DR":
             axes.set_ylim(*share_limits(space[y]))
         axes.set_xlabel(f"{AXES[x][0]} (more is better)")
         axes.set_ylabel(f"{AXES[y][0]} (less is better)")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from nes_spark.audit.adversaries import SWAP_AWARE, words_of_adversaries
 from nes_spark.entities.combination import UNIT_WORDS
-from nes_spark.releases.choice import RISKLESS_RULES
+from nes_spark.releases.choice import RISKLESS_RULES, Choice
 from nes_spark.releases.publishing import what_is_left, what_is_retold
 from nes_spark.report.data import MAX_EXAMPLES, ReportData
 
@@ -542,21 +542,38 @@ def build_report(
     return path
 
 
+def _measured_axes(space: pd.DataFrame, choice: Choice) -> dict[str, Any]:
+    """Which measured figures of candidates the page shows: of documents, unless chunks decided."""
+    from nes_spark.report.figures import AXES
+
+    named = "measured_chunks" if choice.risk == "measured_chunks" else "measured"
+    there = {n: n in space and bool(space[n].notna().any()) for n in (named, "fidelity")}
+    return {
+        "named": named if there[named] else None,
+        "words": AXES[named][0],
+        "fidelity": there["fidelity"],
+    }
+
+
 def _render(data: ReportData, drawings: Mapping[str, Drawing]) -> str:
     from markupsafe import Markup
 
+    from nes_spark.releases.frontier import frontier_of
     from nes_spark.report.explorer import explorer
     from nes_spark.report.figures import themed
 
-    space = data.space
+    choice = data.choice
+    # as the picture beside it has it: on the axes of the choice
+    marks = frontier_of(data.space, choice.utility, choice.risk)
+    space = data.space.assign(on_frontier=marks)
     correlation = None
     if data.attacks is not None:
         from nes_spark.audit.summary import independent_agreement
 
         correlation = independent_agreement(data.attacks)
-    frontier = space[space["on_frontier"]].sort_values(["DR", "DU"]).to_dict("records")
+    by_risk = space[marks].sort_values([choice.risk, choice.utility])
+    frontier = by_risk.to_dict("records")
     rows = space.to_dict("records")
-    choice = data.choice
     plot = explorer(space, choice)
     adversaries = words_of_adversaries()
     words = {
@@ -569,6 +586,8 @@ def _render(data: ReportData, drawings: Mapping[str, Drawing]) -> str:
     }
     risk_words = {
         "measured": ", where risk is the share of documents that the strongest attacker names",
+        "measured_chunks": ", where risk is the share of chunks with names whose source the "
+        "strongest attacker names who holds all other chunks",
         "DR": ", where risk is the estimated disclosure risk DR",
     }
     return environment().get_template("report.html.j2").render(
@@ -619,7 +638,7 @@ def _render(data: ReportData, drawings: Mapping[str, Drawing]) -> str:
         risk_words="" if choice.rule in RISKLESS_RULES else risk_words[choice.risk],
         stays=_stays(data, choice.combination.name),
         dr_interval=_dr_interval(data),
-        axes={n: n in space and bool(space[n].notna().any()) for n in ("measured", "fidelity")},
+        axes=_measured_axes(space, choice),
         shown=SHOWN,
         exchanged=list(data.exchanged)[:MAX_EXCHANGED],
         examples=list(data.examples)[:MAX_EXAMPLES],

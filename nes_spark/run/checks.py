@@ -202,10 +202,10 @@ def _choice(config: Config) -> Iterator[str]:
     if choice.rule == "coverage" and not whole:
         yield "choice.rule: coverage is a share of the exchanges of releases.plan whole, not pairs"
     attacked = whole and audit.linkage and audit.documents and audit.candidates
-    if choice.risk == "measured" and not attacked:
+    if choice.risk not in (None, "DR") and not attacked:
         yield (
-            "choice.risk: measured needs releases.plan whole with audit.linkage, audit.documents "
-            "and audit.candidates; or choose by DR"
+            f"choice.risk: {choice.risk} needs releases.plan whole with audit.linkage, "
+            "audit.documents and audit.candidates; or choose by DR"
         )
     if choice.utility == "fidelity" and config.utility.judge == "off":
         yield "choice.utility: fidelity needs utility.judge: contextual; or choose by DU"

@@ -22,7 +22,7 @@ from nes_spark.releases.decision import (
     doubt_of,
     draws_of,
 )
-from nes_spark.releases.frontier import choose
+from nes_spark.releases.frontier import choose, frontier_of
 
 if TYPE_CHECKING:
     from nes_spark.config import Config
@@ -34,7 +34,11 @@ LOGGER = logging.getLogger(__name__)
 #: Public seed of the resamples that tell how stable a choice is.
 RESAMPLED = 20
 #: Figures of a candidate that are measured before the choice, beside those of its scores.
-MEASURED = ("measured", "measured_low", "measured_high", "fidelity", "fidelity_se")
+MEASURED = (
+    *("measured", "measured_low", "measured_high"),
+    *("measured_chunks", "measured_chunks_low", "measured_chunks_high"),
+    *("fidelity", "fidelity_se"),
+)
 #: Columns of table ``scores`` that a choice looks at.
 SCORED = ("combination", "n_swaps", "draw", "DR", "DU")
 #: Utility above counts as this. A cosine is at most 1 by itself; its resamples stay as they are.
@@ -47,6 +51,9 @@ _NORMAL = 1.959963984540054
 
 def axes_of(config: Config, candidates: pd.DataFrame) -> tuple[str, str]:
     """Return what counts as risk and as utility: ``choice.risk`` and ``choice.utility``.
+
+    Where nobody says, risk is what can be named of what is published: of documents, or of chunks by
+    themselves.
 
     Parameters
     ----------
@@ -61,10 +68,11 @@ def axes_of(config: Config, candidates: pd.DataFrame) -> tuple[str, str]:
     """
     rule = config.choice
     whole = config.releases.plan == "whole"
-    there = {n: n in candidates and candidates[n].notna().any() for n in ("measured", "fidelity")}
-    risk = rule.risk or ("measured" if whole and there["measured"] else "DR")
+    there = {n: n in candidates and candidates[n].notna().any() for n in WHERE}
+    named = "measured_chunks" if config.output.publish == "chunks" else "measured"
+    risk = rule.risk or (named if whole and there[named] else "DR")
     if whole and rule.risk is None and risk == "DR":
-        LOGGER.warning("the choice rests on DR: measured risk is not there (%s)", WHERE["measured"])
+        LOGGER.warning("the choice rests on DR: measured risk is not there (%s)", WHERE[named])
     utility = rule.utility or ("fidelity" if there["fidelity"] else "DU")
     for key, axis in (("risk", risk), ("utility", utility)):
         if not there.get(axis, True):
@@ -78,14 +86,19 @@ def axes_of(config: Config, candidates: pd.DataFrame) -> tuple[str, str]:
 
 #: Axis -> what switches its measurement on.
 WHERE = {
-    "measured": "audit.documents, audit.candidates, audit.max_documents, audit.max_words; plan "
-    "whole only",
+    **dict.fromkeys(
+        ("measured", "measured_chunks"),
+        "audit.documents, audit.candidates, audit.max_documents, audit.max_words; plan whole only",
+    ),
     "fidelity": "utility.judge",
 }
 
 
 def with_measures(
-    candidates: pd.DataFrame, fidelity: pd.DataFrame, measured: pd.DataFrame | None = None
+    candidates: pd.DataFrame,
+    fidelity: pd.DataFrame,
+    measured: pd.DataFrame | None = None,
+    measured_chunks: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """Put what was measured of each candidate beside its scores.
 
@@ -96,9 +109,9 @@ def with_measures(
     fidelity : pandas.DataFrame
         ``setting, combination, n_swaps, corpus, corpus_se``: the judge's figure over all chunks of
         the corpus, so that candidates with different numbers of swaps can be compared.
-    measured : pandas.DataFrame, optional
+    measured, measured_chunks : pandas.DataFrame, optional
         ``setting, combination, n_swaps, named, low, high``: the share of documents that the
-        strongest attacker names.
+        strongest attacker names, and of chunks with names.
 
     Returns
     -------
@@ -106,12 +119,15 @@ def with_measures(
         With the columns of :data:`MEASURED`; null where a candidate was not measured.
     """
     key = ["setting", "combination", "n_swaps"]
-    judged = fidelity[[*key, "corpus", "corpus_se"]].set_axis([*key, *MEASURED[3:]], axis=1)
+    judged = fidelity[[*key, "corpus", "corpus_se"]].set_axis([*key, *MEASURED[6:]], axis=1)
     found = candidates.merge(judged, on=key, how="left", validate="many_to_one")
-    if measured is None:
-        return found.assign(**dict.fromkeys(MEASURED[:3], np.nan))
-    attacked = measured[[*key, "named", "low", "high"]].set_axis([*key, *MEASURED[:3]], axis=1)
-    return found.merge(attacked, on=key, how="left", validate="many_to_one")
+    for names, table in ((MEASURED[:3], measured), (MEASURED[3:6], measured_chunks)):
+        if table is None:
+            found = found.assign(**dict.fromkeys(names, np.nan))
+            continue
+        attacked = table[[*key, "named", "low", "high"]].set_axis([*key, *names], axis=1)
+        found = found.merge(attacked, on=key, how="left", validate="many_to_one")
+    return found
 
 
 def measured_candidates(store: Store) -> pd.DataFrame:
@@ -121,17 +137,20 @@ def measured_candidates(store: Store) -> pd.DataFrame:
     ----------
     store : Store
         Of a run whose stages ``utility`` and ``measured_risk`` have finished. Of documents what the
-        strongest attacker names, whatever it holds; nothing where the judge or the audit was off.
+        strongest attacker names, whatever it holds; of chunks what the one does who holds all
+        others. Nothing where the judge or the audit was off.
     """
-    from nes_spark.audit.measured import BACKGROUND, DOCUMENTS
+    from nes_spark.audit.measured import BACKGROUND, CHUNKS_LEFT_OUT, DOCUMENTS
 
     found = store.read_pandas("measured_risk")
-    found = found[found["unit"].isin((DOCUMENTS, BACKGROUND))]
     keys = ["setting", "combination", "n_swaps"]
     order = [*keys, "named", "unit", "attacker"]
     ranked = found.sort_values(order, ascending=[True, True, True, False, True, True])
-    strongest = ranked.drop_duplicates(keys)
-    return with_measures(store.read_pandas("candidates"), store.read_pandas("fidelity"), strongest)
+    strongest = [
+        ranked[ranked["unit"].isin(units)].drop_duplicates(keys)
+        for units in ((DOCUMENTS, BACKGROUND), (CHUNKS_LEFT_OUT,))
+    ]
+    return with_measures(store.read_pandas("candidates"), store.read_pandas("fidelity"), *strongest)
 
 
 def chosen_space(config: Config, populations: Mapping[str, float] | None) -> tuple[str, float]:
@@ -282,7 +301,7 @@ def choose_release(
         DU_se=_number(row["DU_se"]),
         rule=rule.rule,
         candidates=len(mine),
-        on_frontier=int(mine["on_frontier"].sum()),
+        on_frontier=int(frontier_of(mine, found.utility, found.risk).sum()),
         components=components[setting],
         drawn=int(mine["draws"].max()),
         own_DR=own_DR,
@@ -290,6 +309,7 @@ def choose_release(
         risk=found.risk,
         utility=found.utility,
         measured=_number(row.get("measured")),
+        measured_chunks=_number(row.get("measured_chunks")),
         fidelity=_number(row.get("fidelity")),
         tied=found.tied,
         stability=found.stability,
@@ -367,7 +387,7 @@ def _choose(
         max_risk=rule.max_risk,
         min_utility=rule.min_utility,
         cap=_CAPS[utility],
-        resamples=rule.resamples if risk == "measured" or utility == "fidelity" else 0,
+        resamples=rule.resamples if risk != "DR" or utility == "fidelity" else 0,
         seed=RESAMPLED,
     )
     return _Chosen(found.chosen, risk, utility, len(found.tied), _number(found.stability))
@@ -443,8 +463,8 @@ def _levels(
         return values.to_numpy(dtype=float, na_value=math.nan)
 
     risk_se = column("DR_se")
-    if risk == "measured":
-        risk_se = (column("measured_high") - column("measured_low")) / (2 * _NORMAL)
+    if risk != "DR":
+        risk_se = (column(f"{risk}_high") - column(f"{risk}_low")) / (2 * _NORMAL)
     return Levels(
         mine["n_swaps"].to_numpy(np.int64),
         column(risk),

@@ -116,6 +116,7 @@ def documents_metrics(measured: pd.DataFrame | None) -> dict[str, float]:
 def track(context: Context, outcome: Outcome, report: Path, record: bytes | None) -> str:
     """Record the run in MLflow, with its report and the content of release.json."""
     from nes_spark.mixture.flavor import log_model
+    from nes_spark.releases.frontier import frontier_of
     from nes_spark.swapping import seed_fingerprint
     from nes_spark.tracking import parameters
 
@@ -193,7 +194,8 @@ def track(context: Context, outcome: Outcome, report: Path, record: bytes | None
                 for what in ("theta", "alpha", "s1", "k")
             }
         )
-        tracked.table(mine[mine["on_frontier"]], "tables/frontier.json")
+        marks = frontier_of(mine, choice.utility, choice.risk)
+        tracked.table(mine[marks], "tables/frontier.json")
         tracked.table(candidates, "tables/candidates.json")
         tracked.table(fits.drop(columns="sizes"), "tables/risk_fits.json")
         for name in ("options", "attacks", "recoding", "linking"):

@@ -87,8 +87,7 @@ def chosen(context: Context) -> dict[str, Any]:
     longest = int(mine["n_swaps"].max()) or 1
     whole = context.config.releases.plan == "whole"
     share = f"{choice.n_swaps / longest:.0%} of the exchanges"
-    risk = choice.measured if choice.risk == "measured" else choice.DR
-    utility = choice.fidelity if choice.utility == "fidelity" else choice.DU
+    risk, utility = getattr(choice, choice.risk), getattr(choice, choice.utility)
     return {
         "combination": choice.combination.name or "nothing",
         "candidate": share if whole else f"{choice.n_swaps} swaps",

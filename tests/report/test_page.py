@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from nes_spark.entities.combination import Combination
+from nes_spark.releases.frontier import frontier_of
 from nes_spark.releases.publishing import Gate
 from nes_spark.report import ExampleSide, ReportData, build_report, page
 from nes_spark.report.data import ReviewRow
@@ -21,6 +22,7 @@ from tests.report.samples import (
     candidates,
     everything,
     examples,
+    measured_space,
     rendered,
     report_data,
 )
@@ -302,6 +304,35 @@ def test_measured_axes_stand_beside_the_estimated_ones(render):
     html = render(candidates=space)
     assert "Documents named" in html and "0.850 ± 0.010" in html
     assert "Documents named</th>" not in render()
+
+
+def test_what_names_chunks_stands_beside_them_where_it_decided(render):
+    chunks = {"measured_chunks": 0.27, "measured_chunks_low": 0.2, "measured_chunks_high": 0.3}
+    documents = {"measured": 0.4, "measured_low": 0.3, "measured_high": 0.5}
+    data = report_data()
+    space = data.candidates.assign(**chunks, **documents, fidelity=0.85, fidelity_se=0.01)
+    choice = replace(
+        data.choice, risk="measured_chunks", utility="fidelity", measured_chunks=0.27, fidelity=0.85
+    )
+    html = render(candidates=space, choice=choice)
+    assert "Chunks named</th>" in html and "27% (20% to 30%)" in html
+    assert "Documents named</th>" not in html
+    assert "where risk is the share of chunks with names" in html
+    assert "Chunks named (less is better)" in explorer(space, choice).item
+
+
+def test_the_table_of_the_frontier_is_that_of_the_picture(render):
+    """It was that of DR and DU, whatever the choice weighed."""
+    data = report_data()
+    space = measured_space()
+    choice = replace(data.choice, risk="measured", utility="fidelity", measured=0.5, fidelity=0.8)
+    mine = space[space["setting"] == choice.setting]
+    marks = frontier_of(mine, "fidelity", "measured")
+    assert marks.sum() != mine["on_frontier"].sum()
+    html = render(candidates=space, choice=choice)
+    table = html.partition("The frontier, from the lowest risk")[2].partition("</table>")[0]
+    assert f"(first {page.SHOWN} of {marks.sum()})" in table
+    assert "<td>no</td>" not in table
 
 
 def test_edits_outside_the_text_are_refused():

@@ -96,6 +96,10 @@ def merged(content, changes):
         ),
         ({"choice": {"rule": "coverage", "coverage": 0.8}, "releases": PAIRS}, "not pairs"),
         ({"choice": {"risk": "measured"}, "releases": PAIRS}, "choice.risk: measured needs"),
+        (
+            {"choice": {"risk": "measured_chunks"}, "audit": {"candidates": False}},
+            "choice.risk: measured_chunks needs",
+        ),
         ({"choice": {"risk": "measured"}, "audit": {"documents": False}}, "audit.documents"),
         (
             {"choice": {"utility": "fidelity"}, "utility": {"judge": "off"}},

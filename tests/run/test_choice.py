@@ -17,8 +17,9 @@ N = 1e6
 
 
 def config(**choice):
-    releases = choice.pop("releases", {})
-    return load_config(None, {"releases": {"plan": "pairs", **releases}, "choice": choice})
+    releases = {"plan": "pairs", **choice.pop("releases", {})}
+    output = choice.pop("output", {})
+    return load_config(None, {"releases": releases, "output": output, "choice": choice})
 
 
 def scores(sequences, rng=None):
@@ -96,6 +97,30 @@ def test_measured_risk_decides_where_it_is_there():
     assert (line.utility, line.n_swaps, line.fidelity, line.tied) == ("fidelity", 2, 0.8, 3)
     told, _ = chosen(frame, config(releases=WHOLE, utility="DU", risk="DR"), 1, **both)
     assert (told.risk, told.utility) == ("DR", "DU")
+
+
+def test_of_chunks_by_themselves_what_names_chunks_decides():
+    """Documents that nobody publishes weigh nothing: all candidates' are named alike."""
+    frame = scores(PREFIXES)
+    documents = {"measured": 0.95, "measured_low": 0.9, "measured_high": 1.0}
+    named = [0.5, 0.4, 0.3, 0.2, 0.1]
+    chunks = {
+        "measured_chunks": named,
+        "measured_chunks_low": [share - 0.02 for share in named],
+        "measured_chunks_high": [share + 0.02 for share in named],
+    }
+    bound = {"rule": "max_utility", "max_risk": 0.35, "releases": WHOLE}
+    alone, _ = chosen(
+        frame, config(**bound, output={"publish": "chunks"}), 1, **documents, **chunks
+    )
+    assert (alone.n_swaps, alone.risk, alone.measured_chunks) == (2, "measured_chunks", 0.3)
+    asked, _ = chosen(frame, config(**bound, risk="measured_chunks"), 1, **documents, **chunks)
+    assert (asked.n_swaps, asked.risk) == (2, "measured_chunks")
+    with pytest.raises(EstimationError, match=r"the lowest risk is 0\.95"):
+        chosen(frame, config(**bound), 1, **documents, **chunks)
+    # and without it the paper's figure, whatever was measured of documents
+    left, _ = chosen(frame, config(releases=WHOLE, output={"publish": "chunks"}), 1, **documents)
+    assert left.risk == "DR"
 
 
 def test_a_share_of_the_exchanges_can_be_asked_for():

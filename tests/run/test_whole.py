@@ -47,6 +47,9 @@ def test_it_is_published_with_all_exchanges(whole):
     assert whole.choice.n_swaps == len(swaps) > 0
     assert (whole.choice.risk, whole.choice.utility) == ("measured", "fidelity")
     assert 0 <= whole.choice.measured <= 1 and 0.5 < whole.choice.fidelity < 1
+    attacked = whole.table("measured_risk").query("unit == 'chunks_left_out'")
+    mine = attacked[attacked["n_swaps"] == whole.choice.n_swaps]
+    assert whole.choice.measured_chunks == mine["named"].max()
     assert whole.choice.combination == ("Organization", "Person", "Product", "Location")
     candidates = whole.table("candidates")
     assert len(candidates) <= 11
