@@ -13,15 +13,20 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from nes_spark.text.sentences import split_sentences, word_set
+from nes_spark.text.speaker_lines import Mark, lists_people, speaker_lines
 
 
 @dataclass(frozen=True)
 class Turn:
-    """One speaker turn: what was said, by whom (label as given) and the speaker's id if known."""
+    """One speaker turn: what was said, by whom (label as given) and the speaker's id if known.
+
+    What nobody said, such as a front page or a notice behind a call, has ``said`` false.
+    """
 
     text: str
     speaker: str = ""
     speaker_id: str | None = None
+    said: bool = True
 
 
 @dataclass(frozen=True)
@@ -377,6 +382,8 @@ def _boundary(turns: Sequence[Turn]) -> tuple[int, int, str]:
     for h in handing:
         if before[h + 1] <= _LEAD_WORDS or h + 1 >= len(turns) or _is_operator(turns[h]):
             continue
+        if turns[h].speaker and turns[h].speaker == turns[h + 1].speaker:
+            continue  # who goes on, behind a page break, did not hand over
         # What stands between asking for questions and the cue decides whether the cue is only the
         # second, formal session, or the asking was not meant for now.
         between = turns[h + 1 : stop]
@@ -470,9 +477,20 @@ def find_presentation(
         (i + 1 for i, t in enumerate(turns[:start]) if _PRESENTATION_HEADING.match(t.text.strip())),
         0,
     )
-    kept = [(i, t) for i, t in kept if i >= first]
+    kept = [(i, t) for i, t in kept if i >= first and t.said]
     if drop_operator and len(turns) > 1:
-        kept = [(i, t) for i, t in kept if not _is_operator(t)]
+        # Who has a label of another is no operator for saying how to hear the replay, unless
+        # labels tell nothing ("Speaker 1").
+        labelled = any(_OPERATOR_LABEL.match(t.speaker) for t in turns)
+        kept = [
+            (i, t)
+            for i, t in kept
+            if not (
+                _OPERATOR_LABEL.match(t.speaker)
+                if labelled and " " in t.speaker
+                else _is_operator(t)
+            )
+        ]
     return Presentation(
         tuple(t for _, t in kept),
         tuple(i for i, _ in kept),
@@ -494,6 +512,47 @@ def _cut(turn: Turn, offset: int) -> Turn:
     return Turn(text[: spans[-1][1]].rstrip() if spans else "", turn.speaker, turn.speaker_id)
 
 
+def _split_lines(text: str, marks: Sequence[Mark], labels: Sequence[re.Match[str]]) -> list[Turn]:
+    """Split a text in which speakers stand on lines of their own.
+
+    Turns are parts of the text as they are: a page break parts one into two.
+    """
+    known = {mark.speaker for mark in marks}
+    inside = [
+        Mark(label.start(), label.end(), name)
+        for label in labels
+        for name in [_plain_label(label["name"])]
+        if _OPERATOR_LABEL.match(name) or name in known
+    ]
+    turns: list[Turn] = []
+    speaker: str | None = None
+    said, at = False, 0
+    for mark in sorted([*marks, *inside, Mark(len(text), len(text), None)]):
+        if mark.start < at:
+            continue  # a line that is both
+        for part in _parted(text[at : mark.start]):
+            heading = bool(_HEADING.match(part) or _PRESENTATION_HEADING.match(part))
+            turns.append(
+                Turn(part) if heading else Turn(part, speaker or "", speaker or None, said)
+            )
+        at = mark.end
+        if mark.speaker is not None:
+            speaker, said = mark.speaker, bool(mark.speaker)
+    return turns
+
+
+def _parted(text: str) -> list[str]:
+    """A part of a text and the headings in it, without white space around them."""
+    parts: list[str] = [""]
+    for line in text.splitlines(keepends=True):
+        bare = line.strip().strip("*_#")
+        if _HEADING.match(bare) or _PRESENTATION_HEADING.match(bare):
+            parts += [line, ""]
+        else:
+            parts[-1] += line
+    return [part.strip() for part in parts if part.strip()]
+
+
 _LABEL = re.compile(
     r"^[ \t]*(?P<name>[A-ZÀ-ÖØ-Þ][\w.'’\-]*(?:[ \t,/&()\-–—]+[\w.'’\-]+){0,11}[).]?)"
     r"[ \t]*:(?:[ \t]+|$)",
@@ -501,13 +560,17 @@ _LABEL = re.compile(
 )
 _NOT_LABELS = word_set(
     "note notes source sources safe harbor disclaimer agenda company date time subject re title "
-    "question and answer questions answers prepared remarks"
+    "question and answer questions answers prepared remarks dial-in replay webcast contact "
+    "contacts media phone telephone fax email conference id access code passcode hello hi thanks "
+    "thank you good morning afternoon evening welcome total pages"
 )
 
 
 def _is_label(name: str) -> bool:
-    head = re.split(r"\s[-–—]+\s|,|\(", name)[0].strip()
+    head = _plain_label(name)
     words = head.split()
+    if name.count("(") > name.count(")"):
+        return False  # "Hello, everyone, and welcome to Acme (NYSE: ACM)"
     if not words or len(words) > 5 or len(head) > 50:
         return False
     if all(w.lower().strip(".") in _NOT_LABELS for w in words):
@@ -530,12 +593,18 @@ def _is_label(name: str) -> bool:
     return all(w[0].isupper() or w[0].isdigit() or w.lower() in particles for w in words)
 
 
+def _plain_label(name: str) -> str:
+    return re.split(r"\s[-–—]+\s|,|\(", name)[0].strip()
+
+
 def split_turns(text: str) -> list[Turn]:
     """Split a document that is one string into turns.
 
     Lines that begin with a name and a colon ("Jane Roe: Good morning", "Operator:") start a turn
-    when there are at least two of them. Otherwise each paragraph (separated by an empty line) is a
-    turn without a speaker.
+    when there are at least two of them; so do lines that are a name, with or without a title
+    ("Jane Roe -- Chief Executive Officer", "**Jane Roe**"), where there are more of these. Rules,
+    page headers and numbers of slides between them are left out. Otherwise each paragraph
+    (separated by an empty line) is a turn without a speaker.
 
     Parameters
     ----------
@@ -548,15 +617,18 @@ def split_turns(text: str) -> list[Turn]:
         Without empty turns. ``speaker`` is the label without what follows a dash or comma.
     """
     labels = [m for m in _LABEL.finditer(text) if _is_label(m["name"])]
+    marks = speaker_lines(text)
+    if sum(bool(mark.speaker) for mark in marks) > len(labels):
+        return _split_lines(text, marks, labels)
     if len(labels) < 2:
         parts = re.split(r"\n[^\S\n]*\n\s*", text)
         return [Turn(part.strip()) for part in parts if part.strip()]
     turns = []
     if head := text[: labels[0].start()].strip():
-        turns.append(Turn(head))
+        turns.append(Turn(head, said=not lists_people(head)))
     for label, following in zip(labels, [*labels[1:], None], strict=True):
         said = text[label.end() : following.start() if following else len(text)]
-        name = re.split(r"\s[-–—]+\s|,|\(", label["name"])[0].strip()
+        name = _plain_label(label["name"])
         # A heading on a line of its own between two turns is a turn of its own.
         lines = said.strip().split("\n")
         heading = None

@@ -1,0 +1,239 @@
+import re
+
+import pytest
+
+from nes_spark.text import find_presentation, split_turns
+from nes_spark.text.speaker_lines import speaker_lines
+
+RULE = "." * 120
+REMARKS = "We are pleased with the quarter. Revenue grew in every region. " * 12
+#: What operators say too, said by whoever opens the call.
+RELATIONS = (
+    "Good morning, everyone, and welcome to the Acme third quarter earnings conference call "
+    "(NYSE: ACM). A replay is at 1-877-555-0100, passcode 123456, and this call is being recorded. "
+    "Please go to slide 2. I turn the call over to Cy."
+)
+FIRST = (
+    "Thank you. [Operator Instructions] Our first question comes from Bo Lee with Big Bank. Please "
+    "go ahead."
+)
+QUESTION = "Thanks for taking my question. Could you talk about margins, please?"
+PAGE = (
+    "1-877-555-0142    Copyright © 2001-2026 Scribes, LLC    {}\n\fAcme Inc. (ACM)\n29-Oct-2026\n"
+)
+
+VENDOR = f"""Acme Inc. (ACM)
+Q3 2026 Earnings Call
+
+Total Pages: 9
+
+Copyright © 2001-2026 Scribes, LLC    1
+\fAcme Inc. (ACM)
+29-Oct-2026
+
+CORPORATE PARTICIPANTS
+
+Ann K. Page
+Vice President, Investor Relations, Acme Inc.
+
+Cy van der Poe, Ph.D.
+President & Chief Executive Officer, Acme Inc.
+
+{RULE}
+
+OTHER PARTICIPANTS
+
+Bo Lee
+Analyst, Big Bank LLC
+
+{PAGE.format(2)}
+MANAGEMENT DISCUSSION SECTION
+
+Operator: Good morning, and welcome to the Acme call. I turn the call over to Ann Page.
+{RULE}
+
+Ann K. Page
+Vice President, Investor Relations, Acme Inc.
+
+{RELATIONS}
+
+{RULE}
+
+Cy van der Poe, Ph.D.
+President & Chief Executive Officer, Acme Inc.
+
+{REMARKS}
+
+{PAGE.format(3)}
+Ours is a good year. Operator, please open the line for questions.
+
+{RULE}
+
+QUESTION AND ANSWER SECTION
+
+Operator: {FIRST}
+{RULE}
+
+Bo Lee    Q
+Analyst, Big Bank LLC
+
+{QUESTION}
+
+{RULE}
+
+Cy van der Poe, Ph.D.    A
+President & Chief Executive Officer, Acme Inc.
+
+They will be fine.
+
+{RULE}
+
+Disclaimer
+
+The information herein is not guaranteed.
+"""
+
+PORTAL = f"""Acme (ACM) Q3 2026 Earnings Call Transcript
+
+Oct. 29, 2026 8:30 AM ET | Acme Inc. (ACM) Stock
+
+**Company Participants**
+
+Ann K. Page - VP of IR
+Cy van der Poe, Ph.D. - President and CEO
+
+**Conference Call Participants**
+
+Bo Lee - Big Bank
+
+**Operator**
+
+Good morning, and welcome to the Acme call. I turn the call over to Ann Page.
+
+**Ann K. Page**
+
+{RELATIONS}
+
+**Cy van der Poe, Ph.D.**
+
+{REMARKS}
+
+Ours is a good year. Operator, please open the line for questions.
+
+**Operator**
+
+{FIRST}
+
+**Bo Lee**
+
+{QUESTION}
+
+**Cy van der Poe, Ph.D.**
+
+They will be fine.
+
+Read more current ACM analysis and news
+"""
+
+OWN_SITE = f"""Acme Inc.
+Third Quarter 2026 Results
+Dial-in: 1-877-555-0100, conference ID 10210698
+Replay: 1-877-555-0199, access code 307547#
+Webcast: investors.acme.example
+
+Operator
+
+Good morning, and welcome to the Acme call. I turn the call over to Ann Page.
+
+Ann K. Page -- Vice President, Investor Relations
+
+[Slide 2]
+
+{RELATIONS}
+
+Cy van der Poe, Ph.D. -- President and Chief Executive Officer
+
+{REMARKS}
+
+Slide 3
+
+Ours is a good year. Operator, please open the line for questions.
+
+Operator
+
+{FIRST}
+
+Bo Lee -- Analyst, Big Bank
+
+{QUESTION}
+
+Cy van der Poe, Ph.D. -- President and Chief Executive Officer
+
+They will be fine.
+
+Contacts: Ann K. Page, 1-877-555-0177
+"""
+
+
+#: Without the list of who takes part: names alone.
+NAMES = PORTAL[PORTAL.index("**Operator") :].replace("**", "")
+TIGHT = PORTAL.replace("**", "").replace("\n\n", "\n")
+COLONS = PORTAL.replace("e**\n", "e:**\n").replace(".**\n", ".:**\n").replace("r**\n", "r:**\n")
+INLINE = re.sub(r"\*\*(.+)\*\*\n\n", r"\1: ", PORTAL.replace("ts**", "ts").replace("**Co", "Co"))
+MARKED = re.sub(r"\n(\w.{2,30}) -- (.+)\n", r"\n**\1** -- *\2*\n", OWN_SITE)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [VENDOR, PORTAL, PORTAL.replace("**", ""), OWN_SITE, NAMES, TIGHT, COLONS, INLINE, MARKED]
+    + [OWN_SITE.replace(" -- ", dash) for dash in (" - ", " – ", ", ")]
+    + [VENDOR.replace("    Q\n", "\n").replace("Bank LLC\n", "Bank LLC\tQ\n")],
+)
+def test_only_what_is_said_before_the_questions_is_kept(call):
+    found = find_presentation(split_turns(call))
+    kept = "\n\n".join(t.text for t in found.turns)
+    closing = "Ours is a good year. Operator, please open the line for questions."
+    assert kept.split() == f"{RELATIONS} {REMARKS} {closing}".split()
+    assert {t.speaker for t in found.turns} == {"Ann K. Page", "Cy van der Poe"}
+
+
+@pytest.mark.parametrize("call", [VENDOR, PORTAL, OWN_SITE])
+def test_all_who_speak_are_known_and_nobody_else(call):
+    speakers = {t.speaker for t in split_turns(call.replace("\n", "\r\n")) if t.said}
+    assert speakers - {""} == {"Operator", "Ann K. Page", "Cy van der Poe", "Bo Lee"}
+
+
+@pytest.mark.parametrize("call", [VENDOR, PORTAL, OWN_SITE])
+def test_turns_are_parts_of_the_text(call):
+    at = 0
+    for turn in split_turns(call):
+        at = call.index(turn.text, at) + len(turn.text)
+
+
+def test_speakers_without_titles_are_those_who_speak_again():
+    text = (
+        "Operator\n\nHello.\n\nAnn Roe\n\nGood day.\n\nNet Sales\n\nThey grew.\n\nAnn Roe\n\nYes."
+    )
+    assert [m.speaker for m in speaker_lines(text)] == ["Operator", "Ann Roe", "Ann Roe"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ann Roe: Good day.\n\nCy Poe: Thanks.\n\nAnn Roe: So long.",
+        "Net Sales\n\nThey grew.\n\nCash Flow\n\nIt fell.\n\nNet Sales\n\nThey will grow.",
+        "Dear Ann,\n\nour president is here.\n\nBest regards,\n\nCy Poe\nDirector, Acme Inc.",
+    ],
+)
+def test_other_texts_have_no_such_lines(text):
+    assert speaker_lines(text) == []
+
+
+def test_a_greeting_with_an_exchange_is_no_label():
+    text = (
+        "Operator: Welcome.\n\nAnn Roe: Good day.\nHello, everyone, and thanks for your interest "
+        "in Acme (NYSE: ACM). We grew.\n\nReplay: 1-877-555-0199\n\nCy Poe: Thanks."
+    )
+    turns = split_turns(text)
+    assert [t.speaker for t in turns] == ["Operator", "Ann Roe", "Cy Poe"]
+    assert "Hello, everyone, and thanks for your interest in Acme (NYSE: ACM)" in turns[1].text
