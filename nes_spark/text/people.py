@@ -124,8 +124,14 @@ _WALKS = re.compile(
 )
 _WHO = re.compile(
     r",? who (?:has|have|had|is|was|will|would|joins?|joined|leads?|led|brings?|brought|served?|"
-    r"serves|returns?|returned|came|comes|spent|took|takes|recently|previously|most|currently)\b"
+    r"serves|returns?|returned|came|comes|spent|took|takes|recently|previously|most|currently|"
+    r"runs?|ran|heads?|headed|manages?|managed|oversees|oversaw)\b"
+    r"|,? whom (?:many|most|some|all|you)\b"
+    r"| (?:has |have |will |just )*(?:joins?|joined) (?:our|the) "
+    r"(?:board|executive|leadership|management)\b"
 )
+#: Before a full name: whom somebody follows, and who leads.
+_FOLLOWED = re.compile(r"\b(?:[Ss]ucceed(?:s|ed|ing)?|[Tt]eam under) $")
 #: "Ann and her team": the team of a person.
 _TEAM = re.compile(r",? and (?:(?:his|her) (?:whole |entire )?teams?|team)\b")
 _THE_TEAM = re.compile(r",? and the (?:whole |entire )?teams?\b")
@@ -154,6 +160,8 @@ _LOST = re.compile(r" <(?:unk|inaudible|foreign|crosstalk)>")
 _ARTICLE = re.compile(
     r"\b(?:[Tt]he|an?|new|this|these|those|its|their|your|another|every|each|some) $"
 )
+#: Where somebody is: "joining me in Condor Bay are".
+_THERE = re.compile(r"\b(?:in|at|near) $")
 #: Where somebody comes from.
 _FROM = re.compile(r"\b(?:from|at) $")
 #: What follows was founded, and is nobody.
@@ -230,6 +238,8 @@ _FIRST_NAMES = word_set(
 
 #: Of the words that no name has those that are last names behind a title: "Mrs Grace Page".
 _LAST_NAMES = word_set("april bank east good head march may north page south street wall west")
+#: Those behind a first name without a title, and things that are last names: "Jeff Park, our CFO".
+_SURNAMES = word_set("page wall west church court day house justice lake park power powers street")
 #: What is written behind names: "Ms A. Roe KC".
 _HONOURS = frozenset({"CBE", "DBE", "JP", "KBE", "KC", "MBE", "MP", "OBE", "QC", "SC"})
 #: A point inside a last name: "Mr Bo St. Roe".
@@ -457,6 +467,7 @@ def _framed(text: str, own: Matcher, begun: int) -> Iterable[tuple[str, int]]:
             (len(words) > 1 or lost)
             and begun + start < _OPENING
             and not _ARTICLE.search(text, max(0, start - 6), start)
+            and not _THERE.search(text, max(0, start - 6), start)
         ):
             sentence = max(text.rfind(". ", 0, start), text.rfind("? ", 0, start)) + 1
             if _PRESENT.search(text, max(sentence, start - 900), end + 80):
@@ -548,6 +559,8 @@ def _presented(text: str, start: int, end: int, n_words: int, own: Matcher) -> i
         return _SINGLE
     if _I_AND.search(before):
         return _FULL
+    if n_words > 1 and _FOLLOWED.search(before):
+        return _FULL
     last = before.rstrip(" ,").rpartition(" ")[2].lower()
     if last not in _LAST_WORDS:
         return None
@@ -564,6 +577,15 @@ def _presented(text: str, start: int, end: int, n_words: int, own: Matcher) -> i
 
 #: Of the words that no name has those that stand behind companies' and behind nobody's.
 _FIRMS = word_set("bank capital company energy group medical products solutions")
+
+
+def _is_surname(words: Sequence[str], strength: int) -> bool:
+    """Whether the second of two words is a last name, though most often a thing: "Jeff Park"."""
+    if len(words) != 2 or fold(words[1]) not in _SURNAMES or fold(words[0]) in _NO_NAMES:
+        return False
+    first = fold(words[0])
+    other = first in COMMON_WORDS or first in DESCRIPTORS or first in place_names()
+    return first in NICKNAMES or (strength > _WEAK and not other)
 
 
 def _person(name: str, strength: int, own: Matcher, lowered: Callable[[str], int]) -> str:
@@ -583,6 +605,9 @@ def _person(name: str, strength: int, own: Matcher, lowered: Callable[[str], int
         words = words[1:]
     kept: list[str] = []
     for n, word in enumerate(words):
+        if n == 1 and _is_surname(words, strength):
+            kept.append(word)
+            continue
         first = titled and n == 0 and _is_first_of(words)
         if first or (titled and n == 1 and len(words) == 2 and fold(word) in _LAST_NAMES):
             kept.append(word)
@@ -613,7 +638,7 @@ def _person(name: str, strength: int, own: Matcher, lowered: Callable[[str], int
     letters = [w for w in kept if w.isupper() and len(w) > 1]
     # J.J. and TJ are first names, other capitals abbreviations.
     if any("J" not in w or len(squeeze(w)) > 2 or w != kept[0] for w in letters) or (
-        set(folded[1:]) & _THINGS and not titled
+        set(folded[1:]) & _THINGS and not titled and not _is_surname(kept, strength)
     ):
         return ""
     if (folded[0] in place_names() and strength == _WEAK) or re.search(
@@ -640,6 +665,8 @@ def _person(name: str, strength: int, own: Matcher, lowered: Callable[[str], int
     common = [
         w for w in folded if w in COMMON_WORDS or w in DESCRIPTORS or (len(w) > 3 and lowered(w))
     ]
+    # "Holly Winter and I": ordinary words both, and the first is a first name too.
+    given |= strength > _WEAK and folded[0] in _FIRST_NAMES and folded[0] not in _MONTHS
     if not (given or titled) and len(common) >= (1 if strength == _WEAK else len(folded)):
         return ""
     if folded[-1] in DESCRIPTORS and not given:

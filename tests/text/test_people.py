@@ -430,3 +430,26 @@ def test_who_has_a_title_before_a_letter_or_in_small_letters(text, expected):
 def test_who_serves_customers_is_called_by_the_name_alone(text, name):
     # of "Rep Dale" each "rep" of the text would be a first name
     assert mined(text) == [name]
+
+
+@pytest.mark.parametrize(
+    "text, names",
+    [
+        ("Ann Roew, whom many of you know from Globex, joins us.", ["Ann Roew"]),
+        ("We promoted Cy Poew, effective May 1, and Ann Roew joined our board.", ["Ann Roew"]),
+        ("Bo Leen, who runs our plants, said so.", ["Bo Leen"]),
+        ("He succeeds Ann Roew as lead director.", ["Ann Roew"]),
+        ("A team under Bo Leen moved the line.", ["Bo Leen"]),
+        # Last names that are mostly things, and names of ordinary words.
+        ("I also thank Jeff Park and the whole team.", ["Jeff Park"]),
+        ("Kasia Page, our CFO, will follow.", ["Kasia Page"]),
+        ("Holly Winter and I went to see them.", ["Holly Winter"]),
+        # None of these is a person.
+        ("Globex joined our network. Condor Park is open.", []),
+        ("Joining me in the room in Newport Beach are Bo Leen, our CFO, and others.", ["Bo Leen"]),
+        ("We were led by Paris Street, which grew.", []),
+    ],
+)
+def test_who_leads_joins_and_follows(text, names):
+    found = mined(text)
+    assert set(found) - {"Cy Poew"} == set(names)
