@@ -61,6 +61,12 @@ MOST_WORDS = 40
 
 #: Between two words of a clue: no placeholder, and no new paragraph.
 _GAP = re.compile(r"(?:[^\w\[\]]|_){0,12}")
+#: A number that is one word: of "forty-six" no "-six" stays.
+_COMPOUND = re.compile(
+    r"(?<![\w-])(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)"
+    r"-(?:one|two|three|four|five|six|seven|eight|nine)(?![\w-])",
+    re.IGNORECASE,
+)
 _PARAGRAPH, _SPACE = re.compile(r"\n\s*\n"), re.compile(r"\s+")
 #: What stands between two pieces that become one.
 _TOGETHER = re.compile(r"[ \-/]?")
@@ -297,6 +303,11 @@ def clue_mentions(
         return []
     here = _Places(text)
     spans = [span for words in sought.beginning(here.at.keys()) for span in here.spans(words)]
+    spans += [
+        found.span()
+        for found in _COMPOUND.finditer(text)
+        if any(start < found.end() and found.start() < end for start, end in spans)
+    ]
     terms: list[tuple[int, int]] = []
     others = placeholder_spans(text)
     for mention in mentions:

@@ -109,7 +109,10 @@ _BELOW_HUNDRED = (
 )
 #: A number in words; one that may stand alone has "hundred" in it.
 _WORDS = (
-    rf"(?:(?:{_DIGIT}) hundred(?: (?:and )?{_BELOW_HUNDRED})?|{_BELOW_HUNDRED})(?!\w)"
+    rf"(?:(?:{_DIGIT}) hundred(?: (?:and )?{_BELOW_HUNDRED})?|{_BELOW_HUNDRED}"
+    # "a hundred people" is no figure, "a hundred and seventy million" is one
+    rf"|a hundred(?: (?:and )?{_BELOW_HUNDRED}|"
+    rf"(?= (?:thousand|million|billion|trillion|basis)(?!\w))))(?!\w)"
     rf"(?: and (?:an?|one|three|five|seven)[ -](?:half|third|quarter|eighth)s?(?!\w))?"
     rf"(?: point(?: (?:{'|'.join(_DIGITS)}|oh)(?!\w))+)?"
 )
@@ -468,13 +471,18 @@ def _joins(text: str, first: Quantity, second: Quantity) -> bool:
 def _said_on(text: str, first: Quantity, second: Quantity) -> Quantity | None:
     """Return two quantities as the one that they are, said in parts.
 
-    "$1 billion $275 million", "2 trillion, 980.7 billion won"; not "$2 billion, 3 million users".
+    "$1 billion $275 million", "2 trillion, 980.7 billion won", "four thousand two hundred"; not
+    "$2 billion, 3 million users".
     """
     one_amount = first.unit not in MONEY and second.unit in MONEY and text[second.start].isdigit()
     if (
         text[first.end : second.start] not in (" ", ", " if one_amount else " ")
         or not _SCALED.search(text, first.start, first.end)
-        or not _SCALED.search(text, second.start, second.end)
+        or not (
+            _SCALED.search(text, second.start, second.end)
+            # "four thousand two hundred stores"
+            or text[second.start : second.end].casefold().partition(" ")[2].startswith("hundred")
+        )
         or (first.unit in MONEY and second.unit not in (first.unit, "things"))
         or {first.unit, second.unit} & _RATES
         or first.value <= 0
@@ -799,7 +807,9 @@ def spelled(words: str) -> float:
     number = 0.0
     for word in re.findall("[a-z]+", whole):
         if word == "hundred":
-            number *= 100
+            number = (number or 1.0) * 100
+        elif word == "a":
+            continue  # "a hundred"
         elif word != "and":
             # "one-five": digit by digit
             ten = 10 if number and "-" in whole and number % 10 != 0 else 1
@@ -923,6 +933,24 @@ def connected_as(quantity: str, old: str) -> str:
     if len(ours) != 1 or len(theirs) != 1:
         return quantity
     return _CONNECTS.sub(theirs[0], quantity)
+
+
+def cased_as(quantity: str, old: str) -> str:
+    """Return a quantity in words with the capital that its place wants; others stay as they are.
+
+    Examples
+    --------
+    >>> cased_as("Two hundred and forty", "six hundred"), cased_as("two hundred", "Five million")
+    ('two hundred and forty', 'Two hundred')
+    >>> cased_as("Fr. 3 million", "six million"), cased_as("two hundred", "$5")
+    ('Fr. 3 million', 'two hundred')
+    """
+    if not _SPELLED.match(quantity):
+        return quantity
+    first = (
+        quantity[0].upper() if old[:1].isupper() and _SPELLED.match(old) else quantity[0].lower()
+    )
+    return first + quantity[1:]
 
 
 def likeness_of(entity: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from nes_spark.entities.distinctive import distinctive_words, is_acronym
 from nes_spark.entities.linking import initials, without_legal_form
-from nes_spark.entities.quantities import QUANTITY, connected_as, quantity_text
+from nes_spark.entities.quantities import QUANTITY, cased_as, connected_as, quantity_text
 from nes_spark.entities.terms import TERM, in_capitals, term_word
 from nes_spark.swapping.spans import after_title, is_abbreviation
 from nes_spark.text.sentences import word_set
@@ -149,7 +149,7 @@ def counterpart(
             return word[0].upper() + word[1:] if opens else word
         if category == QUANTITY:
             # its chunk may write it in another currency, and a range with another word in it
-            return connected_as(quantity_text(new), form)
+            return cased_as(connected_as(quantity_text(new), form), form)
         rank = old_forms.index(form) if form in old_forms else 0
         return new_forms[min(rank, len(new_forms) - 1)]
     ours = [f[after_title(f) :] if category == "Person" else f for f in old_forms]

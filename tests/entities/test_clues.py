@@ -346,3 +346,10 @@ def test_names_that_hold_a_clue_in_another_writing(clue, name):
 def test_many_placeholders_cost_no_more():
     text = "We sell ready mix, says [Executive 1]. " * 300
     assert len(clue_mentions(text, [("ready", "mix"), ("executive",)])) == 300
+
+
+def test_a_number_of_two_words_goes_as_a_whole():
+    found = clue_mentions(
+        "In week forty-six we ran, twenty-first of all.", [("forty",), ("first",)]
+    )
+    assert [m.surface for m in found] == ["forty-six", "first"]

@@ -279,6 +279,20 @@ from nes_spark.entities.quantities import (
             [("one million two hundred thousand", "count/e+6/0")],
         ),
         (
+            "We run four thousand two hundred stores.",
+            [("four thousand two hundred", "count/e+3/0")],
+        ),
+        (
+            "a hundred and seventy million lives, a hundred million dollars, a hundred basis "
+            "points",
+            [
+                ("a hundred and seventy million", "count/e+8/0"),
+                ("a hundred million dollars", "money/e+8/0"),
+                ("a hundred basis points", "points/e+2/0"),
+            ],
+        ),
+        ("a hundred people, a hundred percent, a hundred times", []),
+        (
             "from $1 billion $295 million to $1 billion $315 million",
             [("$1 billion $295 million to $1 billion $315 million", "range of money/e+9/0")],
         ),
@@ -446,7 +460,7 @@ def test_sizes(entity, size):
     ("words", "value"),
     [
         ("nine", 9), ("Twenty-One", 21), ("ninety nine", 99), ("one-five", 15), ("two-zero", 20),
-        ("seven hundred", 700), ("seven hundred and nineteen", 719),
+        ("seven hundred", 700), ("seven hundred and nineteen", 719), ("a hundred and ten", 110),
         ("six and five eighths", 6.625),
         ("four and a half", 4.5), ("five and three-quarters", 5.75), ("one point oh five", 1.05),
         ("zero", 0), ("two and a third", 2 + 1 / 3),

@@ -121,6 +121,11 @@ def test_counterparts(form, old, new, category, expected):
             [],
             "500 to 520 million",
         ),
+        # a capital stands where a sentence begins
+        ("six hundred", "Two hundred and forty (count/e+2/0)", [], "two hundred and forty"),
+        ("Six hundred", "two hundred and forty (count/e+2/0)", [], "Two hundred and forty"),
+        ("$7", "Two hundred dollars (money/e+2/0)", [], "two hundred dollars"),
+        ("six million", "Fr. 3 million (money/e+6/0)", [], "Fr. 3 million"),
     ],
 )
 def test_a_quantity_is_written_as_its_place_wants_it(form, new, forms, expected):
