@@ -98,6 +98,14 @@ _ADDRESS = re.compile(r"\S+@\S+|(?:https?://|www\.)\S+", re.IGNORECASE)
 _RUN_TOGETHER = re.compile(r"(?<=[a-z])\.(?=[A-Z])")
 _ROMAN = re.compile(r"(?=[IVX])X{0,2}(?:IX|IV|V?I{0,3})[AaBbCc]?")
 _LISTS = read_lists(GENERAL)
+#: What a company says of itself, in quotation marks: 'our motto goes, "Here for Good"'.
+_SLOGAN_WORD = r"(?:motto|slogan|tag ?line|mantra|credo|watchword|brand promise|rallying cry)"
+_QUOTED = r"[“\"](?P<{}>[^\W\d_][^“”\"]{{5,58}}\w)[.,!]?[”\"]"
+_SLOGAN = re.compile(
+    rf"\b{_SLOGAN_WORD}\b[^.?!“\"]{{0,30}}{_QUOTED.format('behind')}"
+    rf"|{_QUOTED.format('before')},?[^.?!“\"]{{0,20}}\b{_SLOGAN_WORD}\b",
+    re.IGNORECASE,
+)
 #: Behind one of somebody's family a capital tells a name, though the word is a common one: "his nan
 #: Beryl", "my auntie Grace"; companies have sisters and daughters too.
 _KIN = (
@@ -212,6 +220,7 @@ def candidates_of(
     """
     english = general_english()
     listed = _pattern((*always, *_LISTS["PUBLIC LIFE"]))
+    slogans = _pattern(_slogans(texts))
     keys, minutes = keys_of(texts), minutes_of(texts)
     letters = _letters(m for chunk in mentions for m in chunk)
     sure: list[list[Candidate]] = []
@@ -224,6 +233,11 @@ def candidates_of(
         found = [
             _candidate(text, *match.span(), "listed")
             for match in (listed.finditer(text) if listed else ())
+        ]
+        found += [
+            _candidate(text, *match.span(), "known")
+            for match in (slogans.finditer(text) if slogans else ())
+            if match.group()[0].isupper()  # "we are here for good reasons"
         ]
         names_at = [(m.start, m.end) for m in known]
         found += [
@@ -285,6 +299,17 @@ def _kin(text: str, english: GeneralEnglish) -> Iterator[re.Match[str]]:
         word = found["name"]
         if is_given_name(word) or not (english.function(word) or english.custom(word)):
             yield found
+
+
+def _slogans(texts: Iterable[str]) -> list[str]:
+    """Return the mottoes of a document, of two words and more.
+
+    >>> _slogans(['As our motto goes, "Here for Good", we stay.', 'The slogan "yes".'])
+    ['Here for Good']
+    """
+    said = (match["behind"] or match["before"] for t in texts for match in _SLOGAN.finditer(t))
+    found = (slogan for slogan in said if "\n\n" not in slogan)
+    return [slogan for slogan in found if len(slogan.split()) > 1]
 
 
 def _letters(mentions: Iterable[Mention]) -> re.Pattern[str]:

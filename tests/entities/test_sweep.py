@@ -812,3 +812,17 @@ def test_a_key_among_capitals_stands_without_the_words_beside_it():
     mention = Mention(start, len(text) - 3, "Organization", text[start:-3])
     (found,) = candidates_of([text], [[mention]])
     assert [c.surface for c in found] == ["028758391"]
+
+
+def test_a_motto_is_a_name_wherever_it_stands():
+    texts = [
+        'As our motto\ngoes, "Here for\nGood", and we are here for good reasons.',
+        "Here for Good is more than a line. “Ahead of What’s Next” is our slogan.",
+        'Ahead of What’s Next, as we say, and our mantra is "grow".',
+    ]
+    found = candidates_of(texts, [[], [], []])
+    assert [[c.surface for c in chunk] for chunk in found] == [
+        ["Here for\nGood"],
+        ["Here for Good", "Ahead of What’s Next"],
+        ["Ahead of What’s Next"],
+    ]
