@@ -160,15 +160,17 @@ _LOST = re.compile(r" <(?:unk|inaudible|foreign|crosstalk)>")
 _ARTICLE = re.compile(
     r"\b(?:[Tt]he|an?|new|this|these|those|its|their|your|another|every|each|some) $"
 )
-#: Where somebody is: "joining me in Condor Bay are".
-_THERE = re.compile(r"\b(?:in|at|near) $")
+#: Where somebody is, and what somebody leads: "joining me in Condor Bay are Bo Leen, who runs it".
+_THERE = re.compile(r"\b(?:in|at|near|runs|[Hh]ead of|[Pp]resident of|(?:speak|talk) about) $")
 #: Where somebody comes from.
 _FROM = re.compile(r"\b(?:from|at) $")
 #: What follows was founded, and is nobody.
 _FOUNDED = re.compile(r"\b[Ff]ounders? of $")
 #: A sentence that says who is there; what it names are people.
 _PRESENT = re.compile(
-    r"\b(?:join(?:ing|ed|s)? (?:me|us|you|by|today|on)|with (?:me|us|you)|on (?:the|today's|our|"
+    r"\b(?:join(?:ing|ed|s)? (?:me|us|you|by|today|on)|"
+    # "Acme and Globex placed more with us"
+    r"(?<!more )(?<!business )(?<!work )(?<!working )with (?:me|us|you)|on (?:the|today's|our|"
     r"this) "
     r"(?:call|line)|participants|present(?:ers|ing)|speakers|hosts|introduc\w+|accompanied|"
     r"(?:together|along) with|alongside|"
@@ -467,7 +469,7 @@ def _framed(text: str, own: Matcher, begun: int) -> Iterable[tuple[str, int]]:
             (len(words) > 1 or lost)
             and begun + start < _OPENING
             and not _ARTICLE.search(text, max(0, start - 6), start)
-            and not _THERE.search(text, max(0, start - 6), start)
+            and not _THERE.search(text, max(0, start - 13), start)
         ):
             sentence = max(text.rfind(". ", 0, start), text.rfind("? ", 0, start)) + 1
             if _PRESENT.search(text, max(sentence, start - 900), end + 80):
@@ -570,7 +572,7 @@ def _presented(text: str, start: int, end: int, n_words: int, own: Matcher) -> i
         return _SINGLE
     if _CLOSES.match(text, end) and _THANKED.search(before):
         return _SINGLE
-    if role := _OFFICER.search(before):
+    if not before.endswith(("head of ", "Head of ")) and (role := _OFFICER.search(before)):
         return _SINGLE if role["own"] and not role["of"] else _FULL
     return _FULL if _NAMED.search(before) or _MISSED.search(before) else None
 

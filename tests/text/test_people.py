@@ -448,6 +448,9 @@ def test_who_serves_customers_is_called_by_the_name_alone(text, name):
         ("Globex joined our network. Condor Park is open.", []),
         ("Joining me in the room in Newport Beach are Bo Leen, our CFO, and others.", ["Bo Leen"]),
         ("We were led by Paris Street, which grew.", []),
+        ("Customers such as Condorham Foods and Balfour Poet placed more with us.", []),
+        ("With me today is Bo Leen, who runs Condor Pass, our site.", ["Bo Leen"]),
+        ("Here is Bo Leen, head of Condor Pass.", ["Bo Leen"]),
     ],
 )
 def test_who_leads_joins_and_follows(text, names):
