@@ -286,8 +286,13 @@ def _open(file: Path) -> IO[bytes]:
 
 def _convert(path: str, encoding: str | None = None) -> str:
     """How files become UTF-8."""
-    what = "FILE" if Path(path).is_dir() else path
-    iconv = f"'iconv -f {encoding or 'WINDOWS-1252'} -t UTF-8 {what} > NEW_FILE'"
+    if Path(path).is_dir():
+        # files of one folder may have come from different hands
+        return (
+            "convert each with 'iconv -f ENCODING -t UTF-8 FILE > NEW_FILE': UTF-16 where "
+            "'file FILE' says so, else, of Western Europe, WINDOWS-1252"
+        )
+    iconv = f"'iconv -f {encoding or 'WINDOWS-1252'} -t UTF-8 {path} > NEW_FILE'"
     if encoding is not None:
         return f"convert it with {iconv}"
     return f"save it as 'CSV UTF-8', or convert it, if it is of Western Europe with {iconv}"
@@ -405,7 +410,7 @@ def _look_at_texts(path: str, files: Sequence[Path], table: str | None) -> Look:
     broken: Counter[str] = Counter()
     for file in files[:SAMPLE]:
         try:
-            name = file.relative_to(root).as_posix() if root in file.parents else file.name
+            name = _named(file, root)
             bodies[name] = file.read_bytes().decode("utf-8-sig")
         except UnicodeDecodeError:
             broken[NOT_UTF8] += 1
@@ -413,6 +418,10 @@ def _look_at_texts(path: str, files: Sequence[Path], table: str | None) -> Look:
     rows, _, _ = _first([Path(table)], kind)
     keyed = {str(r.get("file", "")).strip().removeprefix("./"): r for r in rows}
     joined = [r | {_BODY: bodies[name]} for name, r in keyed.items() if name in bodies]
+    if len(files) < SAMPLE and len(rows) < SAMPLE:
+        broken["missing_metadata"] = len(bodies.keys() - keyed.keys())
+        broken["missing_text"] = len(keyed.keys() - {_named(file, root) for file in files})
+        broken = +broken  # without those that are nought
     if not joined:
         raise InputError(
             f"{table}: none of its first {len(rows)} rows names one of the first {len(bodies)} "
@@ -424,6 +433,11 @@ def _look_at_texts(path: str, files: Sequence[Path], table: str | None) -> Look:
         path, "text", len(joined), len(joined) == len(files), len(files), broken, columns,
         look.calls, look.column(_BODY), look.cited,
     )  # fmt: skip
+
+
+def _named(file: Path, root: Path) -> str:
+    """How a table names a file."""
+    return file.relative_to(root).as_posix() if root in file.parents else file.name
 
 
 _BODY = "(the files)"

@@ -286,6 +286,18 @@ def test_texts_as_files_need_their_table(tmp_path):
     assert config.input.metadata_table == str(listed)
 
 
+def test_what_is_amiss_with_texts_as_files_is_said(tmp_path):
+    folder, listed = as_files(tmp_path, list(rulings(6)))
+    (folder / "orphan.txt").write_text("A text that no row of the table names.")
+    (folder / "wide.txt").write_bytes("A text of another hand.".encode("utf-16"))
+    with listed.open("a") as table:
+        table.write(listed.read_text().splitlines()[1].replace("0.txt", "lost.txt") + "\n")
+    look = look_at([str(folder)], str(listed))
+    assert look.broken == {"not_utf8": 1, "missing_metadata": 1, "missing_text": 1}
+    assert "UTF-16" in look.not_utf8
+    assert "CSV" not in look.not_utf8
+
+
 def test_of_several_columns_of_texts_one_is_read_and_that_is_said(tmp_path):
     said = "The kiln of the firm was sold late and nobody answered my letters about it. "
     rows = [
