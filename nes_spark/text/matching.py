@@ -561,6 +561,18 @@ def _is_heading(text: str, start: int, end: int) -> bool:
     return bool(words) and all(w[:1].isupper() for w in words)
 
 
+#: What a ticker does.
+_TRADES = re.compile(
+    r" (?:(?:is |was |are |has |have )?(?:trad(?:es|ed|ing)|listed|quoted)|opened|closed) "
+    r"(?:on|at)\b"
+)
+#: A bracket behind a name, and none behind a part of a document, a plan or a class.
+_BEHIND_NAME = re.compile(
+    r"(?<!\w)(?!(?:Schedule|Section|Class|Series|Exhibit|Note|Item|Part|Annex|Appendix|Rule|Form|"
+    r"Clause|Option|Plan|Paragraph|Article)\b)[^\W\d_a-z][\w&.'’-]*,? \($"
+)
+
+
 class Matcher:
     """The forms of a set of identifiers, ready to be found in texts.
 
@@ -1112,9 +1124,17 @@ class Matcher:
         if form.rule == "ticker":
             return bool(
                 re.search(
-                    r"\b(?:ticker|symbol|nyse|nasdaq|amex|lse|otcqx|otc)\W+(?:\w+\W+)?$",
+                    r"\b(?:ticker|symbol|nyse|nasdaq|amex|lse|otcqx|otc)\W+(?:\w+\W+)?$"
+                    r"|\b(?:shares|stock) of $",
                     before,
                     re.IGNORECASE,
+                )
+                or _TRADES.match(text, words[i][2])
+                # "Condor (K)", not "401(K)" or "Class (A)"
+                or (
+                    len(words[i][0]) == 1
+                    and text.startswith(")", words[i][2])
+                    and _BEHIND_NAME.search(before)
                 )
             )
         if i and words[i - 1][2] >= words[i][1] - 2:

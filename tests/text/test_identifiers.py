@@ -134,6 +134,17 @@ def test_tickers(text, expected):
 def test_a_ticker_that_is_a_word_needs_its_context():
     names = [Identifier("ticker", "IT", "[T]")]
     assert released("our IT team; ticker IT", names) == "our IT team; ticker [T]"
+    assert released("Our IT grew. IT trades on the NYSE.", names) == (
+        "Our IT grew. [T] trades on the NYSE."
+    )
+
+
+def test_a_ticker_of_one_letter_stands_in_brackets_behind_a_name():
+    names = [Identifier("ticker", "K", "[T]")]
+    text = (
+        "Condor Foods, Inc. (K) and shares of K; Vitamin K, 401(K), Class (K), we paid (K), Dr. K."
+    )
+    assert released(text, names) == text.replace("Inc. (K)", "Inc. ([T])").replace("of K", "of [T]")
 
 
 @pytest.mark.parametrize(
