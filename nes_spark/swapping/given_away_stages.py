@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -14,6 +14,19 @@ from nes_spark.swapping.short_forms import given_away
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+#: Categories of figures: what comes in for one may make a name with the word before it.
+_FIGURES = ("Quantity", "Date")
+
+
+def _new_figures(edits: Iterable[Mapping[str, Any]] | None) -> set[int]:
+    """Return where figures that came in for others end in the text after all edits."""
+    ends, shift = set(), 0
+    for edit in sorted(edits or (), key=lambda e: (e["start"], e["end"])):
+        shift += len(edit["new"]) - (edit["end"] - edit["start"])
+        if edit["category"] in _FIGURES and edit["new"] != edit["old"]:
+            ends.add(edit["end"] + shift)
+    return ends
 
 
 def find_given_away(
@@ -58,7 +71,8 @@ def find_given_away(
                     if m.category in placeholders
                 }
                 mapping = replaced | given_by(edits)
-                rows += [(chunk, word) for word in given_away(before, found, mapping, text)]
+                left = given_away(before, found, mapping, text, figures=_new_figures(edits))
+                rows += [(chunk, word) for word in left]
             named = [dict(zip(GIVEN_AWAY.names, row, strict=True)) for row in rows]
             yield pa.RecordBatch.from_pylist(named, schema=schema)
 

@@ -550,6 +550,7 @@ def given_away(
     text_after: str,
     *,
     ordinary: Collection[str] | None = None,
+    figures: Collection[int] = (),
 ) -> list[str]:
     """Return the words of exchanged names that a chunk still shows after its exchange.
 
@@ -567,6 +568,8 @@ def given_away(
     ordinary : collection of str, optional
         Further words that are ordinary, folded: for example those that the corpus has in lower
         case.
+    figures : collection of int, optional
+        Where figures end in the text after that came in for others.
 
     Returns
     -------
@@ -580,7 +583,8 @@ def given_away(
     ordinary surname behind a title ("Mr. Stone"), acronyms, and whole names of several words. Not
     flagged is what a name that came in holds; what a mention holds that was not exchanged, unless
     it is a short form of one that was; what the text before has in lower case too; what stands
-    inside a placeholder; a name that ends in a digit where the number goes on.
+    inside a placeholder; a name that ends in a digit where the number goes on, or where the figure
+    is another's: "Aim 2" was "Aim 3", and is there by chance.
 
     Examples
     --------
@@ -627,7 +631,9 @@ def given_away(
     found = set()
     for left in names.find(text_after, stands):
         # "Series 0" is not in "Series 0.3 billion", which another figure may have made
-        if left.form[-1].isdigit() and _FRACTION.match(text_after, left.end):
+        if left.form[-1].isdigit() and (
+            left.end in figures or _FRACTION.match(text_after, left.end)
+        ):
             continue
         weak = len(words_of(left.form)) == 1 and fold(left.form) in names.weak
         if not weak or title_before(text_after, left.start):

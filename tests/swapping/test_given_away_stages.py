@@ -48,3 +48,22 @@ def test_what_still_stands_is_found_and_what_went_is_not(frames):
         ("a#0", "Orion"),
         ("a#0", "Lisbon Summit"),
     }
+
+
+def test_a_figure_that_came_in_makes_no_name_that_was_exchanged(spark):
+    """ "Part 2" is what the exchange of a figure made of "Part 3"."""
+    before = "Part 3 waits for a letter. Part 2 is sound."
+    after = "Part 2 waits for a letter. Gantt is sound."
+    edits = [
+        (5, 6, "3", "2", "Quantity", "3", "2"),
+        (27, 33, "Part 2", "Gantt", "Product", "Part 2", "Gantt"),
+    ]
+    kept = "Part 2 waits for a letter. Gantt is sound."
+    rows = [("a#0", after, edits), ("b#0", kept, edits[1:])]
+    changed = spark.createDataFrame(rows, f"chunk_id string, text string, edits {EDITS}")
+    texts = [("a#0", before), ("b#0", "Part 2 waits for a letter. Part 2 is sound.")]
+    chunks = spark.createDataFrame(texts, "chunk_id string, text string")
+    named = [(c, "Product", "Part 2", "Part 2", 27, 33) for c in ("a#0", "b#0")]
+    columns = "chunk_id string, category string, surface string, entity string, start int, end int"
+    found = find_given_away(changed, chunks, spark.createDataFrame(named, columns), {}).collect()
+    assert [(r["chunk_id"], r["word"]) for r in found] == [("b#0", "Part 2")]
