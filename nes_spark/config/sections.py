@@ -1461,7 +1461,8 @@ class OutputConfig(Section):
         "list for other texts is taken for one of these) and instead ('brief' or 'nothing', for a "
         "chunk that a summary does not hide; see output.instead). 'nes-spark audit' writes one of "
         "the chunks that a model named, sealed/named.csv; a run that is refused because an "
-        "identifier is left writes one of the chunks that it is left in, sealed/leaking.csv",
+        "identifier or a word of an exchanged name is left writes one of the chunks that hold it, "
+        "sealed/leaking.csv",
     )
     instead: Literal["nothing", "summary"] = Field(
         "nothing",

@@ -173,7 +173,8 @@ def given_away_gate(evidence: Evidence) -> Gate:
     return Gate(
         "names given away",
         not words,
-        f"{words} words of exchanged names still stand in {chunks} chunks; where: table given_away"
+        f"{words} words of exchanged names still stand in {chunks} chunks; which: column found of "
+        "sealed/leaking.csv"
         if words
         else "no word of an exchanged name is left in a chunk that gave it away",
     )

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 NAMED = ("sealed", "named.csv")
 #: What told a language model whose the chunks are that it named.
 CLUES = ("sealed", "clues.csv")
-#: Chunks in which a direct identifier of their own document is left.
+#: Chunks in which a direct identifier of their own document is left, or an exchanged name.
 LEAKING = ("sealed", "leaking.csv")
 #: Columns of a list of clues, and a row of it.
 _COLUMNS = ("chunk_id", "digest", "metadata", "clue")
@@ -266,14 +266,15 @@ def list_named(context: Context) -> tuple[int, int]:
 
 
 def list_leaking(context: Context, assembled: DataFrame) -> int:
-    """List the chunks in which the leak search found what no gate accepts, with those withheld.
+    """List the chunks in which something was found that no gate accepts, with those withheld.
 
-    Column ``found`` quotes what names their own documents, which no message may.
+    Column ``found`` quotes what names their own documents, or is left of a name that was
+    exchanged, which no message may.
 
     Parameters
     ----------
     context : Context
-        With table ``leaks`` of this try.
+        With tables ``leaks`` and ``given_away`` of this try.
     assembled : pyspark.sql.DataFrame
         ``chunk_id, document_id, text`` as they were to be released.
 
@@ -288,12 +289,20 @@ def list_leaking(context: Context, assembled: DataFrame) -> int:
 
     accepted = context.config.gates.accept_identifiers
     is_open = ~(F.col("kind").isin(accepted) | F.col("rule").isin(accepted))
-    leaking = context.table("leaks").where(is_open).select("chunk_id").distinct()
-    count = leaking.count()
+    leaking = context.table("leaks").where(is_open).select("chunk_id")
+    given_away = context.table("given_away")
+    listed = leaking.union(given_away.select("chunk_id")).distinct()
+    count = listed.count()
     if count:
         texts = assembled.join(leaking, "chunk_id", "left_semi")
-        quoted = quote_leaks(texts, context.table("documents"), context.config.identifiers)
-        _write(context, leaking, LEAKING, quoted)
+        quoted = (
+            quote_leaks(texts, context.table("documents"), context.config.identifiers)
+            .union(given_away.select("chunk_id", "word"))
+            .groupBy("chunk_id")
+            .agg(F.array_join(F.sort_array(F.collect_set(F.nullif("found", F.lit("")))), "; "))
+            .toDF("chunk_id", "found")
+        )
+        _write(context, listed, LEAKING, quoted)
     return count
 
 

@@ -610,6 +610,7 @@ def check_release(publication: Publication) -> None:
             (row,) = fits[fits["combination"] == choice.combination.name].to_dict("records")
             fit = {str(name): value for name, value in row.items()}
         leaks, searched = _leaks(context, publication.assembled, publication.key)
+        given_away = _given_away(publication)
         publication.gates = check_gates(
             Evidence(
                 context.config,
@@ -618,7 +619,7 @@ def check_release(publication: Publication) -> None:
                 foreign_documents(context),
                 searched,
                 leaks,
-                _given_away(publication),
+                given_away,
                 publication.models[choice.setting],
                 fit,
                 publication.audit,
@@ -634,7 +635,7 @@ def check_release(publication: Publication) -> None:
                 _forgotten(publication),
             )
         )
-        if refused_leaks(context.config, leaks):
+        if refused_leaks(context.config, leaks) or given_away["words"]:
             publication.leaking = list_leaking(context, publication.assembled)
 
 
@@ -652,9 +653,11 @@ def _given_away(publication: Publication) -> dict[str, int]:
 
     from nes_spark.swapping.given_away_stages import find_given_away
 
-    context = publication.context
+    context, published = publication.context, publication.rewritten
+    if context.config.output.withhold is not None:  # no text of those is released
+        published = published.join(context.table("withheld"), "chunk_id", "left_anti")
     found = find_given_away(
-        publication.rewritten,
+        published,
         context.table("chunks"),
         context.table("mentions"),
         context.config.releases.must_change,

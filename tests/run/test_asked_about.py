@@ -29,6 +29,7 @@ from nes_spark.run.listed import (
 from nes_spark.run.published import CONFIGURATION, PublishedRun, configuration_of
 from nes_spark.run.runner import run_stage
 from nes_spark.store import Store
+from nes_spark.swapping import given_away_stages
 from nes_spark.swapping.ledger import read_ledger, release_id
 from nes_spark.text import leak_stages
 from tests.audit.server import ModelServer
@@ -546,13 +547,14 @@ def test_what_is_left_is_quoted_for_its_owner_alone(finished, spark, tmp_path):
     chunk, document, company = result.table("chunks")[facts].iloc[0]
     store = Store(run)
     store.write_table("leaks", [(chunk, document, document, "company", "name", 1)], "a key")
+    store.write_table("given_away", [(chunk, "Zentrix")], "a key")
     context = Context(spark, config, store, b"", "")
     texts = [(chunk, document, f"We at {company} grew."), ("other", document, f"{company} fell.")]
     assembled = spark.createDataFrame(texts, "chunk_id string, document_id string, text string")
     assert list_leaking(context, assembled) == 1
     path = run / Path(*LEAKING)
     (row,) = csv.DictReader(path.open())
-    assert row["chunk_id"] == chunk and row["found"] == company
+    assert row["chunk_id"] == chunk and row["found"] == f"{company}; Zentrix"
     assert path.stat().st_mode & 0o077 == 0
     # and the list is one that leaves the chunk out
     output = config.output.model_copy(update={"withhold": str(path)})
@@ -611,6 +613,35 @@ def test_chunks_that_keep_an_identifier_can_be_left_out(finished, spark, monkeyp
     said = f"{len(words) - 2} of {len(words)}, with {1 - gone / words.sum():.0%} of the words"
     assert "left out" in again.summary() and said in again.summary()
     assert "left_out" not in result.figures
+
+
+@pytest.mark.usefixtures("plain_report")
+def test_chunks_that_give_a_name_away_can_be_left_out(finished, spark, monkeypatch, tmp_path):
+    config, result = finished
+    run = tmp_path / "out" / "all"
+    shutil.copytree(result.directory, run)
+    status = result.table("status")
+    chunk = min(status.loc[status["status"] == "swapped", "chunk_id"])
+    search = given_away_stages.find_given_away
+
+    def found(changed, *others):
+        """As if a name were left in one chunk for as long as it is released."""
+        left = changed.where(F.col("chunk_id") == chunk).select("chunk_id", F.lit("Zentrix"))
+        return search(changed, *others).union(left)
+
+    monkeypatch.setattr(given_away_stages, "find_given_away", found)
+    listed = run / Path(*LEAKING)
+    more = {"gates.min_swaps": 1}  # another configuration: the release is made again
+    with pytest.raises(GateRefused, match="names given away: 1 words") as refused:
+        nes.run(settings(Path(config.input.path), run.parent, **UNATTACKED, **more), spark)
+    assert f"leave out the 1 chunks that it is in: --set output.withhold={listed}" in str(
+        refused.value
+    )
+    (row,) = csv.DictReader(listed.open())
+    assert (row["chunk_id"], row["found"]) == (chunk, "Zentrix")
+    more |= {"output.withhold": str(listed)}
+    again = nes.run(settings(Path(config.input.path), run.parent, **UNATTACKED, **more), spark)
+    assert again.status == "published"
 
 
 @pytest.mark.parametrize(
