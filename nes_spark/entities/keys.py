@@ -24,6 +24,17 @@ _POSITION = re.compile(
     r"[-−]?\d{1,3}\.\d{3,}°?[,;/]? ?[-−]?\d{1,3}\.\d{3,}|\d ?[°'′\"″] ?[NSEW](?!\w)"
 )
 _BANK = re.compile(r"[A-Z]{6}[A-Z\d]{2}(?:XXX|\d{3})")
+#: Capitals by themselves and figures by themselves, parted by strokes or points, as grants,
+#: approvals and nights at a telescope are numbered: "297000/Z/20/Z", "19/LO/0412", "0102.B-0287".
+#: Models have figures behind each of their letters ("A320/A330"), and days the name of a month.
+CODE_IN_PARTS = re.compile(
+    r"(?<![\w./@$€£-])(?=[A-Z\d-]+[./])(?=(?:[^\s\d]*\d){5})(?=(?:[A-Z\d]+[./-])*[A-Z]+(?![A-Z\d]))"
+    r"(?=(?:[A-Z\d]+[./-])*\d\d+(?![A-Z\d]))"
+    r"(?!\S*(?:JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC))"
+    r"[A-Z\d]+(?:[./-][A-Z\d]+){2,}(?![\w%]|[./-]\w)"
+)
+#: What a preprint goes by: "2203.01234".
+_PREPRINT = re.compile(r"\d{4}\.\d{4,5}(?:v\d)?")
 #: Figures in one run, which blanks and strokes may part: of products few have as many.
 _RUN = re.compile(r"\d(?:[ /]?\d){4}")
 #: Letters between figures: "AB12C345".
@@ -103,10 +114,10 @@ def is_key(name: str, category: str) -> bool:
 
     Figures alone, four and more, written or said one by one; five and more in a run; four and more
     with letters between them; eight letters and figures in turn; a number that is masked in part;
-    or capitals and figures in four groups and more, or with seven figures; a patent, and what a
-    bank goes by; and whatever holds the plate of a car, a postcode or the code of a booking, the
-    name of a place as well; and a house in a street, or a position on earth. Other codes are names
-    of products and the like.
+    or capitals and figures in four groups and more, or with seven figures, or in three that strokes
+    and points part; a patent, a preprint, and what a bank goes by; and whatever holds the plate of
+    a car, a postcode or the code of a booking, the name of a place as well; and a house in a
+    street, or a position on earth. Other codes are names of products and the like.
 
     Parameters
     ----------
@@ -120,6 +131,8 @@ def is_key(name: str, category: str) -> bool:
     [True, True, False]
     >>> [is_key(n, "Product") for n in ("737s", "AFM24", "HSP90", "ADX-1612", "King Air 260")]
     [False, False, False, False, False]
+    >>> [is_key(n, "Product") for n in ("REC 19/LO/0412", "2203.01234", "A320/A330/A340")]
+    [True, True, False]
     >>> is_key("12 Cobden Street", "Location"), is_key("nine five one three oh", "Name")
     (True, True)
     >>> is_key("Cobden Street", "Location"), is_key("5th Avenue", "Location")
@@ -140,9 +153,9 @@ def is_key(name: str, category: str) -> bool:
         return False
     # recognisers take the full stop behind a code, and words, with it
     words = [word.rstrip(".,;:") for word in name.split()]
-    if any(_SHUFFLED.fullmatch(word) for word in words):
+    if any(_SHUFFLED.fullmatch(word) or CODE_IN_PARTS.fullmatch(word) for word in words):
         return True
-    if any(pattern.fullmatch(name) for pattern in (_LEFT_OF, _PATENT, _BANK)):
+    if any(pattern.fullmatch(name) for pattern in (_LEFT_OF, _PATENT, _BANK, _PREPRINT)):
         return True
     if _FIGURES.fullmatch(name) or _RUN.search(name) or _MIXED.fullmatch(name):
         return True
@@ -176,4 +189,4 @@ def with_whole_addresses(
     return sorted(whole)
 
 
-__all__ = ["KEY_FIGURES", "PATENT", "STREETS", "is_key", "with_whole_addresses"]
+__all__ = ["CODE_IN_PARTS", "KEY_FIGURES", "PATENT", "STREETS", "is_key", "with_whole_addresses"]

@@ -12,15 +12,16 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 
 from nes_spark.entities.general_english import general_english
-from nes_spark.entities.keys import KEY_FIGURES, PATENT
+from nes_spark.entities.keys import CODE_IN_PARTS, KEY_FIGURES, PATENT
 from nes_spark.text.numbers import SAID_CODE, said_figures
 from nes_spark.text.spots import matches_around
 
 #: What keys belong to: "order 448894620".
 _KEYED = (
     r"(?:(?:accident|crime|fire|police|theft) report"
-    r"|accession|account|badge|booking|card|case|certificate|cheque|chq|claim|client|complaint|conference"
-    r"|confirmation|contract|customer|docket|employee|entity|file|histology|incident|invoice|lab"
+    r"|accession|account|award|badge|booking|card|case|certificate|cheque|chq|claim|client|complaint|conference"
+    r"|confirmation|contract|customer|docket|employee|entity|file|grant(?: agreement)?|histology"
+    r"|incident|invoice|lab"
     r"|licen[cs]e|loan|medical record|member(?:ship)?|mortgage|national insurance|order|pass ?code"
     r"|passport|patient|pay ?book|payroll|permit|personnel|policy|prisoner|pupil|ration book|ref"
     r"|reference|registration|reservation|roll|serial|shipment|sort code|specimen|staff|student"
@@ -35,9 +36,9 @@ _NUMBERED = (
 _OF_FLEET = r"(?:aircraft|bus|coach|fleet|loco(?:motive)?|lorry|tram|truck|vehicle|vessel|wagon)"
 #: Registers of people, things and companies: "MRN 88213", "MMSI 232520934", "RSSD 480228".
 _REGISTERS = (
-    r"(?:ABN|ACN|APN|CHI|CIK|CRD|CRN|EIN|EMPI|FDIC|GDC|GMC|GPHC|HCN|HCPC|HRA|HRB|IMEI|IMO|KVK|MMSI|MPI|MRN"
-    r"|NAIC|NHI|NHS|NINO|NMC|NMLS|NPI|PESEL|PMI|PPSN|RSSD|SIREN|SIRET"
-    r"|SSN|TFN|UBRN|UPRN|URN|UTR|VIN)"
+    r"(?:ABN|ACN|APN|CHI|CIK|CRD|CRN|EIN|EMPI|FDIC|GDC|GMC|GPHC|HCN|HCPC|HRA|HRB|IACUC|IMEI|IMO|IRAS|IRB"
+    r"|KVK|MMSI|MPI|MRN|NAIC|NHI|NHS|NINO|NMC|NMLS|NPI|PESEL|PMC(?:ID)?|PMI|PMID|PPSN|REC|RSSD|SIREN"
+    r"|SIRET|SSN|SSRN|TFN|UBRN|UPRN|URN|UTR|VIN)"
 )
 #: Words for a number, behind these and, written out or marked as one, behind any word.
 _NO = r"(?:number(?:ed)?|no|nr|num|id|code|ref)"
@@ -81,11 +82,32 @@ _NUMBER_OF = re.compile(
     rf"(?: is| was|:) #?(?P<key>(?:(?-i:[A-Z]{{1,4}}) ?)?\d(?:-?\d){{4,14}})(?<!000){_END}",
     re.IGNORECASE,
 )
-#: What nobody counts: eleven figures in one run, as numbers of parcels have them, and a DOI.
+#: What nobody counts: eleven figures in one run, as numbers of parcels have them, and figures in
+#: groups that are no amount.
 _NO_COUNT = re.compile(
     r"(?<![\w.,/:$€£¥+-])(?<![$€£¥] )(?P<key>\d{11,}(?<!000)(?![\w%]|[.,/:-]\d)"
-    # of a publication: "10.1234/abc.56789"
-    r"|10\.\d{4,6}/[^\s,;()]{2,60}\w)"
+    # in four groups of four, as researchers and cards have them, but no four years
+    r"|\d{4}-\d{4}-\d{4}-\d{3}[\dX](?![\w%]|[.,/:-]\w)"
+    r"|(?!(?:(?:19|20)\d\d ?){4})\d{4} \d{4} \d{4} \d{4}(?![\w%]|[ .,/:-]\d)"
+    # behind a day, as servers of preprints number them, and behind a stroke and before a hyphen
+    r"|(?:19|20)\d\d\.\d\d\.\d\d\.\d{5,}(?![\w%]|[.,/:-]\d)"
+    r"|(?!(?:19|20)\d\d/)\d{4,6}/\d{1,3}-\d{1,2}(?![\w%]|[.,/:-]\d))"
+)
+#: Of a publication: "10.1234/abc.56789", "doi:10.1234/S0140-6736(20)30183-5", "hdl:2013.39/10028",
+#: "arXiv:2203.01234". What stands before the number may be another name.
+_PUBLISHED = re.compile(
+    r"(?<![\w./-])(?:(?P<key>10\.\d{4,9}/(?:[^\s,;()]|\([\w.-]+\)){2,60}(?<=[\w)]))"
+    r"|(?i:arxiv)(?::| ) ?(?P<preprint>\d{4}\.\d{4,5}(?:v\d)?)(?![\w%]|[.,/:-]\d)"
+    r"|(?i:hdl):(?P<handle>\d{2,6}(?:\.\d{1,6})*/\w[\w./-]*\w))"
+)
+#: Letters that stand before amounts without a sign.
+_AMOUNT_CODES = "AUD|CAD|CHF|CNY|DKK|EUR|GBP|HKD|INR|JPY|KRW|MXN|NOK|NZD|PLN|RMB|SEK|SGD|USD|ZAR"
+#: What a body or a register has numbered, behind its letters or its name: "NSF 2145678", "ERC StG
+#: 912353", "under Horizon Europe 101181843". Round ones are counts.
+_OF_A_BODY = re.compile(
+    rf"(?:(?<![\w$€£¥.-])(?!(?:{_AMOUNT_CODES})\b)(?=[\w-]{{0,12}}[A-Z][\w-]{{0,12}}[A-Z\d])[A-Za-z][\w-]+"
+    r" #?(?P<key>\d{6,}(?<!000))|(?<=[\w,;(] )[A-Z][a-z]{2,} #?(?P<long>\d{7,}(?<!000)))"
+    r"(?![\w%]|[.,:/-]\d)"
 )
 #: Patents are public, and say whose they are: "U.S. Patent No. 9,304,118", "Pat. Nos. 8,100,200 and
 #: 8,100,201", "Patent Application No. 15/304,118".
@@ -100,7 +122,8 @@ _GROUP = r"(?-i:[A-Z]{1,4}\d*[A-Z]{0,2}|\d+[A-Z]{0,3})"
 _GROUPS = re.compile(r"[A-Z\d]+(?:[-/ ][A-Z\d]+)+")
 #: Keys of several groups: "policy, numbered 6335 8800 1902", "No. 4836/GB 430683".
 _GROUPED_KEY = re.compile(
-    rf"\b(?:{_TOLD}|{_KEYED}|part){_IS}(?P<key>{_GROUP}(?:[-/ ]{_GROUP})+){_END}", re.IGNORECASE
+    rf"(?:\b(?:{_TOLD}|{_KEYED}|part){_IS}|(?<!\w)#)(?P<key>{_GROUP}(?:[-/ ]{_GROUP})+){_END}",
+    re.IGNORECASE,
 )
 #: What an id has in groups is no amount: "Meeting ID: 868 298 045 237".
 _ID_IN_GROUPS = re.compile(
@@ -173,10 +196,10 @@ _LAST_FOUR = re.compile(
     rf" ?#?(?P<key>\d{{4}}){_END}",
     re.IGNORECASE,
 )
-#: Two groups of which the second is much the longer are no range: "23-641684", "2242-096611", and
-#: an employer's number, "12-3456789".
+#: Two groups of which the second is much the longer are no range: "23-641684", "2242-096611", an
+#: employer's number, "12-3456789", and an application's, "2018/907466".
 _UNLIKE_GROUPS = re.compile(
-    r"(?<![\w.,/$€£+-])(?<![$€£] )(?P<key>\d{1,4}-\d{6,9})(?<!000)(?![\w%]|[.,:/-]\d| ?%)"
+    r"(?<![\w.,/$€£+-])(?<![$€£] )(?P<key>\d{1,4}[-/]\d{6,9})(?<!000)(?![\w%]|[.,:/-]\d| ?%)"
 )
 #: The same in figures alone, which are no day: "51/24/5475", but "12/11/2024".
 _THREE_GROUPS = re.compile(
@@ -192,8 +215,8 @@ _CELL = re.compile(
     r"(?:^|[\t|]) *(?P<key>\d{6,}|\d{3,8}(?:[/-]\d{3,8}){1,2}|[A-Z]{1,4}-?\d{5,})(?= *(?:[\t|]|$))"
 )
 _AMOUNT_CELL = re.compile(r"[$€£]\s?\d|(?<![\d.,])\d{1,3}(?:,\d{3})*[.,]\d\d\d?(?!\d)")
-#: What says that two groups are no range: "code 2874-411".
-_CODE_BEFORE = re.compile(r"\bcode\W", re.IGNORECASE)
+#: What says that two groups are no range: "code 2874-411", "IRB #2018-1244".
+_CODE_BEFORE = re.compile(r"\bcode\W|#|\b(?:IACUC|IRAS|IRB|REC)\W", re.IGNORECASE)
 #: Behind these "number" may mean an amount: "the number 52400".
 _AMOUNT_OF = re.compile(r"\b(?:an?|any|our|same|that|the|this|total|what)\s$", re.IGNORECASE)
 #: Years, ranges, round amounts and reports, which are written like keys of several groups.
@@ -248,6 +271,9 @@ def keys_of(texts: Iterable[str]) -> re.Pattern[str]:
         keys.update(m.group() for m in SAID_CODE.finditer(text))
         for match in _PATENTS.finditer(text):
             keys.update(_ONE_PATENT.findall(match.group()))
+        keys.update(m.group() for m in CODE_IN_PARTS.finditer(text))
+        for pattern in (_PUBLISHED, _OF_A_BODY) if _FOUR_FIGURES.search(text) else ():
+            keys.update(filter(None, (k for m in pattern.finditer(text) for k in m.groups())))
         if _FOUR_FIGURES.search(text):  # few texts have as many; the patterns are slow
             keys.update(m["key"] for m in _NUMBER_OF.finditer(text))
             for pattern in (_zip(), _TOWN_CODE):

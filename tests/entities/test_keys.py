@@ -20,6 +20,10 @@ from nes_spark.entities.keys import is_key, with_whole_addresses
         "M42Y9V40 15 USC",
         "D4RMSW7P.",
         "XXXX6822",
+        "REC 19/LO/0412",
+        "0102.B-0287",
+        "2017.1.02078.S",
+        "2203.01234",
     ],
 )
 def test_codes_of_one_record(code):

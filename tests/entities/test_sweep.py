@@ -642,6 +642,40 @@ def test_keys_of_several_groups_are_swept(text, keys):
     assert [c.surface for c in found if c.reason == "digits"] == keys
 
 
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        ("She (0000-0030-0863-846X) is known.", ["0000-0030-0863-846X"]),
+        ("pays with 4111 1111 1111 1111 since", ["4111 1111 1111 1111"]),
+        (
+            "297000/Z/20/Z overlaps with ST/P001234/1; see 19/LO/0412, HREC/20/QRBW/573.",
+            ["297000/Z/20/Z", "ST/P001234/1", "19/LO/0412", "HREC/20/QRBW/573"],
+        ),
+        ("Nights 0102.B-0287 and 2017.1.02078.S", ["0102.B-0287", "2017.1.02078.S"]),
+        (
+            "NSF award 2204655, NSF 2145678, ERC StG 912353, a grant 6610442, grant DMS-1852341",
+            ["2204655", "2145678", "912353", "6610442", "DMS-1852341"],
+        ),
+        ("done under Horizon Europe 101181843.", ["101181843"]),
+        ("PMID 58106867, ssrn 7529877, REC 18/YH/5612", ["58106867", "7529877", "18/YH/5612"]),
+        ("IACUC 1090-72, IRB #2018-1244, DFG AC 5917/3-1", ["1090-72", "2018-1244", "5917/3-1"]),
+        ("doi:10.9789/wen.34165.", ["10.9789/wen.34165"]),
+        (
+            "10.1234/S0140-6736(20)30183-5 (hdl:2013.3974/28)",
+            ["10.1234/S0140-6736(20)30183-5", "2013.3974/28"],
+        ),
+        ("bioRxiv 2022.02.11.102873, arXiv:0703.0123", ["2022.02.11.102873", "0703.0123"]),
+        # amounts, years, days, lists
+        ("USD 1234567 and EUR 912353 in 2019/20-21. Revenue 12345678 fell; NSF 5000000", []),
+        ("Years 2016 2017 2018 2019, NHS 2017-18, REC of 2020, Q1/Q2/2023, on 2020.01.02", []),
+    ],
+)
+def test_keys_of_research_are_swept(text, keys):
+    """Grants, approvals, researchers and publications are all listed in public."""
+    (found,) = candidates_of([text], [[]])
+    assert [c.surface for c in found if c.reason == "digits"] == keys
+
+
 def test_what_a_mention_leaves_of_a_key_is_swept():
     text = "under VAT number FR 31 447192008, and FR 31 447192008 again"
     assert found(text, mentions=[[mention(text, "FR 31", "Product")]]) == [
