@@ -703,13 +703,17 @@ def _person_forms(value: str) -> Iterator[tuple[str, Form]]:
             name = " ".join(rest)
             size = len(WORD.findall(name))
             yield squeeze(name), Form(owner, TITLE, "part", size, True, last, first)
+        for k in range(2, at):
+            # of two family names behind two given ones: "Ana Lucía Ferreira de Souza"
+            name = " ".join(words[k:])
+            size = len(WORD.findall(name))
+            yield squeeze(name), Form(owner, TITLE, "part", size, True, last, first)
         # Of "MP Vijay Kumar" and "Carolina Dybeck Happe" the second name is used alone, too.
-        second = squeeze(rest[0])
-        if at > 1 and len(second) > 3 and second not in COMMON_WORDS and rest[0][:1].isupper():
-            yield (
-                second,
-                Form(owner, CAPITAL, "first", 1, second not in SENTENCE_WORDS, last, first),
-            )
+        for word in words[1:at]:
+            second = squeeze(word)
+            if len(second) > 3 and second not in COMMON_WORDS and word[:1].isupper():
+                opens = second not in SENTENCE_WORDS
+                yield second, Form(owner, CAPITAL, "first", 1, opens, last, first)
         folded = squeeze(last)
         if not initial and len(folded) >= 2:
             ordinary = folded in COMMON_WORDS or len(folded) <= 2

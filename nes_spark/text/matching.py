@@ -157,11 +157,24 @@ _FIRST_AND_INITIALS = re.compile(r"(?<![\w'’-])(?P<first>[^\W\d_][\w'’-]+) (
 _NO_PERSON = word_set("the a an this that these those each every any some no our your its another")
 #: Titles that stand before last names alone.
 _BEFORE_NAMES = word_set(
-    "mr mrs ms miss dr prof sir doctor father fr sister reverend rev pastor monsignor rabbi nurse "
-    "councillor cllr"
+    "mr mrs ms miss dr prof professor sir doctor father fr sister reverend rev pastor monsignor "
+    "rabbi nurse councillor cllr"
 )
 #: What stands behind a last name, not behind a thing: "the Hall family".
-_KIN = word_set("brothers children couple family household siblings sisters twins")
+_KIN = word_set(
+    "brothers children couple family group household lab laboratory labs siblings sisters twins"
+)
+#: How a last name is cited: "Hill et al.", "Hill 2019", "(Hill & Roe, 2019)", not "Spring 2020".
+_CITED = re.compile(
+    r"(?: et al\b|(?: (?:&|and) (?:[^\W\d_a-zß-öø-ÿ][\w'’-]+|\[[^\]\n]{1,40}\]))?"
+    r",? \(?(?:19|20)\d\d[a-z]?\b(?![-–/]\d))"
+)
+_SEASONS = word_set("spring summer autumn fall winter")
+#: Initials behind a last name, as lists of authors have them: "Hill F, Roe A-B.", "HILL, F".
+_INITIALS_BEHIND = re.compile(
+    r"(?P<comma>,)? (?P<first>[A-Z])(?:\.?[ -]?[A-Z]){0,2}"
+    r"(?=\.?(?:[;)\n]|$)|\.?, ?(?:[A-Z\[]|and\b|&)|(?(comma)\.,|(?:[.,:] |[.,:]$)))"
+)
 #: Of these those that are nothing else in small letters, before a name in small letters.
 _TITLED_SMALL = re.compile(r"\b(?:mrs?|ms|dr|prof|councillor|cllr)\.? (?:(?P<first>[a-z])\.? )?$")
 #: Initials behind a title or by themselves, before a last name that is a word: "Cllr C Day".
@@ -393,6 +406,15 @@ def _named_with_s(value: str, text: str, start: int, end: int) -> int:
     ):
         alike -= 1
     return start + alike
+
+
+def _has_initials_behind(text: str, words: Words, i: int, j: int, form: Form) -> bool:
+    """Whether a last name stands as in a list of authors: "[1] Hill F, Roe A."."""
+    behind = _INITIALS_BEHIND.match(text, words.ends(j))
+    if behind is None or behind["first"] != form.first_name[:1].upper():
+        return False
+    beside = i > 0 and text[words.ends(i - 1) : words.starts(i)] == " "
+    return is_capital(words.spelled[i]) and not (beside and words.spelled[i - 1][:1].isupper())
 
 
 def _are_dotted(text: str, words: Words, i: int, j: int) -> bool:
@@ -1083,6 +1105,7 @@ class Matcher:
                 or self._titled(text, words, i, form)
                 or (form.last_name and self._amid(text, words, i, j))
                 or (form.last_name and self._speaks(text, words, i, j))
+                or (form.last_name and _has_initials_behind(text, words, i, j, form))
             ):
                 continue
             if case in HEADS and not self._heads(text, words, i, j, case):
@@ -1228,6 +1251,11 @@ class Matcher:
         if _SIGNED.search(text, max(0, start - 60), start) and _SIGNS.match(text, end):
             return True
         owns = _POSSESSIVE.match(text, end) is not None
+        if _CITED.match(text, end) and fold(parts[0]) not in _SEASONS:
+            beside = i > 0 and text[words.ends(i - 1) : start] == " "
+            before = words.spelled[i - 1] if beside else ""
+            barred = fold(before) in _NO_PERSON or before[:1].isdigit()
+            return not barred and (not before[:1].isupper() or opens_sentence(before))
         line = text.rfind("\n", 0, start) + 1
         opens = not text[line:start].strip()
         opens = opens or _PLACEHOLDER_BEFORE.search(text, max(0, start - 40), start) is not None
@@ -1237,7 +1265,11 @@ class Matcher:
         elif text[start - 1] == " " and i and words.ends(i - 1) == start - 1:
             before = words.spelled[i - 1]
             joins = before == "that" and self._of_somebody(text, words, j)  # "agreed that Page had"
-            if before == "the" and j + 1 < len(words) and text[end : words.starts(j + 1)] == " ":
+            if (
+                fold(before) == "the"
+                and j + 1 < len(words)
+                and text[end : words.starts(j + 1)] == " "
+            ):
                 joins = words.spelled[j + 1] in _KIN
             if (fold(before) in _NO_PERSON and not joins) or before[:1].isdigit():
                 return False
@@ -1411,6 +1443,11 @@ class Matcher:
             # Half of a double name: "[Executive 1]-Gaztelu" would tell the rest.
             while (part := _DOUBLE_AFTER.match(text, end)) is not None:
                 end = part.end()
+                while j + 1 < len(words) and words[j + 1][2] <= end:
+                    j += 1
+            behind = _INITIALS_BEHIND.match(text, end) if form.rule == "part" else None
+            if behind and behind["first"] == form.first_name[:1].upper():
+                end = behind.end()
                 while j + 1 < len(words) and words[j + 1][2] <= end:
                     j += 1
             if part := _GENERATION_AFTER.match(text, end):
