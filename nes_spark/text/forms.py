@@ -677,7 +677,7 @@ def _person_forms(value: str) -> Iterator[tuple[str, Form]]:
     firsts = sorted({squeeze(first), *NICKNAMES.get(squeeze(first), frozenset())})
     if rest:
         # "RS: And then?" where a line begins
-        letters = {"".join(w[0] for w in words), words[0][0] + last[0]}
+        letters = {"".join(w[0] for w in words), words[0][0] + last[0], words[0][0] + words[-1][0]}
         halves = [half[0] for half in last.split("-") if half]
         letters |= {words[0][0] + "".join(halves), words[0][0] + halves[-1]} if halves else set()
         for initials in sorted(letters):

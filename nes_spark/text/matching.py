@@ -267,6 +267,16 @@ _AFTER_DOTTED = re.compile(r"\.?(?:[:,]| [-–—] )")
 #: What they do: "R.G. to send photos"; of these letters rather a place or a thing does.
 _GOES_ON = re.compile(r"\. (?=[a-z])")
 _DOTTED_PLACES = word_set("ai bc dc la nj ny va")
+#: Inside a sentence or behind a bullet: "of whom only R.G. has gone", "(a) R.G. went".
+_INSIDE = re.compile(r"(?:[a-zß-öø-ÿ],? |[(\[“\"]|(?:^|\n)[ \t]*(?:[-–*•+]|\(?\w{1,2}[).])[ \t]+)$")
+_GOES_ON_INSIDE = re.compile(r"\.(?:['’]s\b|,? (?=[a-z(])|[,;:)]|\W*(?:\n|$))")
+#: What anybody may mean by such letters.
+_DOTTED_WORDS = _DOTTED_PLACES | word_set(
+    "ac ad ag am ba bs bv ca cc cd ceo ce cfo ci co ct cv da dj ds ed er eu ex fc fm fx ga gb "
+    "gi gm gp hq hr ia id ii ip iq ir it iv jd jp jr jv kg lp ma mb mc md me mi mp ms nb nc "
+    "nd ne nh no nv od oh ok op pa pc pi pm po pr ps qc rd ri rn rv sa sc sd se sp sr st tb "
+    "tv tx uk un us usa ussr ut vc vi vp vt wa wc wi wv"
+)
 #: What stands before the initials of who signs: "Signed R.G.".
 _SIGNS_SHORT = re.compile(r"(?:^|\n)[ \t>*]*(?:signed|sgd)(?: by)?:?[ \t]+$", re.IGNORECASE)
 _INNER_CAPITAL = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[^\W\d_a-zß-öø-ÿ])")
@@ -425,6 +435,10 @@ def _are_dotted(text: str, words: Words, i: int, j: int) -> bool:
     if _SIGNS_SHORT.search(text, max(0, start - 24), start):
         return True
     acts = _GOES_ON.match(text, end) and squeeze(text[start:end]) not in _DOTTED_PLACES
+    if squeeze(text[start:end]) not in _DOTTED_WORDS and _INSIDE.search(
+        text, max(0, start - 24), start
+    ):
+        return _GOES_ON_INSIDE.match(text, end) is not None
     return (
         bool(acts or _AFTER_DOTTED.match(text, end))
         and _LINE_BEGINS.search(text, max(0, start - 24), start) is not None

@@ -905,7 +905,7 @@ def test_initials_with_points_begin_a_line_about_somebody():
     text = "R.G., 59F/M\nR.G.: fell. R. G. - notes\nR. G, 59\nnot R.G., nor R.G.B., 59\nS.G., 40"
     wanted = (
         "[Executive 1], 59F/M\n[Executive 1]: fell. [Executive 1] - notes\n[Executive 1], 59\n"
-        "not R.G., nor R.G.B., 59\nS.G., 40"
+        "not [Executive 1], nor R.G.B., 59\nS.G., 40"
     )
     assert released(text, people("Ruby Greaves")) == wanted
 
@@ -914,7 +914,16 @@ def test_initials_with_points_begin_a_line_about_somebody():
     ("name", "text", "left"),
     [
         ("Ruby Greaves", "R.G. to send photos. R.G. rang.", "X to send photos. X rang."),
-        ("Ruby Greaves", "Yes.\nSigned R.G.\nof R.G. only", "Yes.\nSigned X\nof R.G. only"),
+        ("Ruby Greaves", "Yes.\nSigned R.G.\nof R.G. only", "Yes.\nSigned X\nof X only"),
+        ("Ruby Greaves", "(a) R.G. and I met; I saw R.G.", "(a) X and I met; I saw X"),
+        ("Ana de la Roca", "as A.R. has said", "as X has said"),
+        # others, and what anybody means by such letters
+        (
+            "Ruby Greaves",
+            "the R.G. Dunn Company, of R.G.B. and RG",
+            "the R.G. Dunn Company, of R.G.B. and RG",
+        ),
+        ("Urs Stein", "in the U.S. and by U.S. firms", "in the U.S. and by U.S. firms"),
         # a place and a state, not who is called like them
         ("David Cohen", "D.C. is wet.", "D.C. is wet."),
         # a last name that is a word: behind a title in small letters, and of those who have it
