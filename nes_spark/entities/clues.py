@@ -254,10 +254,14 @@ def words_besides_talk(text: str) -> set[str]:
     return {word for *_, word, plain in words_at(text) if plain and is_of_a_subject(word)}
 
 
+#: Before the placeholder of somebody they tell nothing, and "[Term]. [Person 1]" is no sentence.
+_BEFORE_PEOPLE = frozenset({"dr", "mr", "mrs", "ms", "mx", "prof"})
+
+
 @lru_cache(maxsize=65_536)
 def is_of_a_subject(word: str) -> bool:
-    """Whether a word, as clues have it, has a letter and is none of talk."""
-    return any(map(str.isalpha, word)) and not is_talk(word)
+    """Whether a word, as clues have it, has a letter and is none of talk and no "Mr" or "Dr"."""
+    return any(map(str.isalpha, word)) and not is_talk(word) and word not in _BEFORE_PEOPLE
 
 
 def words_that_tell(clue: str) -> set[str]:

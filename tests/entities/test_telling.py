@@ -51,6 +51,12 @@ def test_how_letters_begin_and_end_tells_nothing():
     assert set(count_words(said)) == {"kiln", None}
 
 
+def test_what_people_are_called_before_their_names_tells_nothing():
+    """ "[Term]. [Person 1]" would be no sentence, and "Prof." is said of anybody."""
+    found = count_words("Prof. [Person 1] met Dr [Person 2], Mr. Roe and the professor.")
+    assert set(found) == {None, "met", "roe", "professor"}
+
+
 def test_terms_are_counted_as_gone():
     text = "The rotary kiln and the kiln-fired clay."
     terms = [Mention(4, 15, "Term", "rotary kiln"), Mention(24, 34, "Term", "kiln-fired")]
