@@ -757,6 +757,12 @@ def _is_of_row(number: str, cell: _Cell) -> bool:
     return cell.beside and _LARGE <= float(number) < 10**_LONGEST
 
 
+#: Behind it a small number tells a person: every researcher's is listed.
+_RANKED_BY = re.compile(
+    r"\b[hH][- ](?:[iI]ndex|INDEX|factor)(?: (?:is|was))?(?: (?:of|about|around|some))?[ :=(]{1,3}$"
+)
+
+
 def _is_told(text: str, number: str, start: int, end: int) -> bool:
     """Whether a bare number of a sentence is a figure, by how it is written or what leads to it."""
     before = text[max(0, start - 30) : start]
@@ -765,7 +771,7 @@ def _is_told(text: str, number: str, start: int, end: int) -> bool:
     alone = _LISTED.sub("", before)
     if any(p.search(b) for p in (_NAMED, _CALLED, _IN_A_ROW) for b in (before, alone)):
         return False
-    if _THOUSANDS_APART.search(number):
+    if _THOUSANDS_APART.search(number) or _RANKED_BY.search(before):
         return True
     if _EXACT.fullmatch(number) and not _OF_A_CODE.search(before):
         return not _GOES_ON.match(text, end)

@@ -488,6 +488,11 @@ def test_an_amount_without_a_figure_gets_one_elsewhere():
     assert size_of(found.entity) == 5e8
 
 
+def test_what_researchers_are_ranked_by_is_a_figure_however_small():
+    text = "An h-index of 27 (H-index: 9), on page 27; the h-index of 2019."
+    assert [text[q.start : q.end] for q in find_quantities(text)] == ["27", "9"]
+
+
 def test_a_form_that_is_filed_is_no_count():
     for text in ("the factors described in our 10K filed on March 2nd", "an 8K dated May 5"):
         assert not [q for q in find_quantities(text) if text[q.start : q.end].endswith("K")]
