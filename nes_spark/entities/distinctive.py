@@ -293,6 +293,14 @@ def _beginnings() -> frozenset[str]:
     return frozenset(word[:n] for word in _known() for n in range(3, len(word)))
 
 
+#: What a proposal or a paper is divided into, and who reads it: "Aim 2", "WP1", "Referee 2". In a
+#: longer name it is nothing of the kind.
+PARTS_OF_PROPOSALS = re.compile(
+    r"(?<![\w'’&-])(?:"
+    r"(?:Aim|Deliverable|Fig(?:ure)?|Milestone|Objective|Referee|Reviewer|Table|Task"
+    r"|Work [Pp]ackage)s?\.? (?:[A-Z]?\d{1,2}(?:\.\d{1,2})?[a-d]?|[IVX]+)"
+    r"|WPs?\d{1,2}|Referees?|Reviewers?)(?![\w&-]|[.,]\d| [A-Z]\w* [A-Z])"
+)
 #: Ways to work that anybody may follow, and who has learnt them.
 METHODS = re.compile(
     r"\b(?:(?:Master )?(?:Black|Green|Yellow) Belts?|(?:Lean )?Six Sigma(?: Lean)?(?: Sensei)?"

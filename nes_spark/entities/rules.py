@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from nes_spark.entities.currencies import CURRENCIES, SIGNS
 from nes_spark.entities.dates import find_dates
-from nes_spark.entities.distinctive import GEOGRAPHY, INSTITUTIONS, METHODS
+from nes_spark.entities.distinctive import GEOGRAPHY, INSTITUTIONS, METHODS, PARTS_OF_PROPOSALS
 from nes_spark.entities.keys import STREETS
 from nes_spark.entities.lists import GENERAL, read_lists
 from nes_spark.entities.mentions import outside, placeholder_spans, trim
@@ -791,6 +791,7 @@ RULES: tuple[Rule, ...] = (
         None,
     ),
     Rule("part of a deed", lambda s: _OF_DEEDS.fullmatch(s.surface) is not None, None),
+    Rule("part of a proposal", lambda s: PARTS_OF_PROPOSALS.fullmatch(s.surface) is not None, None),
     Rule("word whose letters are parted", lambda s: s.is_spaced, None),
     Rule("legal form alone", lambda s: is_legal_form(s.surface), None),
     Rule("what announces a number", lambda s: s.surface.rstrip("s") in SECURITY_WORDS, None),

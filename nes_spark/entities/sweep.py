@@ -33,7 +33,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from nes_spark.entities.distinctive import METHODS, is_fragment
+from nes_spark.entities.distinctive import METHODS, PARTS_OF_PROPOSALS, is_fragment
 from nes_spark.entities.general_english import (
     CONTRACTION,
     PARTS,
@@ -682,7 +682,7 @@ def _tokens(text: str, blocked: Sequence[tuple[int, int]], named: Collection[int
 
 def _blocked(text: str) -> list[tuple[int, int]]:
     spans = placeholder_spans(text)
-    for pattern in (_MARKS, _ADDRESS, US_UNIT, BENCHMARKS, HOURS, METHODS):
+    for pattern in (_MARKS, _ADDRESS, US_UNIT, BENCHMARKS, HOURS, METHODS, PARTS_OF_PROPOSALS):
         spans += [match.span() for match in pattern.finditer(text)]
     return spans
 
