@@ -255,7 +255,7 @@ def words_besides_talk(text: str) -> set[str]:
 
 
 #: Before the placeholder of somebody they tell nothing, and "[Term]. [Person 1]" is no sentence.
-_BEFORE_PEOPLE = frozenset({"dr", "mr", "mrs", "ms", "mx", "prof"})
+_BEFORE_PEOPLE = frozenset({"dr", "mister", "mr", "mrs", "ms", "mx", "prof"})
 
 
 @lru_cache(maxsize=65_536)

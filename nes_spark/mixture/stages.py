@@ -210,11 +210,11 @@ def _fit_distinct(
     }
     for name, model in models.items():
         _log.info(
-            "mixture %s: %s after %d passes, log-likelihood %.6g, %d components, %d removed, "
+            "mixture %s: %s after %d iterations, log-likelihood %.6g, %d components, %d removed, "
             "%d at the ceiling",
             name,
             "converged" if model.converged else "NOT converged",
-            model.n_passes,
+            model.n_iter,
             model.log_likelihood,
             model.n_components,
             len(model.removed),
