@@ -153,7 +153,8 @@ def is_key(name: str, category: str) -> bool:
         return False
     # recognisers take the full stop behind a code, and words, with it
     words = [word.rstrip(".,;:") for word in name.split()]
-    if any(_SHUFFLED.fullmatch(word) or CODE_IN_PARTS.fullmatch(word) for word in words):
+    whole = [word.upper() if word.islower() else word for word in words]
+    if any(map(_SHUFFLED.fullmatch, words)) or any(map(CODE_IN_PARTS.fullmatch, whole)):
         return True
     if any(pattern.fullmatch(name) for pattern in (_LEFT_OF, _PATENT, _BANK, _PREPRINT)):
         return True

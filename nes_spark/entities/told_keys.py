@@ -82,6 +82,15 @@ _NUMBER_OF = re.compile(
     rf"(?: is| was|:) #?(?P<key>(?:(?-i:[A-Z]{{1,4}}) ?)?\d(?:-?\d){{4,14}})(?<!000){_END}",
     re.IGNORECASE,
 )
+#: Letters that stand before amounts without a sign.
+_AMOUNT_CODES = "AUD|CAD|CHF|CNY|DKK|EUR|GBP|HKD|INR|JPY|KRW|MXN|NOK|NZD|PLN|RMB|SEK|SGD|USD|ZAR"
+#: A document that writes thousands apart ("412,300") writes so many figures in one run for a key
+#: alone, whatever stands before it: "erc stg 912353" among those who use no capitals.
+_THOUSANDS = re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?![\w,]|\.\d{3})")
+_IN_ONE_RUN = re.compile(
+    rf"(?<![\w.,/:$€£¥+-])(?<![$€£¥] )(?<!(?:{_AMOUNT_CODES}) )(?P<key>\d{{6,}})(?<!00)"
+    r"(?![\w%]|[.,:/-]\d| ?%)"
+)
 #: What nobody counts: eleven figures in one run, as numbers of parcels have them, and figures in
 #: groups that are no amount.
 _NO_COUNT = re.compile(
@@ -91,7 +100,9 @@ _NO_COUNT = re.compile(
     r"|(?!(?:(?:19|20)\d\d ?){4})\d{4} \d{4} \d{4} \d{4}(?![\w%]|[ .,/:-]\d)"
     # behind a day, as servers of preprints number them, and behind a stroke and before a hyphen
     r"|(?:19|20)\d\d\.\d\d\.\d\d\.\d{5,}(?![\w%]|[.,/:-]\d)"
-    r"|(?!(?:19|20)\d\d/)\d{4,6}/\d{1,3}-\d{1,2}(?![\w%]|[.,/:-]\d))"
+    r"|(?!(?:19|20)\d\d/)\d{4,6}/\d{1,3}-\d{1,2}(?![\w%]|[.,/:-]\d)"
+    # approvals and grants where nothing has capitals: "19/lo/0412", "297000/z/20/z"
+    r"|(?:\d\d/[a-z]{2}/\d{4}|\d{5,}/[a-z]/\d\d/[a-z])(?![\w%]|[.,/:-]\w))"
 )
 #: Of a publication: "10.1234/abc.56789", "doi:10.1234/S0140-6736(20)30183-5", "hdl:2013.39/10028",
 #: "arXiv:2203.01234". What stands before the number may be another name.
@@ -100,8 +111,6 @@ _PUBLISHED = re.compile(
     r"|(?i:arxiv)(?::| ) ?(?P<preprint>\d{4}\.\d{4,5}(?:v\d)?)(?![\w%]|[.,/:-]\d)"
     r"|(?i:hdl):(?P<handle>\d{2,6}(?:\.\d{1,6})*/\w[\w./-]*\w))"
 )
-#: Letters that stand before amounts without a sign.
-_AMOUNT_CODES = "AUD|CAD|CHF|CNY|DKK|EUR|GBP|HKD|INR|JPY|KRW|MXN|NOK|NZD|PLN|RMB|SEK|SGD|USD|ZAR"
 #: What a body or a register has numbered, behind its letters or its name: "NSF 2145678", "ERC StG
 #: 912353", "under Horizon Europe 101181843". Round ones are counts.
 _OF_A_BODY = re.compile(
@@ -253,6 +262,8 @@ def keys_of(texts: Iterable[str]) -> re.Pattern[str]:
     """
     texts = list(texts)
     keys: set[str] = set()
+    if any(map(_THOUSANDS.search, texts)):
+        keys.update(m["key"] for text in texts for m in _IN_ONE_RUN.finditer(text))
     for text in texts:
         keys.update(m["key"] for m in _told_keys(text) if _is_long_enough(text, m))
         for match in _grouped_keys(text):

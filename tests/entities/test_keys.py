@@ -21,6 +21,7 @@ from nes_spark.entities.keys import is_key, with_whole_addresses
         "D4RMSW7P.",
         "XXXX6822",
         "REC 19/LO/0412",
+        "rec 19/lo/0412",
         "0102.B-0287",
         "2017.1.02078.S",
         "2203.01234",

@@ -665,6 +665,10 @@ def test_keys_of_several_groups_are_swept(text, keys):
             ["10.1234/S0140-6736(20)30183-5", "2013.3974/28"],
         ),
         ("bioRxiv 2022.02.11.102873, arXiv:0703.0123", ["2022.02.11.102873", "0703.0123"]),
+        ("rec 18/yh/5612 and 297000/z/20/z", ["18/yh/5612", "297000/z/20/z"]),
+        # one run of figures among thousands that are written apart
+        ("erc stg 912353 paid 412,300 of EUR 412301 and 500000 to 6.1", ["912353"]),
+        ("erc stg 912353 paid 412 once", []),
         # amounts, years, days, lists
         ("USD 1234567 and EUR 912353 in 2019/20-21. Revenue 12345678 fell; NSF 5000000", []),
         ("Years 2016 2017 2018 2019, NHS 2017-18, REC of 2020, Q1/Q2/2023, on 2020.01.02", []),
