@@ -118,6 +118,9 @@ _OF_A_BODY = re.compile(
     r" #?(?P<key>\d{6,}(?<!000))|(?<=[\w,;(] )[A-Z][a-z]{2,} #?(?P<long>\d{7,}(?<!000)))"
     r"(?![\w%]|[.,:/-]\d)"
 )
+#: What they all have.
+_MAY_BE_OF_A_BODY, _MAY_BE_PUBLISHED = re.compile(r"\d{6}"), re.compile(r"10\.\d|(?i:arx|hdl)")
+_MAY_BE_IN_PARTS = re.compile(r"[A-Z][./]\d|\d[./][A-Z]")
 #: Patents are public, and say whose they are: "U.S. Patent No. 9,304,118", "Pat. Nos. 8,100,200 and
 #: 8,100,201", "Patent Application No. 15/304,118".
 _PATENT = rf"{PATENT}|\d{{7,8}}"
@@ -282,9 +285,14 @@ def keys_of(texts: Iterable[str]) -> re.Pattern[str]:
         keys.update(m.group() for m in SAID_CODE.finditer(text))
         for match in _PATENTS.finditer(text):
             keys.update(_ONE_PATENT.findall(match.group()))
-        keys.update(m.group() for m in CODE_IN_PARTS.finditer(text))
-        for pattern in (_PUBLISHED, _OF_A_BODY) if _FOUR_FIGURES.search(text) else ():
-            keys.update(filter(None, (k for m in pattern.finditer(text) for k in m.groups())))
+        if _MAY_BE_IN_PARTS.search(text):
+            keys.update(m.group() for m in CODE_IN_PARTS.finditer(text))
+        for pattern, may_be in (
+            (_PUBLISHED, _MAY_BE_PUBLISHED),
+            (_OF_A_BODY, _MAY_BE_OF_A_BODY),
+        ):
+            if may_be.search(text):
+                keys.update(filter(None, (k for m in pattern.finditer(text) for k in m.groups())))
         if _FOUR_FIGURES.search(text):  # few texts have as many; the patterns are slow
             keys.update(m["key"] for m in _NUMBER_OF.finditer(text))
             for pattern in (_zip(), _TOWN_CODE):
