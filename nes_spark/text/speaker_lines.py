@@ -31,6 +31,7 @@ class _Line(NamedTuple):
     start: int
     end: int
     text: str
+    numbered: bool = False
 
 
 _ROLE = re.compile(
@@ -42,12 +43,15 @@ _ROLE = re.compile(
 _OPERATOR = re.compile(r"(?:(?:conference |call )?operator|moderator|coordinator)", re.IGNORECASE)
 _PARTICIPANTS = re.compile(
     r"(?:(?:corporate|company|conference call|call|event|other|management|analyst|executive)\s)?"
-    r"(?:participants|attendees|executives|analysts|speakers)",
+    # one vendor writes them wrong on every front page
+    r"(?:participi?ants|attendees|executives|analysts|speakers)",
     re.IGNORECASE,
 )
+#: How one vendor counts turns, behind who speaks: "Ann Roe, Acme Inc. - CFO   [3]".
+_COUNTED = re.compile(r"\s+\[\d{1,4}\]$")
 #: Behind such a heading nobody speaks any more.
 _NOTICE = re.compile(
-    r"(?:legal |important )?(?:disclaimer|notice|disclosures?)|copyright policy|"
+    r"(?:legal |important )?(?:disclaimer|notice|disclosures?)|definitions|copyright policy|"
     r"about (?:the|this) transcript",
     re.IGNORECASE,
 )
@@ -110,13 +114,14 @@ def _key(name: str) -> str:
 
 
 def _lines(text: str) -> list[_Line]:
-    """All lines, empty ones too, without what makes them bold."""
+    """All lines, empty ones too, without what makes them bold and the number of a turn."""
     found = []
     at = 0
     for line in text.split("\n"):
         plain = line.strip()
         bare = re.sub(r"[*_#]+", "", plain).strip()
-        found.append(_Line(at, at + len(line), bare or plain))
+        who = _COUNTED.sub("", bare)
+        found.append(_Line(at, at + len(line), who or plain, numbered=who != bare))
         at += len(line) + 1
     return found
 
@@ -261,14 +266,20 @@ def speaker_lines(text: str) -> list[Mark]:
             candidates.append(_Candidate(n, n, "Operator", False))
         else:
             parts = _DASH.split(line.text.rstrip(":"), maxsplit=1)
-            if len(parts) == 1 and _ROLE.search(line.text):
+            if line.numbered:
+                # the company and the title behind the name
+                head, comma, behind = line.text.partition(",")
+                parts = [head, behind] if comma else [*parts, ""][:2]
+            elif len(parts) == 1 and _ROLE.search(line.text):
                 parts = line.text.split(", ", 1)
                 while len(parts) > 1 and _SUFFIX.search(", " + parts[1].split(",")[0]):
                     parts = [parts[0], *parts[1].split(", ", 1)[1:]]
             name = _name(parts[0]) if len(line.text) <= _TITLE else None
             apart = n == 0 or blank[n - 1] or listing or lines[n - 1].text[-1] in '.?!:]”"'
             if name and apart:
-                titled = bool(_NOBODY.fullmatch(name) or _ROLE.search(" ".join(parts[1:])))
+                titled = line.numbered or bool(
+                    _NOBODY.fullmatch(name) or _ROLE.search(" ".join(parts[1:]))
+                )
                 last = n
                 if len(parts) == 1:
                     last = _titles(lines, blank, n + 1)

@@ -175,6 +175,58 @@ Contacts: Ann K. Page, 1-877-555-0177
 """
 
 
+THICK, THIN = "=" * 80, "-" * 80
+
+
+def _turn(who: str, number: int, said: str) -> str:
+    return f"{THIN}\n{who}   [{number}]\n{THIN}\n {said}\n\n"
+
+
+#: Turns are counted, and rules stand on both sides of who speaks. The misspelt heading is theirs.
+COUNTED = f"""Scribes StreetEvents Event Transcript
+E D I T E D   V E R S I O N
+
+Q3 2026 Acme Inc Earnings Call
+OCTOBER 29, 2026 / 12:30PM GMT
+
+{THICK}
+Corporate Participants
+{THICK}
+
+ * Ann K. Page
+   Acme Inc. - VP, Investor Relations
+ * Cy van der Poe
+   Acme Inc. - President & CEO
+
+{THICK}
+Conference Call Participiants
+{THICK}
+
+ * Bo Lee
+   Big Bank - Analyst
+
+{THICK}
+Presentation
+""" + "".join(
+    _turn(who, number, said)
+    for number, (who, said) in enumerate(
+        [
+            ("Operator", "Good morning. I turn the call over to Ann Page."),
+            ("Ann K. Page,  Acme Inc. - VP, Investor Relations", RELATIONS),
+            (
+                "Cy van der Poe,  Acme Inc. - President & CEO",
+                f"{REMARKS}\n\nOurs is a good year. Operator, please open the line for questions."
+                f"\n\n{THICK}\nQuestions and Answers",
+            ),
+            ("Operator", FIRST),
+            ("Bo Lee,  Big Bank - Analyst", QUESTION),
+            ("Cy van der Poe,  Acme Inc. - President & CEO", "They will be fine."),
+            ("Definitions", 'PRELIMINARY TRANSCRIPT: "Preliminary Transcript" means early.'),
+        ],
+        start=1,
+    )
+)
+
 #: Without the list of who takes part: names alone.
 NAMES = PORTAL[PORTAL.index("**Operator") :].replace("**", "")
 TIGHT = PORTAL.replace("**", "").replace("\n\n", "\n")
@@ -186,6 +238,7 @@ MARKED = re.sub(r"\n(\w.{2,30}) -- (.+)\n", r"\n**\1** -- *\2*\n", OWN_SITE)
 @pytest.mark.parametrize(
     "call",
     [VENDOR, PORTAL, PORTAL.replace("**", ""), OWN_SITE, NAMES, TIGHT, COLONS, INLINE, MARKED]
+    + [COUNTED, COUNTED.replace("Participiants", "Participants").replace(",  ", ", ")]
     + [OWN_SITE.replace(" -- ", dash) for dash in (" - ", " – ", ", ")]
     + [VENDOR.replace("    Q\n", "\n").replace("Bank LLC\n", "Bank LLC\tQ\n")],
 )
@@ -197,13 +250,13 @@ def test_only_what_is_said_before_the_questions_is_kept(call):
     assert {t.speaker for t in found.turns} == {"Ann K. Page", "Cy van der Poe"}
 
 
-@pytest.mark.parametrize("call", [VENDOR, PORTAL, OWN_SITE])
+@pytest.mark.parametrize("call", [VENDOR, PORTAL, OWN_SITE, COUNTED])
 def test_all_who_speak_are_known_and_nobody_else(call):
     speakers = {t.speaker for t in split_turns(call.replace("\n", "\r\n")) if t.said}
     assert speakers - {""} == {"Operator", "Ann K. Page", "Cy van der Poe", "Bo Lee"}
 
 
-@pytest.mark.parametrize("call", [VENDOR, PORTAL, OWN_SITE])
+@pytest.mark.parametrize("call", [VENDOR, PORTAL, OWN_SITE, COUNTED])
 def test_turns_are_parts_of_the_text(call):
     at = 0
     for turn in split_turns(call):
