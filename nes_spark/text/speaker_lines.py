@@ -49,6 +49,8 @@ _PARTICIPANTS = re.compile(
 )
 #: How one vendor counts turns, behind who speaks: "Ann Roe, Acme Inc. - CFO   [3]".
 _COUNTED = re.compile(r"\s+\[\d{1,4}\]$")
+#: Whatever it calls them.
+_LABEL = re.compile(r"[^\W\d_][\w.'’ -]{0,49}")
 #: Behind such a heading nobody speaks any more.
 _NOTICE = re.compile(
     r"(?:legal |important )?(?:disclaimer|notice|disclosures?)|definitions|copyright policy|"
@@ -136,6 +138,7 @@ def _beside(lines: Sequence[_Line]) -> list[bool]:
     often = Counter(shapes)
     return [
         0 < len(line.text) <= _TITLE
+        and not line.numbered
         and (
             bool(_BESIDE.fullmatch(line.text))
             # Said lines end with a full stop, and names are no headers of pages.
@@ -275,6 +278,8 @@ def speaker_lines(text: str) -> list[Mark]:
                 while len(parts) > 1 and _SUFFIX.search(", " + parts[1].split(",")[0]):
                     parts = [parts[0], *parts[1].split(", ", 1)[1:]]
             name = _name(parts[0]) if len(line.text) <= _TITLE else None
+            if line.numbered and name is None and _LABEL.fullmatch(parts[0].strip()):
+                name = parts[0].strip()  # a first name, or "Speaker 3"
             apart = n == 0 or blank[n - 1] or listing or lines[n - 1].text[-1] in '.?!:]”"'
             if name and apart:
                 titled = line.numbered or bool(

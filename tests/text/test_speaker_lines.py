@@ -239,6 +239,8 @@ MARKED = re.sub(r"\n(\w.{2,30}) -- (.+)\n", r"\n**\1** -- *\2*\n", OWN_SITE)
     "call",
     [VENDOR, PORTAL, PORTAL.replace("**", ""), OWN_SITE, NAMES, TIGHT, COLONS, INLINE, MARKED]
     + [COUNTED, COUNTED.replace("Participiants", "Participants").replace(",  ", ", ")]
+    # titles that say nothing, as often as page headers stand
+    + [re.sub(r" - (?:VP|President|Analyst).*?(?=$|   \[)", " - Doer", COUNTED, flags=re.M)]
     + [OWN_SITE.replace(" -- ", dash) for dash in (" - ", " – ", ", ")]
     + [VENDOR.replace("    Q\n", "\n").replace("Bank LLC\n", "Bank LLC\tQ\n")],
 )
@@ -261,6 +263,15 @@ def test_turns_are_parts_of_the_text(call):
     at = 0
     for turn in split_turns(call):
         at = call.index(turn.text, at) + len(turn.text)
+
+
+def test_whoever_is_counted_speaks():
+    call = COUNTED.replace("Bo Lee", "Speaker 3").replace("Ann K. Page, ", "Ann, ")
+    speakers = {t.speaker for t in split_turns(call) if t.said}
+    assert speakers - {""} == {"Operator", "Ann", "Cy van der Poe", "Speaker 3"}
+    # also where the line stands as often as the header of a page
+    more = "".join(_turn("Di Dunn,  Acme Inc. - Doer", n, "Yes.") for n in range(8, 12))
+    assert [t.text for t in split_turns(call + more) if t.speaker == "Di Dunn"] == ["Yes."] * 4
 
 
 def test_speakers_without_titles_are_those_who_speak_again():
