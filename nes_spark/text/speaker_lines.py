@@ -74,6 +74,8 @@ _NOBODY = re.compile(
     r"(?:analyst|speaker|participant|executive|representative|attendee|shareholder)",
     re.IGNORECASE,
 )
+#: A particle that is one word with its name: "deSouza", "d'Arcy".
+_JOINED = re.compile(r"(?:d[aeiu]|van|von|l[ae]|[dl]['’])[A-Z]")
 _TITLED = re.compile(r"^(?:Mr|Ms|Mrs|Dr|Prof)\.? ")
 _WORD = re.compile(r"(?:[^\W\d_]['’])?[^\W\d_]+(?:['’-][^\W\d_]+)*|[^\W\d_]\.(?:[^\W\d_]\.)?|St\.")
 _NO_NAMES = word_set(
@@ -93,6 +95,8 @@ def _name(text: str) -> str | None:
 
     >>> _name("Ann K. Roe, Ph.D."), _name("Bo van der Poe III    A"), _name("Net Results")
     ('Ann K. Roe', 'Bo van der Poe', None)
+    >>> _name("Cy deSouza"), _name("Cy joined")
+    ('Cy deSouza', None)
     """
     text = _NICKNAME.sub("", _TITLED.sub("", _ANSWERS.sub("", text.strip())))
     while (plain := _SUFFIX.sub("", text)) != text:
@@ -104,7 +108,8 @@ def _name(text: str) -> str | None:
         low = word.lower().strip(".")
         if low in _NO_NAMES or not _WORD.fullmatch(word):
             return None
-        if not word[0].isupper() and not (low in PARTICLES and n + 1 < len(words)):
+        small = not word[0].isupper() and not _JOINED.match(word)
+        if small and not (low in PARTICLES and n + 1 < len(words)):
             return None
     return " ".join(words)
 
