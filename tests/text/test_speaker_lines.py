@@ -1,8 +1,12 @@
+import json
 import re
+from pathlib import Path
 
 import pytest
 
+import nes_spark
 from nes_spark.text import find_presentation, split_turns
+from nes_spark.text.presentation import Turn
 from nes_spark.text.speaker_lines import speaker_lines
 
 RULE = "." * 120
@@ -301,3 +305,50 @@ def test_a_greeting_with_an_exchange_is_no_label():
     turns = split_turns(text)
     assert [t.speaker for t in turns] == ["Operator", "Ann Roe", "Cy Poe"]
     assert "Hello, everyone, and thanks for your interest in Acme (NYSE: ACM)" in turns[1].text
+
+
+TITLES = ("Chief Executive Officer", "VP, Investor Relations", "Analyst, Big Bank LLC")
+LAYOUTS = {
+    "vendor": (
+        "CORPORATE PARTICIPANTS\n\n",
+        "{who}\n{title}\n\n",
+        f"{RULE}\n\nMANAGEMENT DISCUSSION SECTION\n\n",
+        "{who}\n{title}\n\n{said}\n\n" + RULE + "\n\n",
+    ),
+    "portal": ("Company Participants\n\n", "{who} - {title}\n", "\n", "**{who}**\n\n{said}\n\n"),
+    "own site": ("", "", "Prepared Remarks:\n\n", "{who} -- {title}\n\n{said}\n\n"),
+    "counted": (
+        f"{THICK}\nCorporate Participants\n{THICK}\n\n",
+        " * {who}\n   {title}\n",
+        f"\n{THICK}\nPresentation\n",
+        THIN + "\n{who},  Acme Inc. - {title}   [{n}]\n" + THIN + "\n {said}\n\n",
+    ),
+}
+
+
+def written(turns, layout):
+    """A call as this layout has it."""
+    head, of_list, behind, of_turn = LAYOUTS[layout]
+    people = dict.fromkeys(t.speaker for t in turns if t.speaker != "Operator")
+    titles = {who: TITLES[n % len(TITLES)] for n, who in enumerate(people)}
+    text = f"Acme Inc. (ACM)\nQ3 2026 Earnings Call\n\n{head}"
+    text += "".join(of_list.format(who=who, title=title) for who, title in titles.items()) + behind
+    for n, turn in enumerate(turns, start=1):
+        who = turn.speaker
+        label = (
+            of_turn if who in titles else re.sub(r"(?:,  Acme Inc\.)?.{1,4}\{title\}", "", of_turn)
+        )
+        text += label.format(who=who, title=titles.get(who), n=n, said=turn.text)
+    return text
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_calls_of_the_demo_have_the_same_presentation_in_every_layout(layout):
+    calls = Path(nes_spark.__file__).parent / "demo" / "calls.jsonl"
+    for line in calls.read_text().splitlines():
+        turns = [Turn(t["text"], t["speaker"]) for t in json.loads(line)["turns"]]
+        found = find_presentation(split_turns(written(turns, layout)))
+        expected = find_presentation(turns)
+        said = [word for turn in found.turns for word in turn.text.split()]
+        assert said == [word for turn in expected.turns for word in turn.text.split()]
+        assert {t.speaker for t in found.turns} == {t.speaker for t in expected.turns}
