@@ -101,6 +101,8 @@ _NO_COUNT = re.compile(
     # behind a day, as servers of preprints number them, and behind a stroke and before a hyphen
     r"|(?:19|20)\d\d\.\d\d\.\d\d\.\d{5,}(?![\w%]|[.,/:-]\d)"
     r"|(?!(?:19|20)\d\d/)\d{4,6}/\d{1,3}-\d{1,2}(?![\w%]|[.,/:-]\d)"
+    # of a year, as panels and courts number what is handed in: "2023-COM-0077"
+    r"|(?:19|20)\d\d-[A-Z]{2,5}-\d{3,6}(?![\w%]|[.,:/-]\d)"
     # approvals and grants where nothing has capitals: "19/lo/0412", "297000/z/20/z"
     r"|(?:\d\d/[a-z]{2}/\d{4}|\d{5,}/[a-z]/\d\d/[a-z])(?![\w%]|[.,/:-]\w))"
 )

@@ -666,6 +666,7 @@ def test_keys_of_several_groups_are_swept(text, keys):
         ),
         ("bioRxiv 2022.02.11.102873, arXiv:0703.0123", ["2022.02.11.102873", "0703.0123"]),
         ("rec 18/yh/5612 and 297000/z/20/z", ["18/yh/5612", "297000/z/20/z"]),
+        ("See 2023-COM-0077 of the panel, not 2023-Q1-100.", ["2023-COM-0077"]),
         # one run of figures among thousands that are written apart
         ("erc stg 912353 paid 412,300 of EUR 412301 and 500000 to 6.1", ["912353"]),
         ("erc stg 912353 paid 412 once", []),
