@@ -47,8 +47,10 @@ _PARTICIPANTS = re.compile(
     r"(?:participi?ants|attendees|executives|analysts|speakers)",
     re.IGNORECASE,
 )
-#: How one vendor counts turns, behind who speaks: "Ann Roe, Acme Inc. - CFO   [3]".
+#: How one vendor counts turns, behind who speaks: "Ann Roe, Acme Inc. - CFO   [3]". Rules stand
+#: above and below; elsewhere it is a note's number ("as was shown before [3]").
 _COUNTED = re.compile(r"\s+\[\d{1,4}\]$")
+_RULE = re.compile(r"[.·_=*~–—-]{5,}")
 #: Whatever it calls them.
 _LABEL = re.compile(r"[^\W\d_][\w.'’ -]{0,49}")
 #: Behind such a heading nobody speaks any more.
@@ -127,9 +129,13 @@ def _lines(text: str) -> list[_Line]:
     for line in text.split("\n"):
         plain = line.strip()
         bare = re.sub(r"[*_#]+", "", plain).strip()
-        who = _COUNTED.sub("", bare)
-        found.append(_Line(at, at + len(line), who or plain, numbered=who != bare))
+        found.append(_Line(at, at + len(line), bare or plain))
         at += len(line) + 1
+    for n in range(1, len(found) - 1):
+        who = _COUNTED.sub("", found[n].text)
+        rules = _RULE.fullmatch(found[n - 1].text) and _RULE.fullmatch(found[n + 1].text)
+        if rules and who != found[n].text:
+            found[n] = found[n]._replace(text=who, numbered=True)
     return found
 
 
@@ -151,7 +157,7 @@ def _beside(lines: Sequence[_Line]) -> list[bool]:
                 len(form) > 4
                 and often[form] >= 3
                 and line.text[-1] not in ".?!"
-                and _name(line.text) is None
+                and _name(line.text.rstrip(":")) is None
                 and not _OPERATOR.fullmatch(line.text)
                 and not _ROLE.search(line.text)
             )
@@ -208,8 +214,8 @@ def _marks(
     behind = dict(pairwise(filled))
     speaking = [c for c in named if c.name and c.last in behind and behind[c.last] not in starts]
     people = {_key(c.name) for c in speaking} - {"operator"}
-    operators = len(speaking) - sum(c.name != "Operator" for c in speaking)
-    if len(speaking) < 3 or not people or len(people) + bool(operators) < 2:
+    operator = any(c.name == "Operator" for c in speaking)
+    if len(speaking) < 3 or not people or len(people) + operator < 2:
         return []
     marks = [Mark(lines[c.first].start, lines[c.last].end, c.name) for c in named]
     taken = {n for c in named for n in range(c.first, c.last + 1)}

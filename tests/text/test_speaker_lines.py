@@ -278,6 +278,25 @@ def test_whoever_is_counted_speaks():
     assert [t.text for t in split_turns(call + more) if t.speaker == "Di Dunn"] == ["Yes."] * 4
 
 
+def test_numbers_of_notes_count_no_turns():
+    said = "It was high, as they say.\n\n"
+    places = ("Leeds", "York", "Hull", "Ely")
+    text = "".join(f"{said}Heat was measured in {w} [{n}]\n\n" for n, w in enumerate(places, 1))
+    assert speaker_lines(text) == []
+    assert " ".join(turn.text for turn in split_turns(text)).split() == text.split()
+
+
+def test_bold_names_with_a_colon_are_no_page_headers_however_often_they_stand():
+    call = COLONS.replace(
+        "Ours is a good year.",
+        "\n\n".join(f"**{who}:**\n\nYes." for who in ("Ann K. Page", "Cy van der Poe") * 3)
+        + "\n\nOurs is a good year.",
+    )
+    found = find_presentation(split_turns(call))
+    assert [t.speaker for t in found.turns][-6:] == ["Ann K. Page", "Cy van der Poe"] * 3
+    assert REMARKS.strip() in "\n".join(t.text for t in found.turns)
+
+
 def test_speakers_without_titles_are_those_who_speak_again():
     text = (
         "Operator\n\nHello.\n\nAnn Roe\n\nGood day.\n\nNet Sales\n\nThey grew.\n\nAnn Roe\n\nYes."
