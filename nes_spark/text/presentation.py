@@ -527,7 +527,9 @@ def _split_lines(text: str, marks: Sequence[Mark], labels: Sequence[re.Match[str
     turns: list[Turn] = []
     speaker: str | None = None
     said, at = False, 0
-    for mark in sorted([*marks, *inside, Mark(len(text), len(text), None)]):
+    every = [*inside, *marks, Mark(len(text), len(text), None)]
+    # a label may look like the header of a page, of which nobody is the speaker: the label counts
+    for mark in sorted(every, key=lambda mark: mark[:2]):
         if mark.start < at:
             continue  # a line that is both
         for part in _parted(text[at : mark.start]):

@@ -297,6 +297,11 @@ def test_bold_names_with_a_colon_are_no_page_headers_however_often_they_stand():
     assert REMARKS.strip() in "\n".join(t.text for t in found.turns)
 
 
+def test_a_label_that_stands_like_a_page_header_is_a_label():
+    call = COUNTED.replace("Ann K. Page, ", "Annabel, ") + "\n\nAnnabel:\n\nNo.\n" * 3
+    assert [t.text for t in split_turns(call) if t.speaker == "Annabel"][-3:] == ["No."] * 3
+
+
 def test_speakers_without_titles_are_those_who_speak_again():
     text = (
         "Operator\n\nHello.\n\nAnn Roe\n\nGood day.\n\nNet Sales\n\nThey grew.\n\nAnn Roe\n\nYes."
