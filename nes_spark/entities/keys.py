@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from nes_spark.text.numbers import SAID_CODE, said_figures
 
@@ -109,6 +110,8 @@ def _is_grouped(name: str) -> bool:
     return name.count("-") + 1 >= _MANY_GROUPS or figures >= _MANY_FIGURES
 
 
+# the same names are asked about again and again, as what is given and as what is left
+@lru_cache(maxsize=65_536)
 def is_key(name: str, category: str) -> bool:
     """Return whether a name is the number or code of one record.
 

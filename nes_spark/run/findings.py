@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nes_spark.audit.adversaries import (
     LINKAGE,
@@ -330,15 +330,24 @@ def _reference(context: Context) -> dict[str, DataFrame]:
     return read_reference(context.spark, folder) if folder else {}
 
 
-def examine(
-    context: Context,
-    choice: Choice,
-    candidates: pd.DataFrame,
-    rewritten: DataFrame,
-    audit: Audit,
-    key: str,
-) -> Findings:
-    """Find out everything else that the configuration asks for.
+class Compared(NamedTuple):
+    """What the chosen release changed, beside what adversaries and the judge tell.
+
+    Attributes
+    ----------
+    agreement, variation, tasks : pandas.DataFrame or None
+        As :class:`Findings` has them.
+    """
+
+    agreement: pd.DataFrame | None = None
+    variation: pd.DataFrame | None = None
+    tasks: pd.DataFrame | None = None
+
+
+def compare_release(context: Context, choice: Choice, rewritten: DataFrame) -> Compared:
+    """Compare names and tasks before and after, where the configuration asks for it.
+
+    Writes nothing: a run may begin it ahead (:mod:`nes_spark.run.ahead`).
 
     Parameters
     ----------
@@ -346,36 +355,30 @@ def examine(
         Of a run whose stages are finished.
     choice : Choice
         The chosen release.
-    candidates : pandas.DataFrame
-        Table ``candidates``.
     rewritten : pyspark.sql.DataFrame
         Rows of ``rewrites`` that the release is made of, one a swapped chunk.
-    audit : Audit
-        From :func:`audit_release`.
-    key : str
-        Digest for the tables that this writes.
 
     Returns
     -------
-    Findings
+    Compared
+        Empty where nothing was swapped.
     """
     from pyspark.sql import functions as F
 
-    from nes_spark.releases import combinations_of
-    from nes_spark.risk.stages import recoding_effect
     from nes_spark.swapping.agreement_stages import recognition_agreement
     from nes_spark.utility.stages import category_variation, task_agreement, task_predictions
 
     config = context.config
-    swapped = choice.swapped
+    if not choice.swapped:
+        return Compared()
     order = {category: i for i, category in enumerate(config.entities.categories)}
 
     def by_category(frame: DataFrame) -> pd.DataFrame:
         found = frame.toPandas()
         return found.sort_values("category", key=lambda s: s.map(order)).reset_index(drop=True)
 
-    agreement = variation = tasks = recoding = None
-    if swapped and config.audit.recognition and config.entities.recognizer != GIVEN:
+    agreement = variation = tasks = None
+    if config.audit.recognition and config.entities.recognizer != GIVEN:
         agreement = by_category(
             recognition_agreement(
                 _sampled(context, rewritten),
@@ -390,16 +393,53 @@ def examine(
         # have rules of their own.
         unseen = agreement["category"].isin([NAME, *config.releases.further])
         agreement = agreement[~unseen].reset_index(drop=True)
-    if swapped and config.utility.total_variation:
+    if config.utility.total_variation:
         # A must-change category has no values left: nothing to compare.
         variation = by_category(
             category_variation(context.table("cells"), rewritten).where(
                 ~F.col("category").isin(list(config.releases.must_change))
             )
         )
-    if swapped and config.utility.tasks:
+    if config.utility.tasks:
         predictions = task_predictions(context.table("chunks"), rewritten, config.utility.tasks)
         tasks = task_agreement(predictions).toPandas().sort_values("task").reset_index(drop=True)
+    return Compared(agreement, variation, tasks)
+
+
+def examine(
+    context: Context,
+    choice: Choice,
+    candidates: pd.DataFrame,
+    compared: Compared,
+    audit: Audit,
+    key: str,
+) -> Findings:
+    """Find out everything else that the configuration asks for.
+
+    Parameters
+    ----------
+    context : Context
+        Of a run whose stages are finished.
+    choice : Choice
+        The chosen release.
+    candidates : pandas.DataFrame
+        Table ``candidates``.
+    compared : Compared
+        From :func:`compare_release`.
+    audit : Audit
+        From :func:`audit_release`.
+    key : str
+        Digest for the tables that this writes.
+
+    Returns
+    -------
+    Findings
+    """
+    from nes_spark.releases import combinations_of
+    from nes_spark.risk.stages import recoding_effect
+
+    config = context.config
+    recoding = None
     if config.entities.recoding:
         combinations = combinations_of(config.releases)
         place = {c.name: i for i, c in enumerate(combinations)}
@@ -410,12 +450,10 @@ def examine(
         recoding = recoding.reset_index(drop=True)
     return Findings(
         audit=audit,
-        agreement=agreement,
-        variation=variation,
-        tasks=tasks,
+        **compared._asdict(),
         recoding=recoding,
         linking=_linking(context) if config.report.linking else None,
-        options=_options(context, choice) if swapped and config.report.options else None,
+        options=_options(context, choice) if choice.swapped and config.report.options else None,
         attacks=_attacks(context, choice, candidates, key) if config.audit.frontier else None,
     )
 

@@ -11,7 +11,8 @@ import logging
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from nes_spark.entities.recognizers import GIVEN
@@ -30,6 +31,7 @@ from nes_spark.run.findings import (
     Audit,
     Findings,
     audit_release,
+    compare_release,
     examine,
     foreign_documents,
     many_alone,
@@ -46,6 +48,7 @@ from nes_spark.run.report_data import (
     REPORT_DATA,
     language_model_results,
     report_data,
+    with_last_words,
     write_report,
 )
 from nes_spark.run.result import RunResult, milder_for, steps_for
@@ -57,11 +60,15 @@ from nes_spark.swapping.summaries import A_SUMMARY
 from nes_spark.versions import code_digest, code_version
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     import pandas as pd
     from pyspark.sql import DataFrame
 
     from nes_spark.entities.combination import Combination
     from nes_spark.mixture import MixtureModel
+    from nes_spark.report import ReportData
+    from nes_spark.report.figures import Drawing
 
 LOGGER = logging.getLogger(__name__)
 
@@ -71,6 +78,9 @@ SECTIONS = ("choice", "gates", "ledger", "audit", "utility", "report", "tracking
 ATTACKED = ("choice", "releases", "swapping", "audit")
 #: The registry names attacks as strings. No import leads to their code, so it is named here.
 ATTACKS = "nes_spark.audit.attack_stages"
+#: What the publication is made of, and what its attacks are.
+CODE_OF_RELEASE = ("nes_spark.run.release", ATTACKS)
+CODE_OF_ATTACKS = ("nes_spark.run.findings:audit_release", ATTACKS)
 
 
 def _keys(context: Context) -> tuple[str, str]:
@@ -90,14 +100,14 @@ def _keys(context: Context) -> tuple[str, str]:
 
     # What is written where is no matter of the stages; as it was always, it changes no key.
     output = context.config.output.model_dump(exclude={"directory", "reuse"}, exclude_defaults=True)
-    published = key(("nes_spark.run.release", ATTACKS), SECTIONS)
+    published = key(CODE_OF_RELEASE, SECTIONS)
     if output:
         published = combine(published, json.dumps(output, sort_keys=True))
     if withheld := context.config.output.withhold:
         published = combine(published, input_fingerprint(context.spark, [withheld]))
     if context.config.output.instead == A_SUMMARY:
         published = combine(published, context.config.releases.summary.model_dump_json())
-    return published, key(("nes_spark.run.findings:audit_release", ATTACKS), ATTACKED)
+    return published, key(CODE_OF_ATTACKS, ATTACKED)
 
 
 def explain_no_swaps(context: Context) -> str:
@@ -181,6 +191,9 @@ class Publication:
         What release.json says.
     outcome : Outcome
         All that report and MLflow are made of.
+    drawn : Future or None
+        What the report shows but for what is known last, and its figures, where both are made while
+        the gates are asked.
     run_id : str or None
         The MLflow run.
     """
@@ -209,6 +222,7 @@ class Publication:
     leaking: int = 0
     record: dict[str, Any] = field(init=False)
     outcome: Outcome = field(init=False)
+    drawn: Future[tuple[Outcome, ReportData, dict[str, Drawing]]] | None = None
     run_id: str | None = None
     _held: list[DataFrame] = field(default_factory=list, repr=False)
 
@@ -269,6 +283,8 @@ def publish(context: Context, progress: Progress, changed: bool) -> RunResult:
         assemble_release(publication)
         attack_release(publication)
         write_texts(publication)
+        if context.small:
+            publication.drawn = begin(partial(draw_report, publication), "report")
         check_release(publication)
         record_release(publication)
         seal_ledger(publication)
@@ -516,6 +532,12 @@ def attack_release(publication: Publication) -> None:
 
     judging = begin(judge, "judge") if context.small else None
     draw_grid_ahead(context, publication.candidates)
+    # Workers recognise names again and compare while the adversaries keep the driver busy.
+    comparing = None
+    if context.small:
+        comparing = begin(
+            partial(compare_release, context, choice, publication.rewritten), "compared"
+        )
     with ExitStack() as until:
         words = KnownWords(
             context.table("chunks"), context.table("mentions"), context.config.audit, until
@@ -537,7 +559,9 @@ def attack_release(publication: Publication) -> None:
             context,
             choice,
             publication.candidates,
-            publication.rewritten,
+            compare_release(context, choice, publication.rewritten)
+            if comparing is None
+            else comparing.result(),
             publication.audit,
             publication.key,
         )
@@ -695,32 +719,33 @@ def _leaks(
     return leaks, index.searched
 
 
-def record_release(publication: Publication) -> None:
-    """Write release.json, the report and the MLflow run.
+def _seconds(publication: Publication) -> dict[str, float]:
+    """Return what each output of a stage took."""
+    store = publication.context.store
+    return {
+        output: found.seconds
+        for output in [*TABLES, "embedder", "mixture"]
+        if (found := store.manifest(output))
+    }
 
-    Raises
-    ------
-    GateRefused
-        When a gate does not hold; report and MLflow run say so too.
+
+def draw_report(publication: Publication) -> tuple[Outcome, ReportData, dict[str, Drawing]]:
+    """Gather what the report shows but for gates and times, and draw its figures.
+
+    Nothing of it waits for a gate, and nothing is written.
     """
+    from nes_spark.report.page import draw_figures
     from nes_spark.run.figures_stages import component_figures
 
-    context, progress = publication.context, publication.progress
-    config, store = context.config, context.store
-    publication.record = _record(publication, publication.language_models)
-    store.write_json(publication.record, ASIDE, "release.json")
-    publication.outcome = Outcome(
+    context = publication.context
+    outcome = Outcome(
         publication.figures,
         publication.candidates,
         publication.choice,
         publication.statuses,
-        publication.gates,
+        [],
         publication.findings,
-        {
-            output: found.seconds
-            for output in [*TABLES, "embedder", "mixture"]
-            if (found := store.manifest(output))
-        },
+        {},
         publication.models,
         component_figures(
             context.table("assignments"),
@@ -732,20 +757,39 @@ def record_release(publication: Publication) -> None:
         publication.measured,
         publication.coverage,
         publication.utility,
-        taken_by(store),
+        taken_by(context.store),
     )
+    data = report_data(context, outcome, publication.rewritten, publication.assembled)
+    if context.grid is not None:
+        context.grid.result()  # Matplotlib's settings are those of the whole process
+    return outcome, data, draw_figures(data.without_texts())
+
+
+def record_release(publication: Publication) -> None:
+    """Write release.json, the report and the MLflow run.
+
+    Raises
+    ------
+    GateRefused
+        When a gate does not hold; report and MLflow run say so too.
+    """
+    context, progress = publication.context, publication.progress
+    config, store = context.config, context.store
+    publication.record = _record(publication, publication.language_models)
+    store.write_json(publication.record, ASIDE, "release.json")
     with (
         progress.part("release", "report", "gather, draw, track"),
         store.temporary() as temporary,
     ):
-        if context.grid is not None:
-            context.grid.result()  # Matplotlib's settings are those of the whole process
-        data = report_data(
-            context, publication.outcome, publication.rewritten, publication.assembled
+        drawn = publication.drawn
+        outcome, gathered, drawings = draw_report(publication) if drawn is None else drawn.result()
+        publication.outcome = replace(
+            outcome, gates=publication.gates, seconds=_seconds(publication)
         )
+        data = with_last_words(context, gathered, publication.outcome)
         store.write_bytes(data.to_json().encode(), *REPORT_DATA, mode=0o600)
         folder = temporary / "report"
-        write_report(store, data, folder)
+        write_report(store, data, folder, drawings)
         if config.tracking.enabled:
             publication.run_id = track(
                 context, publication.outcome, folder, store.read_bytes(ASIDE, "release.json")

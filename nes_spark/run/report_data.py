@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from nes_spark.report import ReportData
     from nes_spark.report.data import Identified, ReviewRow
+    from nes_spark.report.figures import Drawing
     from nes_spark.run.context import Context
 
 #: What the report is made of, kept so that an audit can add to it. As secret as the tables.
@@ -42,17 +44,20 @@ REVIEW_PAGE = "review.html"
 SEALED_REVIEW = ("sealed", REVIEW_PAGE)
 
 
-def write_report(store: Store, data: ReportData, folder: Path) -> None:
+def write_report(
+    store: Store, data: ReportData, folder: Path, drawings: Mapping[str, Drawing] | None = None
+) -> None:
     """Build a report in a local folder and put it in the place of the last one.
 
     No text and no name stands in it, whatever `data` holds: the report may be shown and is
-    tracked. What holds some becomes a second page beside the ledger.
+    tracked. What holds some becomes a second page beside the ledger. `drawings` are those of
+    :func:`nes_spark.report.page.draw_figures`, where they are drawn already.
     """
     from nes_spark.report import build_report
     from nes_spark.report.page import draw_figures, review_page
 
     bare = data.without_texts()
-    drawings = draw_figures(bare)
+    drawings = draw_figures(bare) if drawings is None else drawings
     build_report(bare, folder, drawings)
     store.remove("report")
     for file in sorted(p for p in folder.rglob("*") if p.is_file()):
@@ -134,7 +139,7 @@ def report_data(
         taken={
             name: f"{t.share} from an earlier run" for name, t in outcome.taken.items() if t.units
         },
-        rows={name: found.rows for name in TABLES if (found := store.manifest(name))},
+        rows=_rows(store),
         provenance={
             "configuration": config.fingerprint(*release_sections())[:12],
             "seed fingerprint": seed_fingerprint(context.secret),
@@ -168,6 +173,15 @@ def report_data(
         keep_more=_keep_more(context, outcome),
         review=[] if outcome.measured is None else _review(context, assembled),
     )
+
+
+def with_last_words(context: Context, data: ReportData, outcome: Outcome) -> ReportData:
+    """Return the report's data with what is known when all gates were asked."""
+    return replace(data, gates=outcome.gates, seconds=outcome.seconds, rows=_rows(context.store))
+
+
+def _rows(store: Store) -> dict[str, int]:
+    return {name: found.rows for name in TABLES if (found := store.manifest(name))}
 
 
 def _hide_more(context: Context, outcome: Outcome) -> list[tuple[str, str]]:

@@ -24,6 +24,7 @@ from nes_spark.errors import (
 from nes_spark.failures import translated
 from nes_spark.logs import LOGGER, Progress
 from nes_spark.run.checks import check_config
+from nes_spark.versions import code_digest
 
 # What these bring (pyarrow, pandas, NumPy) is loaded when a run starts: the face of the package
 # imports this module, and the command line must answer before that.
@@ -144,13 +145,17 @@ def _read_code() -> None:
         stage.code()
 
 
-def _load_drawing() -> None:
-    """While Spark works: what the report draws with, seconds that nobody waits for then.
+def _load_last() -> None:
+    """While Spark works: what the last step is made of and what it draws with.
 
-    As with the code, what fails here is told where it is used.
+    Seconds that nobody waits for then. As with the code, what fails here is told where it is used.
     """
+    from nes_spark.run.release import CODE_OF_ATTACKS, CODE_OF_RELEASE
+
     for name in ("bokeh.embed", "bokeh.plotting", "matplotlib.backends.backend_svg"):
         importlib.import_module(name)
+    for code in (CODE_OF_RELEASE, CODE_OF_ATTACKS):
+        code_digest(*code)
 
 
 def _profiled(progress: Progress) -> Callable[[Store, Path], None]:
@@ -286,7 +291,7 @@ def _run_stages(context: Context, progress: Progress, force: bool) -> None:
         progress.start(stage.name, stage.what)
         _advance(context, stage, progress, force, goes_on=True)
         if number == 1:  # before, Java and the first workers keep all cores busy
-            begin(_load_drawing, "drawing")
+            begin(_load_last, "last step")
         finished.update(stage.gives)
         begin_stages(context, STAGES[number:], finished, force)
 

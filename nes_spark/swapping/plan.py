@@ -862,6 +862,21 @@ def treat_digest(
     return secret.digests("treat", unit, setting, draw, unit_id, category)
 
 
+class _Giving(dict[int, frozenset[str]]):
+    """What anybody may take of each unit, made once: each gives to many."""
+
+    def __init__(
+        self, has: Sequence[Collection[str]], category: str, similarity: Similarity | None
+    ) -> None:
+        super().__init__()
+        self._has, self._category, self._similarity = has, category, similarity
+
+    def __missing__(self, unit: int) -> frozenset[str]:
+        found = names_to_give(self._has[unit], self._category, self._similarity)
+        self[unit] = found
+        return found
+
+
 def _left_over(
     state: _State, swaps: Sequence[PlanSwap], order: Sequence[str], means: Means
 ) -> list[LeftOver]:
@@ -890,6 +905,7 @@ def _left_over(
             i: names if (other := partner.get((i, category))) is None else names | has[other]
             for i, names in mine.items()
         }
+        giving = _Giving(has, category, measure)
         for group in groups:
             rows = [i for i in group if has[i]]
             if not any(left[i] for i in rows):
@@ -931,7 +947,12 @@ def _left_over(
                         category,
                     ),
                     [
-                        (units.ids[rows[d]], giveable(has[rows[d]], barred[i], category, measure))
+                        (
+                            units.ids[rows[d]],
+                            may_give(has[rows[d]], barred[i])
+                            if category == TERM
+                            else giving[rows[d]].difference(barred[i]),
+                        )
                         for d in donors.get(k, ())
                     ],
                     treat_digest(
@@ -988,9 +1009,16 @@ def giveable(
     """
     if category == TERM:
         return may_give(names, barred)
+    return set(names_to_give(names, category, similarity).difference(barred))
+
+
+def names_to_give(
+    names: Iterable[str], category: str, similarity: Similarity | None = None
+) -> frozenset[str]:
+    """Return those of a donor's names, no terms, that anybody may take: see :func:`giveable`."""
     gives = getattr(similarity, "gives", None)
-    own = (name for name in set(names).difference(barred) if not is_key(name, category))
-    return {name for name in own if gives is None or gives(name)}
+    own = (name for name in names if not is_key(name, category))
+    return frozenset(name for name in own if gives is None or gives(name))
 
 
 def treated_names(

@@ -295,7 +295,16 @@ def shape_similarity(first: str, second: str, category: str) -> float:
     Deterministic, without model and without random numbers; the result depends on the two names
     and the category alone.
     """
-    one, other = shape_of(first, category), shape_of(second, category)
+    total = _agreement(shape_of(first, category), shape_of(second, category))
+    if category == "Person":
+        return total
+    return total * 0.99 + 0.01 * name_similarity(first, second)
+
+
+# shapes are few, and names that are compared many
+@lru_cache(maxsize=65_536)
+def _agreement(one: Shape, other: Shape) -> float:
+    """Weighted agreement of two shapes (:data:`_WEIGHTS`)."""
     total = 0.0
     for part, weight in _WEIGHTS.items():
         a, b = getattr(one, part), getattr(other, part)
@@ -306,9 +315,7 @@ def shape_similarity(first: str, second: str, category: str) -> float:
             total += weight * (1.0 if a is b else 0.5)
         else:
             total += weight * (a == b)
-    if category == "Person":
-        return total
-    return total * 0.99 + 0.01 * name_similarity(first, second)
+    return total
 
 
 @lru_cache(maxsize=1)
