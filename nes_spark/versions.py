@@ -31,8 +31,8 @@ def code_version() -> str:
 #: starts and where tables lie. Configuration counts by its values, schemas by those of the tables.
 GROUND = frozenset(
     {
-        "config", "errors", "failures", "lazy", "logs", "plain", "schemas", "scratch", "session",
-        "showing", "spreading", "store", "tracking", "versions",
+        "calling", "config", "errors", "failures", "lazy", "logs", "plain", "schemas", "scratch",
+        "session", "showing", "spreading", "store", "tracking", "versions",
     }
 )  # fmt: skip
 PACKAGE = ROOT.name

@@ -11,7 +11,7 @@ ROOT = Path(nes_spark.__file__).parent
 #: Rooms from the ground up; a room imports from rooms of earlier lines, or of its own line's left.
 ORDER = (
     "errors", "lazy", "plain", "showing", "versions", "logs", "scratch", "schemas", "rowhash",
-    "tracking", "workers", "sharing", "spreading", "session", "failures",
+    "tracking", "workers", "sharing", "spreading", "calling", "session", "failures",
     "store", "config",
     "embedding", "text", "entities", "mixture", "swapping", "risk", "utility", "releases", "audit",
     "demo", "report", "building", "run", "compare",
@@ -20,13 +20,14 @@ ORDER = (
 )  # fmt: skip
 #: Doors and ground: what may lie at the top of the package.
 TOP = {
-    "__init__", "cli", "doctor", "errors", "failures", "lazy", "logs", "plain",
+    "__init__", "calling", "cli", "doctor", "errors", "failures", "lazy", "logs", "plain",
     "rowhash", "schemas", "scratch", "session", "sharing", "showing", "spreading", "store",
     "tracking", "versions", "workers",
 }  # fmt: skip
 #: Modules that may import Spark although they are no stages: how a session and a run are opened,
-#: and how rows are laid to tasks.
+#: how rows are laid to tasks, and how workers are called.
 SPARK = {
+    "calling.py",
     "session.py",
     "spreading.py",
     "workers.py",

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
+from typing import NamedTuple
 
 from nes_spark.entities.mentions import Mention
 from nes_spark.entities.quantities import QUANTITY, quantity_mentions
 from nes_spark.entities.terms import (
     TERM,
+    Place,
     Usage,
     abilities,
     stem,
@@ -47,6 +49,39 @@ def quantities_outside(
     ]
 
 
+class Look(NamedTuple):
+    """What one text shows by itself.
+
+    Attributes
+    ----------
+    quantities : list of Mention
+        Empty where they are not asked for, as the others.
+    uses : list of Place
+        Where words stand that may be terms (:func:`~nes_spark.entities.terms.term_uses`).
+    """
+
+    quantities: list[Mention]
+    uses: list[Place]
+
+
+def look_at(
+    text: str, mentions: Sequence[Mention], categories: Collection[str], currency: str | None = None
+) -> Look:
+    """Look at one text; parameters as for :func:`further_mentions`.
+
+    Examples
+    --------
+    >>> found = look_at("We sold 40 tankers.", [], FURTHER)
+    >>> [m.surface for m in found.quantities], [place.word for place in found.uses]
+    (['40'], ['sold', 'tankers'])
+    """
+    quantities = []
+    if QUANTITY in categories:
+        quantities = quantities_outside(text, mentions, currency)
+    uses = term_uses(text, [*mentions, *quantities]) if TERM in categories else []
+    return Look(quantities, uses)
+
+
 def further_mentions(
     texts: Mapping[str, str],
     documents: Mapping[str, str],
@@ -55,6 +90,7 @@ def further_mentions(
     categories: Collection[str],
     terms: int,
     currency: str | None = None,
+    looks: Mapping[str, Look] | None = None,
 ) -> dict[str, list[Mention]]:
     """Return the mentions of Quantity and Term, where these are among the categories.
 
@@ -72,6 +108,8 @@ def further_mentions(
         Terms of a document, see :func:`~nes_spark.entities.terms.terms_of`.
     currency : str, optional
         See :func:`~nes_spark.entities.quantities.quantity_mentions`.
+    looks : mapping of str to Look, optional
+        chunk_id -> what :func:`look_at` gives for its text, where that is known.
 
     Returns
     -------
@@ -85,14 +123,16 @@ def further_mentions(
     """
     if set(categories) - set(FURTHER):
         raise parameter_error("further_mentions", "categories", f"of {FURTHER}", list(categories))
-    found: dict[str, list[Mention]] = {chunk: [] for chunk in texts}
-    if QUANTITY in categories:
-        for chunk, text in texts.items():
-            found[chunk] += quantities_outside(text, mentions.get(chunk, ()), currency)
+    if looks is None:
+        looks = {
+            chunk: look_at(text, mentions.get(chunk, ()), categories, currency)
+            for chunk, text in texts.items()
+        }
+    found = {chunk: list(looks[chunk].quantities) for chunk in texts}
     if TERM not in categories:
         return found
     held = {chunk: [*mentions.get(chunk, ()), *found[chunk]] for chunk in texts}
-    places = {chunk: term_uses(text, held[chunk]) for chunk, text in texts.items()}
+    places = {chunk: looks[chunk].uses for chunk in texts}
     usage: defaultdict[str, Usage] = defaultdict(Usage)
     for place in chain.from_iterable(places.values()):
         usage[place.word].add(place)

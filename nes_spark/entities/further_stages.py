@@ -5,14 +5,22 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from nes_spark.calling import called
 from nes_spark.config import EntitiesConfig
 from nes_spark.entities.clue_stages import of_each_entity
 from nes_spark.entities.clues import CLUE, barred_by
-from nes_spark.entities.further import FURTHER, further_mentions, quantities_outside
+from nes_spark.entities.further import (
+    FURTHER,
+    Look,
+    further_mentions,
+    look_at,
+    quantities_outside,
+)
 from nes_spark.entities.generalising import general_words
 from nes_spark.entities.mentions import Mention
 from nes_spark.entities.quantities import QUANTITY
@@ -33,10 +41,15 @@ from nes_spark.entities.terms import (
     terms_of,
 )
 from nes_spark.schemas import MENTIONS, fields_of
+from nes_spark.spreading import shuffle_partitions
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+#: From so many chunks on workers look at the texts, as a job costs less than that on the driver.
+MANY_CHUNKS = 2000
+#: Into so many parts at most: a part is half a second of work at least.
+_MOST_PARTS = 8
 _PLACES = (
     "`document_id` string, `metadata` string, `chunk_id` string, `start` int, `end` int, "
     "`surface` string, `word` string, `stem` string, `use` string, `predicate` boolean, "
@@ -112,8 +125,11 @@ def further_rows(
     for chunk_id, document_id, secret, text in chunks:
         texts[chunk_id], documents[chunk_id], metadata[chunk_id] = text, document_id, secret
     wanted = [name for name in FURTHER if name in config.categories]
+    looks = None
+    if len(texts) >= MANY_CHUNKS:
+        looks = _looked(mentions, texts, known, wanted, config.currency)
     found = further_mentions(
-        texts, documents, metadata, known, wanted, config.terms, config.currency
+        texts, documents, metadata, known, wanted, config.terms, config.currency, looks
     )
     rows += _rows_of(found)
     if not config.telling:
@@ -121,6 +137,24 @@ def further_rows(
     for chunk_id, mine in found.items():
         known[chunk_id] += mine
     return _rows_of(telling_mentions(texts, metadata, known, config.telling))
+
+
+def _looked(
+    beside: DataFrame,
+    texts: Mapping[str, str],
+    mentions: Mapping[str, list[Mention]],
+    categories: Iterable[str],
+    currency: str | None,
+) -> dict[str, Look]:
+    """Look at every text in workers of the session of a frame."""
+
+    def look(piece: list[tuple[str, str, list[Mention]]]) -> list[tuple[str, Look]]:
+        return [(chunk, look_at(text, held, wanted, currency)) for chunk, text, held in piece]
+
+    wanted, parts = tuple(categories), min(_MOST_PARTS, shuffle_partitions(beside))
+    rows = [(chunk, text, mentions.get(chunk, [])) for chunk, text in texts.items()]
+    found = called(beside.sparkSession, look, [rows[part::parts] for part in range(parts)])
+    return dict(chain.from_iterable(found))
 
 
 def _rows_of(found: Mapping[str, Iterable[Mention]]) -> list[tuple[Any, ...]]:

@@ -9,18 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nes_spark.calling import called
 from nes_spark.config import ReleasesConfig, SwappingConfig
 from nes_spark.entities.clues import CLUE
 from nes_spark.entities.terms import TERM
 from nes_spark.errors import parameter_error
 from nes_spark.schemas import PLAN, PLAN_LEFTOVERS
 from nes_spark.session import collected
-from nes_spark.swapping.constraints import columns_needed, constraints_of
-from nes_spark.swapping.plan import sample_plan
+from nes_spark.swapping.constraints import Constraint, columns_needed, constraints_of
+from nes_spark.swapping.plan import Plan, sample_plan
+from nes_spark.swapping.treatments import is_ours
 from nes_spark.swapping.whole import PlanOptions, own_terms
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+#: Plans of so many chunks are drawn in workers: attackers are made ready on the driver meanwhile.
+MANY_CHUNKS = 2000
 
 #: What a constraint may ask for that is no fact of a chunk's row in the table of facts.
 _KNOWN = frozenset({"component", "swaps_before", "concentration", "covariates"})
@@ -45,7 +50,8 @@ def collected_plans(
 ) -> tuple[DataFrame, DataFrame]:
     """Draw the plans of all settings and draws with :func:`nes_spark.swapping.sample_plan`.
 
-    The tables come to the driver: for corpora of which a Spark job costs more than the work.
+    The tables come to the driver: for corpora of which a Spark job costs more than the work. Of
+    :data:`MANY_CHUNKS` and more each plan is drawn in a worker, whole.
 
     Parameters
     ----------
@@ -127,8 +133,7 @@ def collected_plans(
         more["vectors"] = np.array([vectors[i] for i in ids], dtype=np.float32)
 
     names = {c: [of.get(c) or [] for of in held] for c in (*options.swap, *options.others)}
-    swaps: list[tuple[Any, ...]] = []
-    leftovers: list[tuple[Any, ...]] = []
+    pieces: list[dict[str, Any]] = []
     for setting in sorted(placed):
         component = [placed[setting][i] for i in ids]
         if "concentration" in asked:
@@ -136,21 +141,31 @@ def collected_plans(
                 raise parameter_error("sample_plans", "concentrations", "given", None)
             more["concentrations"] = dict(enumerate(map(float, concentrations[setting])))
         for draw in range(releases.draws):
-            plan = sample_plan(
-                ids,
-                [row["metadata"] for row in rows],
-                component,
-                names,
-                options.swap,
-                options.others,
+            pieces.append(
+                {
+                    "chunk_ids": ids,
+                    "metadata": [row["metadata"] for row in rows],
+                    "component": component,
+                    "entities": names,
+                    "setting": setting,
+                    "draw": draw,
+                    "document_ids": documents,
+                    "means": None if means is None else dict(enumerate(means[setting])),
+                    "own_names": {c: [mine[d] for d in documents] for c, mine in own.items()},
+                    **more,
+                }
+            )
+
+    def drawn(piece: Mapping[str, Any]) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+        return _rows_of(
+            sample_plan(
+                **piece,
+                swap=options.swap,
+                others=options.others,
                 seed=secret,
-                setting=setting,
-                draw=draw,
                 unit=options.unit,
-                document_ids=documents,
                 layers=options.layers,
                 neighbours=options.neighbours,
-                means=None if means is None else dict(enumerate(means[setting])),
                 leftover=options.leftover,
                 donors=options.donors,
                 fitting=options.fitting,
@@ -158,17 +173,33 @@ def collected_plans(
                 recoding=options.recoding,
                 releases=releases,
                 swapping=swapping,
-                own_names={c: [mine[d] for d in documents] for c, mine in own.items()},
-                **more,
-            )
-            run = {"setting": setting, "unit": options.unit, "draw": draw}
-            for swap_made in plan.swaps:
-                values = run | swap_made.__dict__
-                values["exchanged"] = [asdict(e) for e in swap_made.exchanged]
-                swaps.append(tuple(values[name] for name in PLAN.names))
-            for left in plan.leftovers:
-                values = run | left.__dict__
-                leftovers.append(tuple(values[name] for name in PLAN_LEFTOVERS.names))
+            ),
+            {"setting": piece["setting"], "unit": options.unit, "draw": piece["draw"]},
+        )
+
+    # what was added in this process is not known in others
+    ours = all(map(is_ours, options.leftover)) and all(
+        type(c).__module__ == Constraint.__module__ for c in constraints
+    )
+    apart = ours and len(rows) >= MANY_CHUNKS
+    plans = called(spark, drawn, pieces) if apart else [drawn(piece) for piece in pieces]
+    swaps = [row for made, _ in plans for row in made]
+    leftovers = [row for _, left in plans for row in left]
     return spark.createDataFrame(swaps, PLAN.ddl), spark.createDataFrame(
         leftovers, PLAN_LEFTOVERS.ddl
     )
+
+
+def _rows_of(
+    plan: Plan, run: Mapping[str, Any]
+) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+    """Return a plan as rows of tables PLAN and PLAN_LEFTOVERS."""
+    swaps = []
+    for swap in plan.swaps:
+        values = {**run, **swap.__dict__, "exchanged": [asdict(e) for e in swap.exchanged]}
+        swaps.append(tuple(values[name] for name in PLAN.names))
+    leftovers = []
+    for left in plan.leftovers:
+        values = {**run, **left.__dict__}
+        leftovers.append(tuple(values[name] for name in PLAN_LEFTOVERS.names))
+    return swaps, leftovers

@@ -148,6 +148,11 @@ def treatment(name: str, words: str, always: bool = False) -> Callable[[Treatmen
     return register
 
 
+def is_ours(name: str) -> bool:
+    """Whether a treatment is the package's own, and not added in this process."""
+    return TREATMENTS[name].function.__module__ == __name__
+
+
 def check_order(order: Sequence[str], owner: str = "sample_plan") -> tuple[str, ...]:
     """Return an order of treatments, or raise ValueError when something could fall through."""
     last = sorted(name for name, entry in TREATMENTS.items() if entry.always)

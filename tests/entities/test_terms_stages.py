@@ -1,6 +1,7 @@
 """The Spark stage of terms finds what the in-memory form does."""
 
 from nes_spark.config import EntitiesConfig
+from nes_spark.entities import further_stages
 from nes_spark.entities.clue_stages import add_clues
 from nes_spark.entities.further import further_mentions
 from nes_spark.entities.further_stages import add_further, find_terms, further_rows
@@ -43,7 +44,7 @@ def test_terms_as_in_memory_also_where_a_document_has_none(spark):
     )
 
 
-def test_in_one_call_the_mentions_are_those_of_the_stage(spark, partitions):
+def test_in_one_call_the_mentions_are_those_of_the_stage(spark, partitions, monkeypatch):
     texts = TEXTS | {"a#2": "We sold 40 plants to Acme Cement for $5 million, 12 of them in May."}
     rows = [(chunk, chunk[0], chunk[0], text) for chunk, text in texts.items()]
     chunks = spark.createDataFrame(
@@ -63,6 +64,9 @@ def test_in_one_call_the_mentions_are_those_of_the_stage(spark, partitions):
     assert {row[1] for row in here} == {"Organization", "Quantity", "Term"}
     assert "of another run" not in {row[3] for row in here}
     assert "€5 million (money/e+6/0)" in {row[3] for row in here}
+    with monkeypatch.context() as patched:  # and with texts that workers look at
+        patched.setattr(further_stages, "MANY_CHUNKS", 1)
+        assert further_rows(iter(rows), mentions, config) == here
     # and telling words on top of them
     told = config.model_copy(update={"telling": 0.5})
     found = spark.createDataFrame(found, MENTIONS.ddl)  # each reader would find them again

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from itertools import chain
 
@@ -14,9 +15,10 @@ from nes_spark.entities.further_stages import terms_as_own_names
 from nes_spark.entities.generalising import general_word
 from nes_spark.entities.terms import kin_of, may_give, term_word
 from nes_spark.schemas import FATES, OWN_NAMES, PLAN, PLAN_LEFTOVERS
-from nes_spark.swapping import plan_stages, sample_plan, whole
+from nes_spark.swapping import collected_stages, plan_stages, sample_plan, whole
 from nes_spark.swapping.plan_stages import PlanOptions, name_fates, sample_plans
 from nes_spark.swapping.shapes import sort_of
+from nes_spark.swapping.treatments import TREATMENTS, Entry
 from tests.conftest import setting_of
 
 from .corpus import NAMES, frames, make_corpus
@@ -128,7 +130,7 @@ PLAIN = pytest.param("as it is", marks=pytest.mark.slow)
 
 
 @pytest.mark.parametrize("case", [PLAIN, *(c for c in CASES if c != "as it is")])
-def test_plans_are_the_same_on_any_partitioning_and_as_in_memory(spark, case):
+def test_plans_are_the_same_on_any_partitioning_and_as_in_memory(spark, case, monkeypatch):
     options, constraints, swapping = CASES[case]
     releases = ReleasesConfig(draws=2, constraints=ConstraintsConfig(**constraints))
     swapping = SwappingConfig(**swapping)
@@ -137,6 +139,8 @@ def test_plans_are_the_same_on_any_partitioning_and_as_in_memory(spark, case):
     results = [drawn(spark, partitions, options, releases, swapping)]
     rows = 2 * len(IDS) * len(SETTINGS)
     results.append(drawn(spark, 2, options, releases, swapping, rows))  # drawn on the driver
+    monkeypatch.setattr(collected_stages, "MANY_CHUNKS", 1)  # and whole plans in workers
+    results.append(drawn(spark, 2, options, releases, swapping, rows))
     assert all(result == results[0] for result in results)
     swaps, left = results[0]
     total = 0
@@ -166,6 +170,24 @@ def test_plans_are_the_same_on_any_partitioning_and_as_in_memory(spark, case):
         assert {r["treatment"] for r in left} >= {"recode", "donor"}
     reasons = {r["reason"] for r in left}
     assert "no_partner" in reasons and "shared" in reasons
+
+
+def test_what_this_process_alone_knows_is_drawn_here(spark, monkeypatch):
+    here = []
+
+    def shouted(left, means):
+        here.append(os.getpid())
+        return {entity: (entity.upper(), None) for entity in left.entities}
+
+    monkeypatch.setitem(TREATMENTS, "shout", Entry(shouted, True, "is shouted"))
+    monkeypatch.setattr(collected_stages, "MANY_CHUNKS", 1)
+    options = PlanOptions(SWAP, OTHERS, leftover=("donor", "shout"))
+    rows = len(IDS) * len(SETTINGS)
+    _, left = drawn(spark, 2, options, ReleasesConfig(draws=1), SwappingConfig(), rows)
+    assert set(here) == {os.getpid()}
+    assert {r["replacement"] == r["entity"].upper() for r in left if r["treatment"] == "shout"} == {
+        True
+    }
 
 
 # each is compared with the plan in memory, so one partitioning a unit tells
