@@ -45,7 +45,7 @@ def tracker_of(config: Config, store: Store) -> Tracker:
 
 
 def open_ahead(config: Config, store: Store) -> Future[Tracker] | None:
-    """Begin to open the default tracking store while Java works; None where it is another one.
+    """Begin to open the default tracking store while Spark works; None where it is another one.
 
     Making the tables of a new store takes seconds. What goes wrong is said at the end, where the
     store is used; one on a server is not asked before.

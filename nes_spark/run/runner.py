@@ -116,21 +116,22 @@ def run(
     from nes_spark.run.ahead import begin, one_thread_each, turns
     from nes_spark.run.context import open_run
     from nes_spark.run.judging import check_judge
-    from nes_spark.run.mlflow_run import open_ahead
     from nes_spark.run.pipeline import STAGES
 
     check_judge(config)
     with Progress(len(STAGES) + 1, expected=_last_time(config)) as progress:
         progress.prepare("starting Spark and looking at the input")
         begin(_read_code, "code")
-        with open_run(config, spark, _profiled(progress) if profile else None) as context:
-            context.tracker = open_ahead(config, context.store)
-            with turns(), one_thread_each() if context.small else nullcontext():
-                _run_stages(context, progress, force)
-                from nes_spark.run.release import publish
+        with (
+            open_run(config, spark, _profiled(progress) if profile else None) as context,
+            turns(),
+            one_thread_each() if context.small else nullcontext(),
+        ):
+            _run_stages(context, progress, force)
+            from nes_spark.run.release import publish
 
-                with translated("stage release"):
-                    return publish(context, progress, force)
+            with translated("stage release"):
+                return publish(context, progress, force)
 
 
 def _read_code() -> None:
@@ -143,6 +144,10 @@ def _read_code() -> None:
 
     for stage in STAGES:
         stage.code()
+
+
+#: Up to this stage Java and the workers keep all cores busy; then one waits for the other.
+_LAST_BUSY = "mentions"
 
 
 def _load_last() -> None:
@@ -284,14 +289,16 @@ def rotate_ledger_key(run_dir: str, old_env: str, new_env: str) -> tuple[str | N
 def _run_stages(context: Context, progress: Progress, force: bool) -> None:
     """Bring every stage up to date."""
     from nes_spark.run.ahead import begin, begin_stages
+    from nes_spark.run.mlflow_run import open_ahead
     from nes_spark.run.pipeline import INPUT, STAGES
 
     finished = {INPUT}
     for number, stage in enumerate(STAGES, 1):
         progress.start(stage.name, stage.what)
         _advance(context, stage, progress, force, goes_on=True)
-        if number == 1:  # before, Java and the first workers keep all cores busy
+        if stage.name == _LAST_BUSY:
             begin(_load_last, "last step")
+            context.tracker = open_ahead(context.config, context.store)
         finished.update(stage.gives)
         begin_stages(context, STAGES[number:], finished, force)
 
