@@ -152,13 +152,13 @@ def results(
     found : mapping of str to (Guesses, numpy.ndarray)
         Attacker to its guesses, and for each text the score from which one is confident.
     """
-    names = np.array(candidates, dtype=object)
+    names, texts = np.array(candidates, dtype=object), np.array(ids, dtype=object)
     tables = [
         pd.DataFrame(
             {
-                "id": list(ids),
+                "id": texts,
                 "guess": names[guesses.guess],
-                "rank": pd.array([int(r) if r else None for r in guesses.rank], dtype="Int64"),
+                "rank": pd.arrays.IntegerArray(guesses.rank.astype(np.int64), guesses.rank == 0),
                 "score": guesses.score,
                 "attacker": attacker,
                 "confident": guesses.score >= thresholds,

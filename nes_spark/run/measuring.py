@@ -249,9 +249,8 @@ def _make(
 
     audit = config.audit
     chunks = store.read_pandas("chunks", ["chunk_id", "document_id", "metadata", "text"])
-    cells = store.read_pandas("cells", ["chunk_id", "entities"])
     entities = {
-        c: _entities(found) for c, found in zip(cells["chunk_id"], cells["entities"], strict=True)
+        chunk: _entities(found) for chunk, found in store.rows("cells", ["chunk_id", "entities"])
     }
     if background is not None and not set(background) & set(chunks["metadata"]):
         raise InputError(
