@@ -488,6 +488,15 @@ def warn_about_encryption(session: SparkSession) -> bool:
     return True
 
 
+def start_worker(session: SparkSession) -> None:
+    """Let Spark start a Python worker, which loads what all share (:mod:`nes_spark.workers`).
+
+    That takes seconds, in which a driver that has not yet given workers anything to do can read
+    and plan. One task, so that a core is left for what needs no Python.
+    """
+    session.range(0, 1, 1, 1).mapInPandas(lambda batches: batches, "id bigint").collect()
+
+
 def collected(frame: DataFrame) -> list[dict[str, Any]]:
     """Collect a small table, a dict for each row; by Arrow where Spark can (from 4 on).
 

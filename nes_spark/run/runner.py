@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -117,6 +118,7 @@ def run(
     from nes_spark.run.context import open_run
     from nes_spark.run.judging import check_judge
     from nes_spark.run.pipeline import STAGES
+    from nes_spark.session import start_worker
 
     check_judge(config)
     with Progress(len(STAGES) + 1, expected=_last_time(config)) as progress:
@@ -127,6 +129,8 @@ def run(
             turns(),
             one_thread_each() if context.small else nullcontext(),
         ):
+            if context.small:
+                begin(partial(start_worker, context.spark), "first worker")
             _run_stages(context, progress, force)
             from nes_spark.run.release import publish
 
