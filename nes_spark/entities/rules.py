@@ -1082,6 +1082,8 @@ class Rules:
                 if legal and not _touches((end, legal.end()), taken):
                     end = legal.end()
                 start = self._numbered(text, words, (first, last), taken)
+                if start == words.starts[first]:
+                    start = self._beginning(text, words, first, taken, of_name=True)
             if label == "PERSON":
                 # "Magnus Carlsen 32": nobody is called a figure
                 while last - first > 1 and _FIGURE.fullmatch(words.words[last - 1]):
@@ -1189,16 +1191,25 @@ class Rules:
         return span.head not in _MODALS or within
 
     def _beginning(
-        self, text: str, words: Words, first: int, taken: Sequence[tuple[int, int]]
+        self,
+        text: str,
+        words: Words,
+        first: int,
+        taken: Sequence[tuple[int, int]],
+        of_name: bool = False,
     ) -> int:
-        """Return where a place begins whose first word may begin a sentence too: North America."""
+        """Return where a place begins whose first word may begin a sentence too: North America.
+
+        Of a longer name with such a place in it ("New York Gas Light") the place must be known.
+        """
         start = words.starts[first]
         if not first or not words.initial[first - 1]:
             return start
         before, end = words.starts[first - 1], words.ends[first - 1]
         word = text[before:end]
         # "New Ohio stores opened"
-        known = word != "New" or f"New {words.words[first]}" in self.lexicon.places
+        sure = word != "New" and not of_name
+        known = sure or f"{word} {words.words[first]}" in self.lexicon.places
         if word not in _QUARTERS or not known or text[end:start] != " ":
             return start
         return start if _touches((before, end), taken) else before

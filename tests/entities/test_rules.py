@@ -71,6 +71,18 @@ def test_places_that_begin_a_sentence_are_whole():
     assert places == ["North America", "New York City", "Ohio"]
 
 
+def test_organisations_that_begin_a_sentence_with_a_place_have_all_of_it():
+    # "York Public Service Commission" went into other texts, and "New" was left of it
+    recognizer = load_recognizer("bundled")
+    texts = [
+        "New York Public Service Commission hearings begin. South Carolina Power Authority agreed.",
+        "New Acme Holdings stores opened. Central Banking Group plc grew.",
+    ]
+    first, second = ([m.surface for m in ms] for ms in recognizer(texts))
+    assert first == ["New York Public Service Commission", "South Carolina Power Authority"]
+    assert "New Acme Holdings" not in second
+
+
 @pytest.mark.parametrize(
     ("text", "names"),
     [
