@@ -67,6 +67,14 @@ _COMPOUND = re.compile(
     r"-(?:one|two|three|four|five|six|seven|eight|nine)(?![\w-])",
     re.IGNORECASE,
 )
+#: Of a compound no such word stays by itself: "sell-through", "bolt-on", "so-called".
+_PARTICLES = frozenset({
+    "at", "away", "back", "by", "down", "in", "of", "off", "on", "out", "over", "so", "through",
+    "to", "under", "up",
+})  # fmt: skip
+_HYPHENED = re.compile(r"(?<![\w'’-])[^\W\d_]+(?:-[^\W\d_]+)+(?![\w-])")
+#: What who wrote down a talk says of it: "<unk>", "<laugh>", "<foreign language>".
+_NOTE = re.compile(r"<[a-z]+(?: [a-z]+){0,2}>")
 _PARAGRAPH, _SPACE = re.compile(r"\n\s*\n"), re.compile(r"\s+")
 #: What stands between two pieces that become one.
 _TOGETHER = re.compile(r"[ \-/]?")
@@ -309,9 +317,11 @@ def clue_mentions(
     spans = [span for words in sought.beginning(here.at.keys()) for span in here.spans(words)]
     spans += [
         found.span()
-        for found in _COMPOUND.finditer(text)
+        for pattern in (_COMPOUND, _NOTE)
+        for found in pattern.finditer(text)
         if any(start < found.end() and found.start() < end for start, end in spans)
     ]
+    spans += [found.span() for found in _HYPHENED.finditer(text) if _leaves_particles(found, spans)]
     terms: list[tuple[int, int]] = []
     others = placeholder_spans(text)
     for mention in mentions:
@@ -663,6 +673,20 @@ def _singular(low: str) -> str:
     if words:
         return words[0]
     return low if low.endswith(_SINGULAR) else low[:-1]
+
+
+def _leaves_particles(compound: re.Match[str], spans: Collection[tuple[int, int]]) -> bool:
+    """Whether spans take words of a compound, and leave nothing but particles of it.
+
+    "[Term]-through" reads badly, and tells "sell-through"; "[Term]-based" and "non-[Term]" do
+    neither.
+    """
+    words, rest, at = compound.group().lower().split("-"), [], compound.start()
+    for word in words:
+        if not any(start <= at < end for start, end in spans):
+            rest.append(word)
+        at += len(word) + 1
+    return 0 < len(rest) < len(words) and _PARTICLES.issuperset(rest)
 
 
 def _joined(

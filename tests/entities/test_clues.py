@@ -353,3 +353,17 @@ def test_a_number_of_two_words_goes_as_a_whole():
         "In week forty-six we ran, twenty-first of all.", [("forty",), ("first",)]
     )
     assert [m.surface for m in found] == ["forty-six", "first"]
+
+
+def test_of_a_compound_no_particle_stays():
+    text = "Sell-through rose, a so-called bolt-on. Non-gap, office-based, best-in-class, two-ply."
+    clues = [("sell",), ("called",), ("bolt",), ("gap",), ("office",), ("class",), ("ply",)]
+    whole, parts = ["Sell-through", "so-called bolt-on"], ["gap", "office", "class", "ply"]
+    assert [m.surface for m in clue_mentions(text, clues)] == whole + parts
+
+
+def test_notes_of_who_wrote_it_down_go_whole():
+    # "<[Term]>" stood in a release
+    text = "The <unk> regions, and <foreign language>, uh, are well; 3 < 4 kilns > 2."
+    found = clue_mentions(text, [("unk",), ("language",), ("kiln",)])
+    assert [m.surface for m in found] == ["<unk>", "<foreign language>", "kilns"]
