@@ -402,7 +402,13 @@ _COVID = re.compile(
     r"\b(?:COVID|Covid|covid)(?:[- ]?19)?\b|\b[Cc]oronavirus\b|"
     r"\bCorona(?= (?:crisis|epidemic|lockdown|outbreak|pandemic|situation|virus)\b)"
 )
+#: A feast in small letters: another people's name before it would make "the Mexican new year".
+_FEAST = re.compile(
+    r"\b(?:[A-Z][a-z]+(?:an|ese|ic|ish)|[Ll]unar|Thai) [Nn]ew year"
+    r"(?:['’]s(?: day| eve)?)?(?![\w'’])"
+)
 _COVID_WORDS = ("COVID", "ovid", "orona")
+_FEAST_WORDS = ("new year", "New Year")
 _STORM_WORDS = ("Storm ", "Hurricane ", "Typhoon ", "Cyclone ")
 #: Standards, quarters, phases of trials and markers of cells, which look like model numbers.
 _NO_MODEL = re.compile(
@@ -1033,6 +1039,7 @@ class Rules:
         kinds: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
             (_COVID, _COVID_WORDS),
             (_STORM, _STORM_WORDS),
+            (_FEAST, _FEAST_WORDS),
         )
         for pattern, needed in kinds:
             events += [s for s in _spans(pattern, needed, text) if not _touches(s, events)]

@@ -71,6 +71,14 @@ def test_places_that_begin_a_sentence_are_whole():
     assert places == ["North America", "New York City", "Ohio"]
 
 
+def test_feasts_in_small_letters_are_events():
+    recognizer = load_recognizer("bundled")
+    text = "In Chinese new year, lunar new year's eve, a new year, and German new years, we ran."
+    (found_,) = recognizer([text])
+    events = [m.surface for m in found_ if m.category == "Event"]
+    assert events == ["Chinese new year", "lunar new year's eve"]
+
+
 def test_organisations_that_begin_a_sentence_with_a_place_have_all_of_it():
     # "York Public Service Commission" went into other texts, and "New" was left of it
     recognizer = load_recognizer("bundled")
