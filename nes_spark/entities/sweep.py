@@ -120,6 +120,10 @@ _KIN_NAME = re.compile(
 #: Paragraphs and programmes of a law ("421-a", "J-51"), which tell a place and a trade. Behind a
 #: hyphen other small letters are units ("100-m").
 _PARAGRAPH = re.compile(r"\d{3}-[acdefginopqrstuxyz]|[A-Z]-\d{2,3}")
+#: The same as it is said: "421 G tax benefits". Everybody has a 401 K.
+_SPOKEN_PARAGRAPH = re.compile(
+    r"(?<![\w.,$€£-])(?!401 )\d{3} [A-Z](?= (?:tax|abatements?|exemptions?)\b)"
+)
 #: Words before and after an abbreviation among which it is looked for spelled out.
 _NEAR = 12
 #: Words of a name in capitals at most.
@@ -245,6 +249,7 @@ def candidates_of(
             for m in keys.finditer(text)
             for start, end in left_of(text, *m.span(), names_at)
         ]
+        found += [_candidate(text, *m.span(), "digits") for m in _SPOKEN_PARAGRAPH.finditer(text)]
         found += [_candidate(text, *m.span(), "known") for m in minutes.finditer(text)]
         found += [_candidate(text, *m.span(), "known") for m in letters.finditer(text)]
         kin = [_candidate(text, *m.span("name"), "known") for m in _kin(text, english)]
