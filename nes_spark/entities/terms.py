@@ -195,7 +195,7 @@ _REPORTING = word_set(
     "fx g&a gaap gentlemen gross guidance headwind headwinds impairment incredible inorganic it "
     "ladies lady late like-for-like long-term ltm m&a md&a minus moment near-term noi non non-gaap "
     "onset one-time organic outlook p&l page percent playbook pp&e pre-tax pretax q&a r&d s&p sg&a "
-    "t&e quarter-over-quarter realignment rebound reconciliation recurring reinvestment relative "
+    "quarter-over-quarter realignment rebound reconciliation recurring reinvestment relative "
     "replay representative restructuring roe same-store scenario sell-through senior sequential "
     "session sg short-term slide specific stakeholder standpoint synergy synergies tailwind "
     "tailwinds timing transcript underlying unfavorable unfavourable weighted year-over-year "

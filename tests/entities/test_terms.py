@@ -621,3 +621,8 @@ def test_what_comes_in_a_heading_in_capitals_is_in_capitals():
     mentions = term_mentions(text, ["cement"])
     new = rewrite_text(text, mentions, {("Term", "cement"): Replacement("tag", ("tag",))})
     assert new.text == "TAG AND US\n\nWe sell tag."
+
+
+def test_what_hardly_anybody_calls_an_expense_may_be_a_segment():
+    # no word of accounts: of 123 calls one had it, six times, and it was a business of its own
+    assert [word for *_, word in term_places("Our T&E, P&L and SG&A.")] == ["T&E"]
