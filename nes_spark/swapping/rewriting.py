@@ -46,6 +46,8 @@ from nes_spark.swapping.wording import (
     put_together,
 )
 
+#: An amount's own article, of which there is one already: "a $5 million fee", "a hundred million".
+_OWN_ARTICLE = re.compile(r"^an? (?=[a-z])")
 #: Category of an edit that mends an article.
 ARTICLE_CATEGORY = "article"
 #: Categories of an edit that takes away, or rewrites, the whole text of a chunk.
@@ -290,6 +292,7 @@ def rewrite_text(
         if mend_articles and not target.glued:
             if span := find_article(text, start, low):
                 article = text[span[0] : span[1]]
+                new = _OWN_ARTICLE.sub("", new)
                 mended = mend_article(article, old, new)
                 if mended != article:
                     put(Edit(*span, article, mended, ARTICLE_CATEGORY, "", ""))

@@ -302,6 +302,19 @@ def test_an_article_that_belongs_to_a_name_is_left_alone():
     assert done.text == "Series a IBM"
 
 
+def test_an_amount_has_one_article():
+    # "with an a hundred million dollars" stood in a release
+    text, amount = "Paid with a $166 million note, $20 million down.", "a hundred million dollars"
+    swapped = {("Quantity", e): Replacement(amount, (amount,)) for e in ("high", "low")}
+    mentions = [
+        Mention(12, 24, "Quantity", "$166 million", "high"),
+        Mention(31, 42, "Quantity", "$20 million", "low"),
+    ]
+    done = rewrite_text(text, mentions, swapped)
+    assert done.text == f"Paid with {amount} note, {amount} down."
+    assert invert_edits(done.text, done.edits) == text
+
+
 def test_must_change_categories_become_placeholders():
     text = "Join a Fair Day's party at the Iron Forum by Orion."
     mentions = mark(
