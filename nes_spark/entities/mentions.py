@@ -19,9 +19,9 @@ _MASK = re.compile(
     r"|x{2,4}(?:/x{2,4}){1,2}|x{4,})(?![\w/-])"
 )
 
-#: What no name begins with; the apostrophe of "'95" is a year's.
+#: What no name begins with; the apostrophe of "'95" is a year's, and of "' 21" as transcripts have.
 _LEADING = re.compile(
-    r"(?:(?:(?!['’]\d\d(?!\w))[\s\"'“”‘’`,.;:!?()\[\]{}<>/\\*•–—-])+|"
+    r"(?:(?:(?!['’](?:\d\d| [12]\d)(?!\w))[\s\"'“”‘’`,.;:!?()\[\]{}<>/\\*•–—-])+|"
     r"(?:the|The|THE|a|an|A|An|our|Our|their|Their|its|Its|his|her|this|This|that|That|and|And|of|Of|with|from|for|to|by|at"
     r"|neither|Neither|NEITHER|either|Either|EITHER|nor|Nor|NOR)\s+)"
 )

@@ -36,6 +36,8 @@ def test_other_strings_are_not(span):
         ("Acme (UK)", "Acme (UK)"),
         # the apostrophe of a year is its own
         ("'95", "'95"),
+        ("' 21", "' 21"),
+        ("' 60 Minutes", "60 Minutes"),
         (", ’98 ", "’98"),
         ("'Acme", "Acme"),
         ("'955", "955"),
