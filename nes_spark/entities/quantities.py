@@ -129,6 +129,9 @@ _RANGE = re.compile(
     rf"|(?P<first>{_PLAIN}|{_WORDS})(?: (?:to|or) | ?[-–] ?))$",
     re.IGNORECASE,
 )
+#: The first of two shares, the sign only behind the second: "up 50 and 60% respectively".
+_FIRST_SHARE = re.compile(rf"(?<![\w.,/{SIGNS}-])(?<!\d )(?<!\d to )(\d{{1,3}}(?:\.\d+)?) and $")
+_RESPECTIVELY = re.compile(r",?(?: [\w-]+){0,3},? respectively\b", re.IGNORECASE)
 _FROM = re.compile(r"\bfrom $", re.IGNORECASE)
 #: Behind these a number needs no noun to be a figure: "deliveries of 731, more than double".
 _TELLS = re.compile(
@@ -424,6 +427,8 @@ def find_quantities(text: str) -> list[Quantity]:
                 ranged=True,
                 falls=first.value > quantity.value,
             )
+        elif (first_ := _first_share(text, quantity)) and not _touches(first_, [*blocked, *before]):
+            found.append(first_)
         found.append(quantity)
     # the first end of a range has no unit of its own: what is none is told last
     blocked += [(q.start, q.end) for q in found]
@@ -552,6 +557,21 @@ def _with_first_of_range(text: str, quantity: Quantity, scale: str | None) -> Qu
     written = "mixed" if mixed else quantity.written
     falls = first > last and not mixed
     return replace(quantity, start=begin, ranged=True, falls=falls, written=written)
+
+
+def _first_share(text: str, quantity: Quantity) -> Quantity | None:
+    """Return the share before one that has the sign for both: "margins were 40 and 41%"."""
+    if quantity.unit != "%" or quantity.ranged:
+        return None
+    match = _FIRST_SHARE.search(text, max(0, quantity.start - 24), quantity.start)
+    if match is None:
+        return None
+    start, end = match.span(1)
+    if not _RESPECTIVELY.match(text, quantity.end):
+        year = _YEAR.match(text, start)  # "compared to 19 and 12%"
+        if year or _TELLS.search(text, max(0, start - 24), start) is None:
+            return None
+    return replace(quantity, start=start, end=end, value=_value(match.group(1)))
 
 
 def _is_year(text: str, start: int) -> bool:

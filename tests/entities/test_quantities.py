@@ -653,3 +653,20 @@ def test_every_word_of_a_scale_has_its_factor():
         assert word in SCALES
     for scale in ("thousand", "million", "millions", "billions", "trillions", "mm", "bn", "k"):
         assert find_quantities(f"$2 {scale}")[0].value == 2 * SCALES[scale]
+
+
+@pytest.mark.parametrize(
+    ("text", "shares"),
+    [
+        ("Views were up 50 and 60% respectively.", ["50", "60%"]),
+        ("It increases 74 and 73.5%, as said, respectively.", ["74", "73.5%"]),
+        ("A response rate of 42 and 46% in both.", ["42", "46%"]),
+        ("Compared to 19 and 12.3% in all.", ["12.3%"]),
+        ("See slides 4 and 5% more of it.", ["5%"]),
+        ("It fell by between 45 and 50%.", ["45 and 50%"]),
+    ],
+)
+def test_the_first_of_two_shares_has_the_sign_of_the_second(text, shares):
+    found = find_quantities(text)
+    assert [text[q.start : q.end] for q in found] == shares
+    assert {q.unit for q in found} == {"%"}
