@@ -26,7 +26,9 @@ _LEADING = re.compile(
     r"|neither|Neither|NEITHER|either|Either|EITHER|nor|Nor|NOR)\s+)"
 )
 _TRAILING = re.compile(
-    r"(?:[\s\"“”`,;:!?()\[\]{}<>/\\*•–—-]+|['’]s?|(?<=[a-z]{2})\.+|\s(?:and|or|of|with|from|for|to|by|at|the|in))$"
+    r"(?:[\s\"“”`,;:!?()\[\]{}<>/\\*•–—-]+|['’]s?|(?<=[a-z]{2})\.+|\s(?:and|or|of|with|from|for|to|by|at|the|in)"
+    # where no space ends a sentence its next word is none of a name: "at ACME.As a reminder"
+    r"|(?<=\w\w)\.(?:And|As|At|But|For|If|In|It|On|Our|So|That|The|These|They|This|To|We|With|You))$"
 )
 #: Signs that a name is registered or a mark: they stay where they are, for whatever comes there.
 _SIGN = re.compile(r"\s?(?:[®™©℠]|\((?:R|TM|SM|C)\)?)$")

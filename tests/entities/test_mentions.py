@@ -29,6 +29,8 @@ def test_other_strings_are_not(span):
         ("The Home Depot", "Home Depot"),
         ("Acme.", "Acme"),
         ("Acme and", "Acme"),
+        ("ACME.As", "ACME"),
+        ("Acme.ai", "Acme.ai"),
         # a mark stays outside
         ("Acme(R)", "Acme"),
         ("Acme (TM", "Acme"),
