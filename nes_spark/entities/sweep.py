@@ -124,6 +124,15 @@ _PARAGRAPH = re.compile(r"\d{3}-[acdefginopqrstuxyz]|[A-Z]-\d{2,3}")
 _SPOKEN_PARAGRAPH = re.compile(
     r"(?<![\w.,$€£-])(?!401 )\d{3} [A-Z](?= (?:tax|abatements?|exemptions?)\b)"
 )
+#: Words that call an arm of a company right behind its name: "[Company Name] Capital". Behind the
+#: same word, said of money, the noun follows.
+_ARM = re.compile(
+    r"(?<=[a-z]\] )(?:Capital|Credit|Digital|Labs|Ventures)\b(?![ -][A-Z]|['’-]\w{2})"
+)
+_OF_MONEY = (
+    r"(?! (?:allocat|base|budget|employ|expen|gain|invest|loss|market|needs?\b|outlay|position|"
+    r"program|project|rais|ratio|require|return|spend|structure))"
+)
 #: Words before and after an abbreviation among which it is looked for spelled out.
 _NEAR = 12
 #: Words of a name in capitals at most.
@@ -227,6 +236,7 @@ def candidates_of(
     slogans = _pattern(_slogans(texts))
     keys, minutes = keys_of(texts), minutes_of(texts)
     letters = _letters(m for chunk in mentions for m in chunk)
+    arms = _arms(texts)
     sure: list[list[Candidate]] = []
     doubts: list[list[_Doubt]] = []
     read: list[list[_Token]] = []
@@ -251,6 +261,7 @@ def candidates_of(
         ]
         found += [_candidate(text, *m.span(), "digits") for m in _SPOKEN_PARAGRAPH.finditer(text)]
         found += [_candidate(text, *m.span(), "known") for m in minutes.finditer(text)]
+        found += [_candidate(text, *m.span(), "known") for m in arms.finditer(text)]
         found += [_candidate(text, *m.span(), "known") for m in letters.finditer(text)]
         kin = [_candidate(text, *m.span("name"), "known") for m in _kin(text, english)]
         names |= {c.form for c in kin if not english.function(c.surface)}
@@ -315,6 +326,13 @@ def _slogans(texts: Iterable[str]) -> list[str]:
     said = (match["behind"] or match["before"] for t in texts for match in _SLOGAN.finditer(t))
     found = (slogan for slogan in said if "\n\n" not in slogan)
     return [slogan for slogan in found if len(slogan.split()) > 1]
+
+
+def _arms(texts: Iterable[str]) -> re.Pattern[str]:
+    """Return what finds the arms of a company that a document names, in small letters too."""
+    found = {match.group() for text in texts for match in _ARM.finditer(text)}
+    words = "|".join(rf"{arm}\b|{arm.lower()}\b{_OF_MONEY}" for arm in sorted(found))
+    return re.compile(rf"(?<=[a-z]\] )(?:{words})" if found else r"(?!)")
 
 
 def _letters(mentions: Iterable[Mention]) -> re.Pattern[str]:

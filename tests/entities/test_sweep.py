@@ -866,3 +866,14 @@ def test_a_motto_is_a_name_wherever_it_stands():
         ["Here for Good", "Ahead of What’s Next"],
         ["Ahead of What’s Next"],
     ]
+
+
+def test_an_arm_of_the_company_is_a_name_behind_its_placeholder():
+    # "[Company Name] Capital" is told by who knows one company that has one
+    texts = [
+        "At [Company Name] Capital, we repaid debt. Support of [Company Name] capital was due.",
+        "[Company Name] capital expenditures and our capital fell.",
+    ]
+    found = candidates_of(texts, [[], []])
+    assert [[c.surface for c in chunk] for chunk in found] == [["Capital", "capital"], []]
+    assert candidates_of(["[Company Name] capital rose."], [[]]) == [[]]
