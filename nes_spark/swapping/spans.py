@@ -63,6 +63,8 @@ _COMPASS = re.compile(
 _MODEL = re.compile(
     r"(?:(?<=\bthe )|(?<=\bour )|(?<=\bits )|(?<=\btheir )|(?<=\bnew )|(?<=\ba ))7[0-8]7 $"
 )
+#: With a capital inside a sentence they begin a brand: "our Just Bare line", "our Let's Go theme".
+_BRAND_BEGINS = re.compile(r"(?<=[a-z] )(?:Just|Let['’]s|Only|Ever|Always) $")
 _NEW = re.compile(
     r"New (?:York|Jersey|England|Zealand|Mexico|Hampshire|Orleans|Delhi|Brunswick|Haven|South)\b"
 )
@@ -230,7 +232,7 @@ def whole_name(
     while changed:
         before = start
         patterns = [_HYPHEN_BEFORE]
-        patterns += [_AND_BEFORE] if company else []
+        patterns += [_AND_BEFORE, _BRAND_BEGINS] if company else []
         patterns += [_PARTICLES, _GIVEN_INITIALS] if category == "Person" else []
         patterns += [_COMPASS] if category in ("Location", "Organization") else []
         patterns += [_MODEL] if category == "Product" else []

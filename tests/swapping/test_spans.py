@@ -60,6 +60,9 @@ from nes_spark.swapping.spans import (
         ("the 153 Soliqua-treated", "Soliqua", "Product", "Soliqua"),
         ("sold 737 Soliqua in", "Soliqua", "Product", "Soliqua"),
         ("the 500 Soliqua line", "Soliqua", "Product", "Soliqua"),
+        ("and our Just BARE brand", "BARE", "Product", "Just BARE"),
+        ("Our Let's Get Comfy theme", "Get Comfy", "Product", "Let's Get Comfy"),
+        ("grew. Just BARE fell", "BARE", "Product", "BARE"),
         ("the 2019 Soliqua line", "Soliqua", "Product", "Soliqua"),
         ("the 737 Wichita plant", "Wichita", "Location", "Wichita"),
         # places
