@@ -67,12 +67,17 @@ _OFFICER = re.compile(
     rf"(?P<own>\b(?:[Oo]ur|[Mm]y)(?: \w+)? )?\b{_ROLE}"
     r"(?P<of>(?: of| for|,? and|,? &|,) [\w&' -]{1,40})?,? $"
 )
+#: What one has with a company, and hands over to nobody.
+_DEALS = (
+    "agreement|alliance|case|collaboration|contract|deal|discussions?|dispute|merger|negotiations?|"
+    "option|partnership|relationship|settlement|talks|transaction"
+)
 _HANDED = re.compile(
     r"\b(?:turn\w*|hand(?:s|ed|ing)?|pass(?:e[sd]|ing)?|giv\w+|transfer|switch|move|go|kick|toss|throw|flip|bring|"
     r"yield|cede|"
     r"send|start|begin|call|conference|meeting|floor|[Oo]ver|[Bb]ack)\b"
-    # "won back Acme, which had moved to Globex"
-    r"(?:(?!, which )[^.?!\n]){0,64}?\b(?:to|with|on) "
+    # "won back Acme, which had moved to Globex", "back to the transaction with Acme"
+    rf"(?:(?!, which |(?<=[a-z] )(?:{_DEALS}) with )[^.?!\n]){{0,64}}?\b(?:to|with|on) "
     rf"(?:(?:our|my|your|the|colleague|partner|friend|speakers?|hosts?|today|good|moderator|"
     rf"presenter|"
     rf"first|for|a|few|remarks)[ ,]+){{0,5}}(?:{_ROLE}[ ,]+)?$"

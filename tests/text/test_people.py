@@ -35,6 +35,8 @@ def mined(*texts, companies=("Acme Corp",), known=()):
         ("Thank you, Operator. Good morning, everyone.", []),
         ("We move it over to Monday. Thanks, Acme.", []),
         ("I turn to Slide 4, to Revenue, to China.", []),
+        ("Let me come back to the transaction with Nordek on page four.", []),
+        ("I now go back to the deal, and over to Kasia.", ["Kasia"]),
         # days, firms, brands and towns that stand where people do
         ("We host a call on Sept. 12, 2024, and on Feb. 3.", []),
         ("Led by Condorham Roew, LLC, and Condorham & Partners.", []),
