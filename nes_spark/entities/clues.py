@@ -679,14 +679,17 @@ def _leaves_particles(compound: re.Match[str], spans: Collection[tuple[int, int]
     """Whether spans take words of a compound, and leave nothing but particles of it.
 
     "[Term]-through" reads badly, and tells "sell-through"; "[Term]-based" and "non-[Term]" do
-    neither.
+    neither. Nor do they take a prefix by itself: "[Term]-chairman".
     """
-    words, rest, at = compound.group().lower().split("-"), [], compound.start()
+    words, at = compound.group().lower().split("-"), compound.start()
+    taken: list[str] = []
+    rest: list[str] = []
     for word in words:
-        if not any(start <= at < end for start, end in spans):
-            rest.append(word)
+        mine = taken if any(start <= at < end for start, end in spans) else rest
+        mine.append(word)
         at += len(word) + 1
-    return 0 < len(rest) < len(words) and _PARTICLES.issuperset(rest)
+    prefix = taken == words[:1] and len(words[0]) < 3
+    return bool(taken and rest) and (prefix or _PARTICLES.issuperset(rest))
 
 
 def _joined(

@@ -360,6 +360,8 @@ def test_of_a_compound_no_particle_stays():
     clues = [("sell",), ("called",), ("bolt",), ("gap",), ("office",), ("class",), ("ply",)]
     whole, parts = ["Sell-through", "so-called bolt-on"], ["gap", "office", "class", "ply"]
     assert [m.surface for m in clue_mentions(text, clues)] == whole + parts
+    (chair,) = clue_mentions("Our co-chairman spoke.", [("co",)])
+    assert chair.surface == "co-chairman"
 
 
 def test_notes_of_who_wrote_it_down_go_whole():
