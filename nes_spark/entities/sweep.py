@@ -124,6 +124,8 @@ _PARAGRAPH = re.compile(r"\d{3}-[acdefginopqrstuxyz]|[A-Z]-\d{2,3}")
 _SPOKEN_PARAGRAPH = re.compile(
     r"(?<![\w.,$€£-])(?!401 )\d{3} [A-Z](?= (?:tax|abatements?|exemptions?)\b)"
 )
+#: An airliner and its variant: "737-Max", "787-9"; of the two apart the recogniser knows.
+_AIRLINER = re.compile(r"7[0-8]7-(?:[A-Z][A-Za-z]+|\d{1,2}[A-Z]*)")
 #: Words that call an arm of a company right behind its name: "[Company Name] Capital". Behind the
 #: same word, said of money, the noun follows.
 _ARM = re.compile(
@@ -583,7 +585,7 @@ def _reason(word: str, english: GeneralEnglish) -> str:
     if word in english.names or word.rstrip(".") in ("U.S", "U.K"):
         return "capital"
     digits = any(c.isdigit() for c in word)
-    if _PARAGRAPH.fullmatch(word):
+    if _PARAGRAPH.fullmatch(word) or _AIRLINER.fullmatch(word):
         return "digits"
     if digits and english.quantity(word):
         return ""

@@ -47,6 +47,7 @@ def found(*texts, mentions=None, always=()):
         ("It has a 35 year 421-a tax abatement.", "421-a", "digits"),
         ("It has a J-51 exemption.", "J-51", "digits"),
         ("Those receiving 421 G tax benefits stay.", "421 G", "digits"),
+        ("It fell as the 737-Max did.", "737-Max", "digits"),
         ("It was built on GPT-4 alone.", "GPT-4", "digits"),
         ("We ship to Flatbush weekly.", "Flatbush", "capital"),
         ("Flatbush was sold.", "Flatbush", "capital"),
