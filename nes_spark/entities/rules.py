@@ -402,13 +402,14 @@ _COVID = re.compile(
     r"\b(?:COVID|Covid|covid)(?:[- ]?19)?\b|\b[Cc]oronavirus\b|"
     r"\bCorona(?= (?:crisis|epidemic|lockdown|outbreak|pandemic|situation|virus)\b)"
 )
-#: A feast in small letters: another people's name before it would make "the Mexican new year".
+#: A feast in small letters: another people's name before it would make "the Mexican new year", a
+#: placeholder "[Term] Monday".
 _FEAST = re.compile(
     r"\b(?:[A-Z][a-z]+(?:an|ese|ic|ish)|[Ll]unar|Thai) [Nn]ew year"
-    r"(?:['’]s(?: day| eve)?)?(?![\w'’])"
+    r"(?:['’]s(?: day| eve)?)?(?![\w'’])|\b(?:black Friday|cyber Monday)\b"
 )
 _COVID_WORDS = ("COVID", "ovid", "orona")
-_FEAST_WORDS = ("new year", "New Year")
+_FEAST_WORDS = ("new year", "New year", "black Friday", "cyber Monday")
 _STORM_WORDS = ("Storm ", "Hurricane ", "Typhoon ", "Cyclone ")
 #: Standards, quarters, phases of trials and markers of cells, which look like model numbers.
 _NO_MODEL = re.compile(

@@ -74,9 +74,12 @@ def test_places_that_begin_a_sentence_are_whole():
 def test_feasts_in_small_letters_are_events():
     recognizer = load_recognizer("bundled")
     text = "In Chinese new year, lunar new year's eve, a new year, and German new years, we ran."
-    (found_,) = recognizer([text])
-    events = [m.surface for m in found_ if m.category == "Event"]
-    assert events == ["Chinese new year", "lunar new year's eve"]
+    sales = "Until cyber Monday we ran, on black Friday, and on a black Monday."
+    first, second = (
+        [m.surface for m in found_ if m.category == "Event"] for found_ in recognizer([text, sales])
+    )
+    assert first == ["Chinese new year", "lunar new year's eve"]
+    assert second == ["cyber Monday", "black Friday"]
 
 
 def test_organisations_that_begin_a_sentence_with_a_place_have_all_of_it():
