@@ -70,7 +70,7 @@ _COMPOUND = re.compile(
 #: Of a compound no such word stays by itself: "sell-through", "bolt-on", "so-called".
 _PARTICLES = frozenset({
     "at", "away", "back", "by", "down", "in", "of", "off", "on", "out", "over", "so", "through",
-    "to", "under", "up",
+    "stand", "to", "under", "up",
 })  # fmt: skip
 _HYPHENED = re.compile(r"(?<![\w'’-])[^\W\d_]+(?:-[^\W\d_]+)+(?![\w-])")
 #: What who wrote down a talk says of it: "<unk>", "<laugh>", "<foreign language>".
