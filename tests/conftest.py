@@ -6,6 +6,7 @@ import contextlib
 import functools
 import gc
 import os
+import re
 
 import pytest
 from hypothesis import settings
@@ -21,11 +22,30 @@ settings.register_profile("suite", deadline=None)
 settings.load_profile("suite")
 
 
+@functools.cache
+def _names_spark(path):
+    """Whether the word stands in a file; that of the package is another."""
+    return re.search(r"\bspark\b", path.read_text(encoding="utf-8")) is not None
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Do not read files without Spark tests where these alone are asked for: seconds of imports."""
+    only_spark = re.match(r"spark\b(?!.*\bor\b)", config.option.markexpr)
+    if only_spark and re.match(r"test_.*\.py", collection_path.name):
+        return None if _names_spark(collection_path) else True
+    return None
+
+
 def pytest_collection_modifyitems(items):
     """Mark what needs Spark, for ``make test-spark35``."""
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker("spark")
+            # the process that reads all files sees to it that no test is passed over
+            if not _names_spark(item.path):
+                raise pytest.UsageError(
+                    f"{item.nodeid} needs Spark: its file must say so in a word"
+                )
 
 
 def pytest_collection_finish():
