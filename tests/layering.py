@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 PACKAGE = "nes_spark"
@@ -19,23 +19,25 @@ class Import:
     checking: bool
 
 
-def imports(source: str) -> Iterator[Import]:
-    """Yield every import of a module, also those inside functions."""
-    tree = ast.parse(source)
+@cache  # several tests ask about every module of the package
+def imports(source: str) -> tuple[Import, ...]:
+    """Return every import of a module, also those inside functions."""
+    nodes = [*ast.walk(ast.parse(source))]
     guarded = {
         id(inner)
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
         for branch in node.body
         for inner in ast.walk(branch)
     }
-    for node in ast.walk(tree):
+    found = []
+    for node in nodes:
         if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield Import(alias.name, None, id(node) in guarded)
+            found += [Import(alias.name, None, id(node) in guarded) for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
             for alias in node.names:
-                yield Import(node.module, alias.name, id(node) in guarded)
+                found.append(Import(node.module, alias.name, id(node) in guarded))
+    return tuple(found)
 
 
 def module_name(root: Path, path: Path) -> str:
