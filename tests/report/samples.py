@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cache
 from itertools import combinations
 from typing import Any
+from unittest.mock import patch
 
 import pandas as pd
 
@@ -16,6 +17,7 @@ from nes_spark.releases.choice import Choice
 from nes_spark.releases.publishing import Gate
 from nes_spark.report import Example, ExampleSide, ReportData, page
 from nes_spark.report.data import ComponentRow, Identified, ReviewRow
+from nes_spark.report.explorer import Explorer, explorer
 from nes_spark.risk import p_hat_table
 from nes_spark.risk.tables import fit_row, stays_unique_table
 
@@ -53,6 +55,11 @@ UTILITY = pd.DataFrame(
 
 
 def candidates(setting: str = "pkb-K10-eps0.001", population: float = 1e20) -> pd.DataFrame:
+    return _candidates(setting, population).copy()
+
+
+@cache
+def _candidates(setting: str, population: float) -> pd.DataFrame:
     rows: list[dict[str, Any]] = [{"combination": "", "n_swaps": 0, "r": 0.0, "DR": 1.0, "DU": 1.0}]
     for number, pair in enumerate(combinations(CATEGORIES, 2)):
         for swaps in range(1, 31 - 4 * number):
@@ -332,6 +339,21 @@ def _drawings():
     return page.draw_figures(report_data())
 
 
+_explorers: dict[str, Explorer | None] = {}
+
+
+def _explorer(space: pd.DataFrame, choice: Choice) -> Explorer | None:
+    """The plot for exploring, drawn once for equal candidates and an equal choice."""
+    asked = f"{space.to_dict('list')!r} {[*space.index]} {choice!r}"
+    if asked not in _explorers:
+        _explorers[asked] = explorer(space, choice)
+    return _explorers[asked]
+
+
 def rendered(data: ReportData) -> str:
-    """Return a page around the figures of the plain sample: they are the slow part."""
-    return page._render(data, _drawings())
+    """Return a page around the figures of the plain sample: they are the slow part.
+
+    The plot for exploring comes next: pages of the same candidates have the same one.
+    """
+    with patch("nes_spark.report.explorer.explorer", _explorer):
+        return page._render(data, _drawings())
