@@ -169,21 +169,21 @@ class Small:
 @pytest.mark.parametrize(
     ("seed", "way"),
     [
-        (10, "enumeration"),
-        (18, "thinning"),
-        (10, "row thinning"),
-        pytest.param(18, "enumeration", marks=pytest.mark.slow),
-        pytest.param(10, "thinning", marks=pytest.mark.slow),
-        pytest.param(18, "row thinning", marks=pytest.mark.slow),
+        (218, "enumeration"),
+        (310, "thinning"),
+        (218, "row thinning"),
+        pytest.param(310, "enumeration", marks=pytest.mark.slow),
+        pytest.param(218, "thinning", marks=pytest.mark.slow),
+        pytest.param(310, "row thinning", marks=pytest.mark.slow),
     ],
 )
 def test_layers_have_the_probabilities_of_the_sequential_scheme(seed, way):
-    small = Small(7, seed)
+    small = Small(6, seed)  # few sequences, so that few draws tell: eight, and four and twenty
     expected = small.sequences()
-    assert len(expected) > 5
-    assert len({one[0] for sequence in expected for one in sequence}) >= 2, "several layers"
+    assert min(expected.values()) > 0.03
+    assert {one[0] for sequence in expected for one in sequence} == {0, 1, 2}, "every layer"
     found = Counter()
-    for k in range(1, 1001):
+    for k in range(1, 401):
         drawing = Drawing(
             Secret(k), ("A", "B"), layers_of(["A", "B"]), constraints=constraints_of()
         )

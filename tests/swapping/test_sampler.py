@@ -121,7 +121,7 @@ def test_first_swap_and_first_two_have_the_probabilities_of_the_scheme(way, tabl
         found = sample_component(population, stream, 2, limits=Limits(**WAYS[way]))
         return tuple((s.first, s.second) for s in found)
 
-    pairs = observed(draw, 1200)
+    pairs = observed(draw, 500)
     assert_same_distribution(pairs, table.sequences(2))
     first = Counter()
     for sequence, count in pairs.items():
@@ -137,7 +137,7 @@ def test_whole_sequences_have_the_probabilities_of_the_scheme(way):
         found = sample_component(population, stream, None, limits=Limits(**WAYS[way]))
         return tuple((s.first, s.second) for s in found)
 
-    assert_same_distribution(observed(draw, 700), SPARSE.sequences(99))
+    assert_same_distribution(observed(draw, 400), SPARSE.sequences(99))
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -154,7 +154,7 @@ def test_weighted_pairs_are_drawn_in_proportion_to_their_weight(way):
 
     weights = [weight(p) for p in TABLE.pairs()]
     assert max(weights) > 3 * min(weights)
-    assert_same_distribution(observed(draw, 800), TABLE.sequences(2, weight))
+    assert_same_distribution(observed(draw, 400), TABLE.sequences(2, weight))
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -172,7 +172,7 @@ def test_uniques_first_exhausts_pairs_of_two_then_one_then_none(way):
         return tuple((s.first, s.second) for s in found)
 
     assert len({number(p) for p in TABLE.pairs()}) > 1
-    assert_same_distribution(observed(draw, 600), TABLE.sequences(3, better=number))
+    assert_same_distribution(observed(draw, 250), TABLE.sequences(3, better=number))
 
 
 @pytest.mark.parametrize("table", [TABLE, SPARSE], ids=["table", "sparse"])
@@ -189,7 +189,7 @@ def test_large_components_draw_the_same_distribution_from_their_first_chunks(tab
         found = sample_prefix(shuffled.population(), table.n, stream, 1)
         return tuple(tuple(sorted((order[s.first], order[s.second]))) for s in found)
 
-    assert_same_distribution(observed(draw, 600), table.sequences(1))
+    assert_same_distribution(observed(draw, 300), table.sequences(1))
 
 
 def test_more_loaded_chunks_do_not_change_what_a_large_component_gives():
@@ -212,7 +212,7 @@ def test_first_time_is_exponential_with_the_number_of_valid_pairs(way):
     rate = len(TABLE.pairs())
     times = [
         sample_component(population, Secret(s).stream("t"), 1, limits=Limits(**WAYS[way]))[0].time
-        for s in range(1, 500)
+        for s in range(1, 300)
     ]
     assert kstest(np.array(times) * rate, "expon").pvalue > 1e-3
 
@@ -295,7 +295,7 @@ def test_groups_by_what_chunks_give_keep_the_probabilities(way, monkeypatch):
         found = sample_component(population, stream, None, limits=Limits(**WAYS[way]))
         return tuple((s.first, s.second) for s in found)
 
-    assert_same_distribution(observed(draw, 700), table.sequences(99))
+    assert_same_distribution(observed(draw, 400), table.sequences(99))
 
 
 def structured(kind: str, n: int) -> Population:
@@ -346,7 +346,8 @@ def structured(kind: str, n: int) -> Population:
     ],
 )
 def test_exhausting_a_component_needs_neither_memory_nor_looks_of_its_square(kind):
-    n = 6000
+    # where documents have names of their own, fewer chunks are looked at pair by pair: cheaper
+    n = 6000 if kind.endswith("own names") else 3000
     population = structured(kind, n)
     limits = Limits()
     swaps = sample_component(population, Secret(2).stream("x"), limits=limits)
@@ -356,7 +357,7 @@ def test_exhausting_a_component_needs_neither_memory_nor_looks_of_its_square(kin
     assert limits.effort.most_pairs <= 200_000
     assert limits.effort.looks + limits.effort.rings < n * n / 2
     if kind == "ordinary":
-        assert len(swaps) > 2900
+        assert len(swaps) > 1450
 
 
 def test_few_swaps_of_many_chunks_cost_few_rings():
