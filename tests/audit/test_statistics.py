@@ -41,7 +41,7 @@ def test_tables_of_the_paper(table, statistic, pre, post):
     assert result.odds_ratio_interval[0] < result.odds_ratio < result.odds_ratio_interval[1]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(*[st.integers(0, 400)] * 4)
 def test_agrees_with_statsmodels(a, b, c, d):
     ours = mcnemar([[a, b], [c, d]])

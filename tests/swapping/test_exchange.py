@@ -25,7 +25,7 @@ def plan(a, b, seed=1, **options):
     return plan_exchange(a, b, list(a), digest(seed), **options)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(a=NAMES, b=NAMES, policy=POLICIES, matching=MATCHINGS, seed=st.integers(1, 10))
 def test_who_gives_what(a, b, policy, matching, seed):
     assume(a - b and b - a)

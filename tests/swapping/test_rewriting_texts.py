@@ -30,7 +30,7 @@ OWN = {
 def swaps(kind, miss, policy):
     """Pairs of texts after a swap of all they can exchange."""
     rng = random.Random(f"{kind}{miss}")
-    texts = make_texts(kind, 80)
+    texts = make_texts(kind, 50)
     seen = [t.seen(rng, miss) for t in texts]
     for i in range(0, len(texts), 2):
         names = [
@@ -82,4 +82,4 @@ def test_swapped_texts(kind, miss, policy):
                 rf"(?:in|of|from|to) {name}(?=[ ,.])" if name in WITH_THE else rf"[Tt]he {name}\b"
             )
             assert not re.search(bare, done.text), f"wrong article before {name}"
-    assert changed > 50
+    assert changed > 35
