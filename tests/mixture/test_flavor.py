@@ -37,6 +37,7 @@ def uri(model, tmp_path_factory):
     return mlflow.artifacts.download_artifacts(info.model_uri)
 
 
+@pytest.mark.usefixtures("spark")  # not for itself: its process saves a model for the last test too
 def test_takes_lists_of_plain_floats_and_shows_one(model, uri):
     import mlflow.pyfunc
 
