@@ -563,13 +563,18 @@ def test_what_is_left_is_quoted_for_its_owner_alone(finished, spark, tmp_path):
 
 
 @pytest.mark.usefixtures("plain_report")
-def test_chunks_that_keep_an_identifier_can_be_left_out(finished, spark, monkeypatch, tmp_path):
+def test_chunks_that_keep_or_give_away_a_name_can_be_left_out(
+    finished, spark, monkeypatch, tmp_path
+):
+    """Of both in one run: each gate refuses and lists by itself, and a run of each takes long."""
     config, result = finished
     run = tmp_path / "out" / "all"
     shutil.copytree(result.directory, run)
     texts = result.table("chunks").set_index("chunk_id")["text"]
-    leaking = sorted(texts.index)[3:5]
-    search = leak_stages.find_leaks
+    status = result.table("status")
+    giving = min(status.loc[status["status"] == "swapped", "chunk_id"])
+    leaking = [c for c in sorted(texts.index) if c != giving][3:5]
+    search, search_given_away = leak_stages.find_leaks, given_away_stages.find_given_away
 
     def found(released, index, identifiers):
         """As if a name of their own were left in two chunks for as long as they have a text."""
@@ -583,12 +588,19 @@ def test_chunks_that_keep_an_identifier_can_be_left_out(finished, spark, monkeyp
         )
         return search(released, index, identifiers).unionByName(more)
 
+    def found_given_away(changed, *others):
+        """As if a name were left in one chunk for as long as it is released."""
+        left = changed.where(F.col("chunk_id") == giving).select("chunk_id", F.lit("Zentrix"))
+        return search_given_away(changed, *others).union(left)
+
     monkeypatch.setattr(leak_stages, "find_leaks", found)
+    monkeypatch.setattr(given_away_stages, "find_given_away", found_given_away)
     listed = run / Path(*LEAKING)
     more = {"gates.min_swaps": 1}  # another configuration: the release is made again
     with pytest.raises(GateRefused, match="still found: 2 person") as refused:
         nes.run(settings(Path(config.input.path), run.parent, **UNATTACKED, **more), spark)
-    assert f"leave out the 2 chunks that it is in: --set output.withhold={listed}" in str(
+    assert "names given away: 1 words" in str(refused.value)
+    assert f"leave out the 3 chunks that it is in: --set output.withhold={listed}" in str(
         refused.value
     )
     assert listed.stat().st_mode & 0o077 == 0
@@ -597,51 +609,23 @@ def test_chunks_that_keep_an_identifier_can_be_left_out(finished, spark, monkeyp
             "chunk_id": c,
             "digest": hashlib.sha256(texts[c].encode()).hexdigest(),
             "instead": "",
-            "found": "",  # the search was made to find what is not there
+            # of the others the search was made to find what is not there
+            "found": "Zentrix" if c == giving else "",
         }
-        for c in leaking
+        for c in sorted([giving, *leaking])
     ]
     more |= {"output.withhold": str(listed)}
     again = nes.run(settings(Path(config.input.path), run.parent, **UNATTACKED, **more), spark)
     assert again.status == "published"
-    assert len(released(run)) == len(released(Path(result.directory))) - 2
-    assert json.loads((run / "release" / "release.json").read_text())["withheld"] == 2
+    assert len(released(run)) == len(released(Path(result.directory))) - 3
+    assert json.loads((run / "release" / "release.json").read_text())["withheld"] == 3
     # how much is left is said first
     words = result.table("chunks").set_index("chunk_id")["n_words"]
-    gone = int(words[leaking].sum())
-    assert again.figures["left_out"] == {"chunks": 2, "words": gone}
-    said = f"{len(words) - 2} of {len(words)}, with {1 - gone / words.sum():.0%} of the words"
+    gone = int(words[[giving, *leaking]].sum())
+    assert again.figures["left_out"] == {"chunks": 3, "words": gone}
+    said = f"{len(words) - 3} of {len(words)}, with {1 - gone / words.sum():.0%} of the words"
     assert "left out" in again.summary() and said in again.summary()
     assert "left_out" not in result.figures
-
-
-@pytest.mark.usefixtures("plain_report")
-def test_chunks_that_give_a_name_away_can_be_left_out(finished, spark, monkeypatch, tmp_path):
-    config, result = finished
-    run = tmp_path / "out" / "all"
-    shutil.copytree(result.directory, run)
-    status = result.table("status")
-    chunk = min(status.loc[status["status"] == "swapped", "chunk_id"])
-    search = given_away_stages.find_given_away
-
-    def found(changed, *others):
-        """As if a name were left in one chunk for as long as it is released."""
-        left = changed.where(F.col("chunk_id") == chunk).select("chunk_id", F.lit("Zentrix"))
-        return search(changed, *others).union(left)
-
-    monkeypatch.setattr(given_away_stages, "find_given_away", found)
-    listed = run / Path(*LEAKING)
-    more = {"gates.min_swaps": 1}  # another configuration: the release is made again
-    with pytest.raises(GateRefused, match="names given away: 1 words") as refused:
-        nes.run(settings(Path(config.input.path), run.parent, **UNATTACKED, **more), spark)
-    assert f"leave out the 1 chunks that it is in: --set output.withhold={listed}" in str(
-        refused.value
-    )
-    (row,) = csv.DictReader(listed.open())
-    assert (row["chunk_id"], row["found"]) == (chunk, "Zentrix")
-    more |= {"output.withhold": str(listed)}
-    again = nes.run(settings(Path(config.input.path), run.parent, **UNATTACKED, **more), spark)
-    assert again.status == "published"
 
 
 @pytest.mark.parametrize(
