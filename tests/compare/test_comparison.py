@@ -25,20 +25,25 @@ from tests.report.samples import report_data, summaries
 from tests.report.test_page import outline
 
 
-def test_page_lists_every_run_and_what_changed(tmp_path):
-    html = build_comparison(summaries(), tmp_path).read_text(encoding="utf-8")
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """The page of the plain summaries: drawing its figures is the slow part."""
+    return build_comparison(summaries(), tmp_path_factory.mktemp("compared"))
+
+
+def test_page_lists_every_run_and_what_changed(page):
+    html = page.read_text(encoding="utf-8")
     outline(html)
     assert "demo 2031Q2" in html
     assert "demo 2031Q3" in html
     assert "25.0%" in html  # 320 to 400 chunks
     assert "Product: 6.0 points of all chunks" in html
     assert "80.0% → 40.0%" in html
-    assert (tmp_path / "figures" / "risk.svg").exists()
+    assert (page.parent / "figures" / "risk.svg").exists()
 
 
-def test_equal_runs_give_equal_bytes(tmp_path):
-    first = build_comparison(summaries(), tmp_path / "a").read_bytes()
-    assert build_comparison(summaries(), tmp_path / "b").read_bytes() == first
+def test_equal_runs_give_equal_bytes(page, tmp_path):
+    assert build_comparison(summaries(), tmp_path).read_bytes() == page.read_bytes()
 
 
 def test_one_run_is_not_a_comparison(tmp_path):
@@ -162,9 +167,9 @@ def test_attackers_settings_and_frontiers_stand_side_by_side(tmp_path):
     assert "releases, Disclosure risk DR from 0.7400" in html
 
 
-def test_without_frontiers_and_measures_their_parts_are_left_out(tmp_path):
-    html = build_comparison(summaries(), tmp_path).read_text(encoding="utf-8")
-    assert not (tmp_path / "figures" / "frontiers.svg").exists()
+def test_without_frontiers_and_measures_their_parts_are_left_out(page):
+    html = page.read_text(encoding="utf-8")
+    assert not (page.parent / "figures" / "frontiers.svg").exists()
     assert "Who names how many documents" not in html
     assert "What can be named" not in html
     assert _first_table(summaries()) == []
