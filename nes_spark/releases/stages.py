@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-import logging
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from nes_spark.entities.combination import Combination
-from nes_spark.errors import EstimationError, NesError
-from nes_spark.releases.scoring import RiskFigures, average, candidates_of, score_sequence
+from nes_spark.releases.scoring import (
+    OF_FITS,
+    Unscored,
+    as_averages,
+    candidates_of,
+    check_counts,
+    denominators,
+    risk_figures,
+    score_sequence,
+    tell,
+)
 from nes_spark.risk.stages import EmptyCell, sample_uniques
-from nes_spark.risk.uniques import log_stays_unique, unique_proportion
 from nes_spark.schemas import CANDIDATES, SCORES, fields_of
-from nes_spark.utility.measure import DECIMALS, check_denominator, data_utility
+from nes_spark.session import collected
+from nes_spark.utility.measure import DECIMALS, data_utility
 
 if TYPE_CHECKING:
     import pandas as pd
     from pyspark.sql import DataFrame
-
-LOGGER = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Unscored:
-    """A mixture setting (combination empty) or a combination (setting empty) without a score."""
-
-    setting: str
-    combination: str
-    reason: str
-    message: str
 
 
 def log_likelihoods(assignments: DataFrame) -> DataFrame:
@@ -55,57 +49,6 @@ def log_likelihoods(assignments: DataFrame) -> DataFrame:
     )
 
 
-#: What to do about a table that no risk can be estimated from, by reason.
-_ADVICE = {
-    "all_uniques": ". So few texts tell nothing of a population: give more documents, or exchange "
-    "fewer categories (releases.swap), or put names into classes (entities.recoding)",
-    "empty_table": ". No text holds a name of these: see releases.swap and entities.categories",
-}
-
-
-def _risk_figures(
-    risk_fits: DataFrame, combinations: set[str], populations: Sequence[float]
-) -> tuple[dict[str, RiskFigures], list[Unscored]]:
-    figures: dict[str, RiskFigures] = {}
-    failures = []
-    fields = ("combination", "n", "s1", "theta", "alpha", "converged", "reason", "warning")
-    for row in risk_fits.select(*fields).collect():
-        if row["combination"] not in combinations:
-            continue
-        if row["reason"] or not row["converged"]:
-            reason = row["reason"] or "not_converged"
-            message = f"no risk estimate for {row['combination']}: {row['warning'] or reason}"
-            message += _ADVICE.get(reason, "")
-            failures.append(Unscored("", row["combination"], reason, message))
-            continue
-        small = [N for N in populations if row["n"] > N]
-        if small:
-            raise EstimationError(
-                f"risk.population: {min(small):g} is smaller than the {row['n']} chunks; give the "
-                "size of the population they come from",
-                "population_too_small",
-            )
-        theta, alpha, s1, n = row["theta"], row["alpha"], row["s1"], row["n"]
-        figures[row["combination"]] = RiskFigures(
-            n,
-            s1,
-            theta,
-            alpha,
-            tuple(
-                (
-                    float(N),
-                    unique_proportion(theta, alpha, s1, n, N),
-                    math.exp(log_stays_unique(theta, alpha, n, N)),
-                )
-                for N in populations
-            ),
-        )
-    missing = sorted(combinations - set(figures) - {f.combination for f in failures})
-    if missing:
-        raise NesError(f"no risk fit for the combinations {missing}")
-    return figures, failures
-
-
 def unscored(swaps: DataFrame, assignments: DataFrame, risk_fits: DataFrame) -> list[Unscored]:
     """List settings and combinations with swaps that cannot be scored, each with its reason.
 
@@ -120,8 +63,10 @@ def unscored(swaps: DataFrame, assignments: DataFrame, risk_fits: DataFrame) -> 
         Empty when all can be scored.
     """
     pairs = swaps.select("setting", "combination").distinct().collect()
-    _, failures = _risk_figures(risk_fits, {p["combination"] for p in pairs}, ())
-    _, more = _denominators(assignments, {p["setting"] for p in pairs})
+    fits = collected(risk_fits.select(*OF_FITS))
+    _, failures = risk_figures(fits, {p["combination"] for p in pairs}, ())
+    likelihoods = collected(log_likelihoods(assignments))
+    _, more = denominators(likelihoods, {p["setting"] for p in pairs})
     return failures + more
 
 
@@ -199,32 +144,6 @@ def scored_base(scores: DataFrame) -> dict[str, float]:
     return {row["setting"]: float(data_utility(row["base"], row["pre"])) for row in sums.collect()}
 
 
-def _denominators(
-    assignments: DataFrame, settings: set[str]
-) -> tuple[dict[str, tuple[int, float]], list[Unscored]]:
-    totals: dict[str, tuple[int, float]] = {}
-    failures = []
-    for row in log_likelihoods(assignments).collect():
-        if row["setting"] not in settings:
-            continue
-        try:
-            if row["n_bad"]:
-                raise EstimationError(
-                    f"{row['n_bad']} chunks have no finite log density under mixture "
-                    f"{row['setting']}",
-                    "density_not_finite",
-                )
-            check_denominator(row["log_f_pre"], row["setting"])
-        except EstimationError as error:
-            failures.append(Unscored(row["setting"], "", error.reason, str(error)))
-        else:
-            totals[row["setting"]] = (row["n"], row["log_f_pre"])
-    missing = sorted(settings - set(totals) - {f.setting for f in failures})
-    if missing:
-        raise NesError(f"no chunk is assigned under the mixtures {missing}")
-    return totals, failures
-
-
 def score(
     swaps: DataFrame,
     cells: DataFrame,
@@ -272,21 +191,15 @@ def score(
 
     pairs = swaps.select("setting", "combination").distinct().collect()
     combinations = {p["combination"] for p in pairs}
-    figures, failures = _risk_figures(risk_fits, combinations, populations)
-    totals, more = _denominators(assignments, {p["setting"] for p in pairs})
-    for failure in failures + more:
-        if on_failure == "stop":
-            raise EstimationError(failure.message, failure.reason)
-        LOGGER.warning("not scored: %s", failure.message)
+    figures, failures = risk_figures(
+        collected(risk_fits.select(*OF_FITS)), combinations, populations
+    )
+    totals, more = denominators(
+        collected(log_likelihoods(assignments)), {p["setting"] for p in pairs}
+    )
+    tell(failures + more, on_failure)
     n_chunks = cells.count() if totals and figures else 0
-    for setting, (n, _) in totals.items():
-        for combination, figure in figures.items():
-            whole = empty_cell == "include"
-            if n != n_chunks or figure.n > n or (whole and figure.n < n):
-                raise NesError(
-                    f"there are {n_chunks} chunks, mixture {setting} assigns {n} of them, the "
-                    f"table of {combination} counts {figure.n}; the tables are not of one run"
-                )
+    check_counts(totals, figures, n_chunks, empty_cell)
     if not (totals and figures):
         return swaps.sparkSession.createDataFrame([], SCORES.ddl)
     ready = swaps.where(
@@ -362,12 +275,7 @@ def summarize(
 
     def averages(names: tuple[str, float, str], frame: pd.DataFrame) -> pd.DataFrame:
         setting, population, _ = names
-        if per_draw:
-            expected = frame["uniques_left"] * frame["stays_unique"]
-            found = frame.assign(draws=1, DR_se=None, DU_se=None, uniques_expected=expected)
-        else:
-            found = average(frame).assign(draw=None)
-        found = found.assign(setting=setting, population=population)
+        found = as_averages(frame, per_draw).assign(setting=setting, population=population)
         return found[[name for name, _ in fields_of(columns)]]
 
     means = scores.groupBy("setting", "population", "combination").applyInPandas(averages, columns)

@@ -692,9 +692,32 @@ def populations(context: Context) -> list[float]:
     )
 
 
+#: Up to so many chunks and swaps are scored in this process: there a score of Spark's jobs costs
+#: more than the work.
+FEW_CHUNKS, FEW_SWAPS = 20_000, 200_000
+
+
 def _scores(context: Context) -> Outputs:
+    from nes_spark.releases.scoring import OF_FITS, score_tables
     from nes_spark.releases.stages import score
 
+    store, risk = context.store, context.config.risk
+    few = finished(store, "chunks").rows <= FEW_CHUNKS
+    if few and finished(store, "swaps").rows <= FEW_SWAPS:
+        fits = store.rows("risk_fits", [*OF_FITS])
+        found = score_tables(
+            store.read_pandas(
+                "swaps", ["setting", "combination", "draw", "order", "chunk_a", "chunk_b"]
+            ),
+            store.read_pandas("cells", ["chunk_id", "cell"]),
+            store.read_pandas("assignments", ["setting", "chunk_id", "log_density"]),
+            store.read_pandas("post_density"),
+            [dict(zip(OF_FITS, row, strict=True)) for row in fits],
+            populations(context),
+            on_failure=risk.on_failure,
+            empty_cell=risk.empty_cell,
+        )
+        return {"scores": [*found.itertuples(index=False, name=None)]}
     scores = score(
         context.table("swaps"),
         context.table("cells"),
@@ -702,8 +725,8 @@ def _scores(context: Context) -> Outputs:
         context.table("post_density"),
         context.table("risk_fits"),
         populations(context),
-        on_failure=context.config.risk.on_failure,
-        empty_cell=context.config.risk.empty_cell,
+        on_failure=risk.on_failure,
+        empty_cell=risk.empty_cell,
     )
     return {"scores": scores}
 
@@ -743,12 +766,28 @@ def _candidates(context: Context) -> Outputs:
     from pyspark.sql import functions as F
 
     from nes_spark.mixture.settings import settings_of
+    from nes_spark.releases.scoring import at_tenths, base_utility, summarize_tables
     from nes_spark.releases.stages import scored_base, summarize, untouched_utility
-    from nes_spark.swapping.whole_stages import at_tenths
+    from nes_spark.swapping import whole_stages
 
-    config = context.config
-    scores = context.table("scores")
+    config, store = context.config, context.store
     settings = [setting.name for setting in settings_of(config.mixture)]
+    if finished(store, "chunks").rows <= FEW_CHUNKS and finished(store, "scores").rows <= FEW_SWAPS:
+        read = store.read_pandas("scores")
+        base = base_utility(read)
+        # densities are summed on Spark for settings without a score
+        if set(settings) <= set(base):
+            found = summarize_tables(
+                at_tenths(read) if config.releases.plan == "whole" else read,
+                settings,
+                populations(context),
+                config.choice.per_draw,
+                config.releases.draws,
+                base,
+            )
+            rows = found.astype(object).where(found.notna(), None)
+            return {"candidates": [*rows.itertuples(index=False, name=None)]}
+    scores = context.table("scores")
     # where something was scored its sums are there; densities are summed for other settings only
     untouched = scored_base(scores)
     if unscored := sorted(set(settings) - set(untouched)):
@@ -759,7 +798,7 @@ def _candidates(context: Context) -> Outputs:
             )
         )
     if config.releases.plan == "whole":
-        scores = at_tenths(scores)
+        scores = whole_stages.at_tenths(scores)
     candidates = summarize(
         scores,
         settings,

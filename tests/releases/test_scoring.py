@@ -10,7 +10,16 @@ from hypothesis import strategies as st
 
 from nes_spark.errors import EstimationError, NesError
 from nes_spark.releases import pareto_frontier
-from nes_spark.releases.scoring import RiskFigures, average, candidates_of, score_sequence
+from nes_spark.releases.scoring import (
+    RiskFigures,
+    at_tenths,
+    average,
+    base_utility,
+    candidates_of,
+    score_sequence,
+    score_tables,
+    summarize_tables,
+)
 from nes_spark.releases.stages import (
     log_likelihoods,
     score,
@@ -29,6 +38,7 @@ from nes_spark.schemas import (
     RISK_FITS,
     SCORES,
 )
+from nes_spark.swapping import whole_stages
 
 N = 120
 SETTINGS = ("pkb-K10-eps0.001", "spcauchy-K10-eps0.001")
@@ -164,6 +174,59 @@ def test_scores_do_not_depend_on_partitions(tables, scores, partitions):
     }
     found = in_order(score(**moved, populations=POPULATIONS), SCORES)
     pd.testing.assert_frame_equal(found, in_order(scores, SCORES), check_exact=True)
+
+
+def in_memory(tables, **options):
+    made = {
+        n: t.toPandas() for n, t in tables.items() if n not in ("risk_fits", "post_log_density")
+    }
+    made["cells"]["cell"] = made["cells"]["cell"].map(dict)
+    return score_tables(
+        **made,
+        post_log_density=tables["post_log_density"].toPandas(),
+        risk_fits=[row.asDict() for row in tables["risk_fits"].collect()],
+        **options,
+    ).sort_values(list(SCORES.key), ignore_index=True)
+
+
+@pytest.mark.parametrize("empty_cell", ["exclude", "include"])
+def test_scores_in_memory_are_the_same_to_the_bit(world, tables, spark, empty_cell):
+    rng = np.random.default_rng(3)
+    replaced = [(s, "", 0, 0, c, float(rng.normal(5, 3))) for s in SETTINGS for c in world.ids[::4]]
+    post = spark.createDataFrame(replaced, POST_DENSITY.ddl)
+    mine = tables | {"post_log_density": tables["post_log_density"].unionByName(post)}
+    fits = fit_risk(tables["cells"], COMBINATIONS, empty_cell)
+    mine["risk_fits"] = spark.createDataFrame(fits.collect(), fits.schema)
+    options = {"populations": POPULATIONS, "empty_cell": empty_cell}
+    expected = in_order(score(**mine, **options), SCORES)
+    found = in_memory(mine, **options)
+    assert found.columns.tolist() == SCORES.names and len(found) > 50
+    pd.testing.assert_frame_equal(found, expected, check_exact=True, check_dtype=False)
+    none = in_memory(mine | {"swaps": mine["swaps"].where("draw > 99")}, **options)
+    assert none.columns.tolist() == SCORES.names and not len(none)
+
+
+def test_what_cannot_be_scored_is_said_in_memory_too(tables, caplog):
+    from pyspark.sql import functions as F
+
+    bad = SETTINGS[0]
+    density, first = F.col("log_density"), F.col("chunk_id") == "doc#00000"
+    sunk = F.when(F.col("setting") == bad, -density).otherwise(density)
+    sunk = tables | {"assignments": tables["assignments"].withColumn("log_density", sunk)}
+    with pytest.raises(EstimationError, match=bad):
+        in_memory(sunk, populations=POPULATIONS)
+    kept = in_memory(sunk, populations=POPULATIONS, on_failure="skip")
+    assert set(kept["setting"]) == {SETTINGS[1]} and bad in caplog.text
+    broken = F.when(first, float("nan")).otherwise(density)
+    broken = tables | {"assignments": tables["assignments"].withColumn("log_density", broken)}
+    with pytest.raises(EstimationError, match="finite"):
+        in_memory(broken, populations=POPULATIONS)
+    fewer = tables | {"assignments": tables["assignments"].where(~first)}
+    with pytest.raises(NesError, match="not of one run"):
+        in_memory(fewer, populations=POPULATIONS)
+    lost = tables | {"post_log_density": tables["post_log_density"].where("`order` <> 2")}
+    with pytest.raises(EstimationError, match="incomplete"):
+        in_memory(lost, populations=POPULATIONS)
 
 
 def test_a_denominator_that_is_not_positive_is_refused_or_left_out(tables, caplog):
@@ -310,6 +373,25 @@ def test_candidates_do_not_depend_on_partitions(scores, partitions):
     expected = in_order(summarize(scores), CANDIDATES)
     found = in_order(summarize(scores.repartition(partitions)), CANDIDATES)
     pd.testing.assert_frame_equal(found, expected, check_exact=True)
+
+
+@pytest.mark.parametrize("per_draw", [False, True])
+def test_candidates_in_memory_are_the_same_to_the_bit(scores, per_draw):
+    raw = scores.toPandas()
+    base = base_utility(raw.sample(frac=1, random_state=1))
+    assert base == scored_base(scores)
+    for spark, memory in (
+        (scores, raw),
+        (whole_stages.at_tenths(scores), at_tenths(raw)),
+        (scores.where("setting = ''"), raw[:0]),
+    ):
+        options = {"settings": SETTINGS, "populations": [*POPULATIONS, 1e12]}
+        options |= {"per_draw": per_draw, "draws": DRAWS, "untouched": base}
+        expected = in_order(summarize(spark, **options), CANDIDATES)
+        found = summarize_tables(memory, **options)
+        found = found.sort_values(list(CANDIDATES.key), ignore_index=True)
+        pd.testing.assert_frame_equal(found, expected, check_exact=True, check_dtype=False)
+        assert len(found) >= 6
 
 
 def test_the_seed_can_be_part_of_the_decision(scores):
