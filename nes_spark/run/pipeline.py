@@ -692,9 +692,9 @@ def populations(context: Context) -> list[float]:
     )
 
 
-#: Up to so many chunks and swaps are scored in this process: there a score of Spark's jobs costs
-#: more than the work.
-FEW_CHUNKS, FEW_SWAPS = 20_000, 200_000
+#: Up to so many chunks and swaps are scored in this process, and so many scores made candidates of:
+#: there Spark's jobs take longer than the work.
+FEW_CHUNKS, FEW_SWAPS, FEW_SCORES = 20_000, 50_000, 200_000
 
 
 def _scores(context: Context) -> Outputs:
@@ -772,7 +772,7 @@ def _candidates(context: Context) -> Outputs:
 
     config, store = context.config, context.store
     settings = [setting.name for setting in settings_of(config.mixture)]
-    if finished(store, "chunks").rows <= FEW_CHUNKS and finished(store, "scores").rows <= FEW_SWAPS:
+    if finished(store, "scores").rows <= FEW_SCORES:
         read = store.read_pandas("scores")
         base = base_utility(read)
         # densities are summed on Spark for settings without a score
