@@ -18,6 +18,7 @@ from nes_spark.entities.mentions import Mention
 from nes_spark.entities.quantities import likeness_of
 from nes_spark.errors import GateRefused, InputError
 from nes_spark.releases.publish_stages import assemble, chosen_rewrites
+from nes_spark.run import pipeline
 from nes_spark.run.context import Context, read_models
 from nes_spark.run.inverting import invert_release
 from nes_spark.run.language_models import audit_run
@@ -478,3 +479,19 @@ def test_a_large_corpus_is_put_together_as_a_small_one_is(whole, spark):
     )
     with pytest.raises(Exception, match="no released text for chunk"):
         lost.collect()
+
+
+def test_scores_and_candidates_of_many_chunks_are_those_of_few(whole, spark, monkeypatch):
+    """Spark makes what this process made of the few chunks of the run."""
+    config = configuration_of(whole.directory)
+    context = Context(spark, config, Store(whole.directory), b"", "")
+    for name in ("FEW_CHUNKS", "FEW_SCORES"):
+        monkeypatch.setattr(pipeline, name, 0)
+    for stage in (stage for stage in STAGES if stage.name in ("scores", "candidates")):
+        (made,) = stage.run(context).values()
+        key = list(TABLES[stage.name].key)
+        found = made.toPandas().sort_values(key, ignore_index=True)
+        stored = whole.table(stage.name).sort_values(key, ignore_index=True)
+        stored = stored.assign(chosen=False) if "chosen" in stored else stored
+        pd.testing.assert_frame_equal(found, stored[list(found)], check_dtype=False)
+        assert len(found) > 10
