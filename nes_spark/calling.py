@@ -54,9 +54,9 @@ def called(
         for batch in batches:
             for place, piece in zip(batch["place"], batch["piece"], strict=True):
                 try:
-                    answer = _packed(True, function(pickle.loads(piece)))
+                    answer = pickle.dumps((True, function(pickle.loads(piece)), ""))
                 except Exception as error:
-                    answer = _packed(False, error, traceback.format_exc())
+                    answer = _failed(error, traceback.format_exc())
                 yield pd.DataFrame({"place": [place], "found": [answer]})
 
     rows = [(place, pickle.dumps(piece)) for place, piece in enumerate(pieces)]
@@ -71,13 +71,11 @@ def called(
     return found
 
 
-def _packed(fine: bool, result: object, told: str = "") -> bytes:
-    """Pickle an answer; an error that pickle cannot take becomes one that says the same."""
+def _failed(error: Exception, told: str) -> bytes:
+    """Pickle an error; one that cannot travel becomes one that says the same."""
     try:
-        packed = pickle.dumps((fine, result, told))
+        packed = pickle.dumps((False, error, told))
         pickle.loads(packed)
     except Exception:
-        if fine:
-            raise
-        packed = pickle.dumps((fine, RuntimeError(f"{type(result).__name__}: {result}"), told))
+        packed = pickle.dumps((False, RuntimeError(f"{type(error).__name__}: {error}"), told))
     return packed

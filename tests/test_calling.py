@@ -37,6 +37,11 @@ def test_an_error_is_that_of_the_first_piece_with_what_the_worker_says(spark, ra
     assert isinstance(found.value.__cause__, InWorker) and "in fail" in str(found.value.__cause__)
 
 
+def test_a_result_that_cannot_travel_is_an_error(spark):
+    with pytest.raises(Exception, match="pickle"):
+        called(spark, lambda piece: (part for part in piece), [[1]])
+
+
 def test_an_error_that_cannot_travel_is_told(spark):
     def fail(piece):
         raise _Local("this", "that")

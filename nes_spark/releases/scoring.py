@@ -555,8 +555,13 @@ def candidates_of(
     return whole[CANDIDATES.names]
 
 
+def tenths(n_swaps: int) -> list[int]:
+    """Return the lengths of the prefixes at 10 %, 20 %, .. 100 % of a sequence."""
+    return sorted({math.ceil(n_swaps * k / 10) for k in range(1, 11)})
+
+
 def at_tenths(scores: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of each sequence's prefixes at 10 %, 20 %, .. 100 % of its swaps.
+    """Return the rows of each sequence's prefixes that have :func:`tenths` of its swaps.
 
     Parameters
     ----------
@@ -564,10 +569,9 @@ def at_tenths(scores: pd.DataFrame) -> pd.DataFrame:
         Rows of table ``scores``.
     """
     longest = scores.groupby(["setting", "combination", "draw"])["n_swaps"].transform("max")
-    kept = np.zeros(len(scores), dtype=bool)
-    for k in range(1, 11):
-        kept |= (np.ceil(longest * k / 10) == scores["n_swaps"]).to_numpy(bool)
-    return scores[kept]
+    wanted = {n: set(tenths(int(n))) for n in longest.unique()}
+    kept = [n in wanted[all_] for n, all_ in zip(scores["n_swaps"], longest, strict=True)]
+    return scores[np.array(kept, dtype=bool)]
 
 
 def base_utility(scores: pd.DataFrame) -> dict[str, float]:

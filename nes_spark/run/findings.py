@@ -418,10 +418,8 @@ def examine(
 
     Parameters
     ----------
-    context : Context
-        Of a run whose stages are finished.
-    choice : Choice
-        The chosen release.
+    context, choice
+        As for :func:`compare_release`.
     candidates : pandas.DataFrame
         Table ``candidates``.
     compared : Compared

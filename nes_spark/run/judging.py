@@ -82,7 +82,7 @@ def judged_setting(context: Context) -> str:
 
 def judge_stage(context: Context) -> dict[str, list[tuple[Any, ...]]]:
     """Give tables ``judged`` and ``fidelity``."""
-    from nes_spark.run.measuring import tenths
+    from nes_spark.releases.scoring import tenths
     from nes_spark.swapping.stages import apply_must_change
     from nes_spark.utility.judge import CANDIDATES_SHARE, judge_candidates
     from nes_spark.utility.judge_stages import collect_histories

@@ -6,7 +6,6 @@ Every attacker that needs no network is asked about documents and about all chun
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from threading import Thread
@@ -46,11 +45,6 @@ READY_WORDS = 1_000_000
 DRAW = 0
 
 _KEYS = ["setting", "combination", "draw", "order"]
-
-
-def tenths(n_swaps: int) -> list[int]:
-    """Return the lengths of the prefixes at 10 %, 20 %, .. 100 % of a sequence."""
-    return sorted({math.ceil(n_swaps * k / 10) for k in range(1, 11)})
 
 
 def is_measured(context: Context) -> bool:
@@ -499,6 +493,7 @@ def measure_candidates(context: Context) -> Iterator[pd.DataFrame]:
     from pyspark.sql import functions as F
 
     from nes_spark.audit.measured import AFTER
+    from nes_spark.releases.scoring import tenths
     from nes_spark.swapping.stages import apply_must_change
 
     config = context.config

@@ -129,7 +129,7 @@ def run(
             turns(),
             one_thread_each() if context.small else nullcontext(),
         ):
-            if context.small:
+            if context.small:  # what fails here fails again where workers are asked
                 begin(partial(start_worker, context.spark), "first worker")
             _run_stages(context, progress, force)
             from nes_spark.run.release import publish

@@ -862,19 +862,22 @@ def treat_digest(
     return secret.digests("treat", unit, setting, draw, unit_id, category)
 
 
-class _Giving(dict[int, frozenset[str]]):
-    """What anybody may take of each unit, made once: each gives to many."""
+class _Giving:
+    """What units give in one category (:func:`giveable`), made once where all may take it."""
 
     def __init__(
         self, has: Sequence[Collection[str]], category: str, similarity: Similarity | None
     ) -> None:
-        super().__init__()
         self._has, self._category, self._similarity = has, category, similarity
+        self._made: dict[int, frozenset[str]] = {}
 
-    def __missing__(self, unit: int) -> frozenset[str]:
-        found = names_to_give(self._has[unit], self._category, self._similarity)
-        self[unit] = found
-        return found
+    def to(self, barred: Collection[str], unit: int) -> Collection[str]:
+        """Return what a unit gives to one that may not take what is barred."""
+        if self._category == TERM:
+            return giveable(self._has[unit], barred, TERM)
+        if unit not in self._made:
+            self._made[unit] = names_to_give(self._has[unit], self._category, self._similarity)
+        return self._made[unit].difference(barred)
 
 
 def _left_over(
@@ -947,12 +950,7 @@ def _left_over(
                         category,
                     ),
                     [
-                        (
-                            units.ids[rows[d]],
-                            may_give(has[rows[d]], barred[i])
-                            if category == TERM
-                            else giving[rows[d]].difference(barred[i]),
-                        )
+                        (units.ids[rows[d]], giving.to(barred[i], rows[d]))
                         for d in donors.get(k, ())
                     ],
                     treat_digest(

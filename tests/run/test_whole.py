@@ -18,11 +18,11 @@ from nes_spark.entities.mentions import Mention
 from nes_spark.entities.quantities import likeness_of
 from nes_spark.errors import GateRefused, InputError
 from nes_spark.releases.publish_stages import assemble, chosen_rewrites
+from nes_spark.releases.scoring import tenths
 from nes_spark.run import pipeline
 from nes_spark.run.context import Context, read_models
 from nes_spark.run.inverting import invert_release
 from nes_spark.run.language_models import audit_run
-from nes_spark.run.measuring import tenths
 from nes_spark.run.pipeline import STAGES
 from nes_spark.run.published import configuration_of
 from nes_spark.run.release import assemble_texts
