@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +97,59 @@ class RulesComponent:
         vectors = None if projection is None else WordVectors.from_disk(folder)
         self.set_content(Lexicon.from_dict(lexicon), weights, vectors, projection, products)
         return self
+
+
+class Alone:
+    """Finds what a pipeline of rules alone finds, with tokens where spans begin and end only.
+
+    A fourth of the time of such a pipeline went into tokens that nobody looks at.
+
+    Parameters
+    ----------
+    component : RulesComponent
+        The only one of the pipeline.
+    tokenizer : callable
+        Its tokenizer: text -> Doc. It looks at what stands between blanks, each for itself.
+    """
+
+    def __init__(self, component: RulesComponent, tokenizer: Callable[[str], Doc]) -> None:
+        self._component = component
+
+        @lru_cache(maxsize=65536)
+        def tokens(run: str) -> tuple[tuple[int, int], ...]:
+            return tuple((t.idx, t.idx + len(t)) for t in tokenizer(run))
+
+        self._tokens = tokens
+
+    def __call__(self, text: str) -> list[tuple[int, int, str]] | None:
+        """Return start, end and label of each entity, widened to whole tokens.
+
+        Returns
+        -------
+        list of (int, int, str) or None
+            None where a span has a blank at one of its ends, or tokens belong to two of them: then
+            the pipeline has to be asked.
+        """
+        found = []
+        for start, end, label in self._component.rules(text, []):
+            first, last = self._token(text, start), self._token(text, end - 1)
+            if first is None or last is None:
+                return None
+            found.append((first[0], last[1], label))
+        found.sort()
+        return None if any(a[1] > b[0] for a, b in pairwise(found)) else found
+
+    def _token(self, text: str, at: int) -> tuple[int, int] | None:
+        """Where the token of a character begins and ends; None for a blank."""
+        low = high = at
+        while low and not text[low - 1].isspace():
+            low -= 1
+        while high < len(text) and not text[high].isspace():
+            high += 1
+        for start, end in self._tokens(text[low:high]):
+            if low + start <= at < low + end:
+                return low + start, low + end
+        return None
 
 
 @Language.factory("nes_rules", retokenizes=False)

@@ -93,6 +93,7 @@ _HOUSE = re.compile(
 )
 #: What a recogniser cuts in two at the blank.
 _POSTCODE = re.compile(rf"(?<![^\W_])(?<!-){_CODE_OF_FEW}(?![^\W_])(?!-)")
+_FIGURE = re.compile(r"\d")
 #: What they are looked for in: amounts and words have units that look like them.
 _NO_CODES = frozenset(["Date", "Quantity", "Term"])
 
@@ -182,6 +183,8 @@ def with_whole_addresses(
     [(3, 22, 'Location')]
     """
     whole = list(spans)
+    if not whole or _FIGURE.search(text) is None:  # no address is without one
+        return sorted(whole)
     found = [m.span() for pattern in (_POSTCODE, _HOUSE) for m in pattern.finditer(text)]
     for low, high in found:
         met = [s for s in whole if s[0] < high and low < s[1]]

@@ -19,6 +19,12 @@ from nes_spark.errors import ConfigError
 
 if TYPE_CHECKING:
     from spacy.language import Language
+    from spacy.tokens import Doc
+
+    from nes_spark.entities.component import Alone
+
+#: Text that a piece is of, where the piece begins in it, and whether it is the last one.
+_Place = tuple[str, int, bool]
 
 #: The pipeline that comes with the package.
 BUNDLED = Path(__file__).parent / "models" / "bundled"
@@ -51,6 +57,7 @@ class Recognizer:
         self.name = name
         self.nlp = nlp
         self.config = config
+        self._alone = _alone(nlp)
         self._deny = {
             category: {form_key(form) for form in forms} for category, forms in config.deny.items()
         }
@@ -68,7 +75,7 @@ class Recognizer:
     def stream(self, texts: Iterable[str]) -> Iterator[list[Mention]]:
         """Yield the mentions of each text in turn; holds one batch of texts at a time."""
 
-        def pieces() -> Iterator[tuple[str, tuple[str, int, bool]]]:
+        def pieces() -> Iterator[tuple[str, _Place]]:
             for text in texts:
                 bounds = split_long(text)
                 for number, (start, end) in enumerate(bounds):
@@ -77,16 +84,27 @@ class Recognizer:
 
         spans: list[tuple[int, int, str]] = []
         labels = self.config.labels
-        docs = self.nlp.pipe(pieces(), as_tuples=True, batch_size=self.config.batch_size)
-        for doc, (text, offset, last) in docs:
-            for entity in doc.ents:
-                category = labels.get(entity.label_)
+        for entities, (text, offset, last) in self._entities(pieces()):
+            for start, end, label in entities:
+                category = labels.get(label)
                 if category is not None:
-                    start = offset + entity.start_char
-                    spans.append((start, offset + entity.end_char, category))
+                    spans.append((offset + start, offset + end, category))
             if last:
                 yield self._mentions(text, spans)
                 spans = []
+
+    def _entities(
+        self, pieces: Iterable[tuple[str, _Place]]
+    ) -> Iterator[tuple[list[tuple[int, int, str]], _Place]]:
+        """Yield start, end and label of the entities of each piece, and what came with it."""
+        if self._alone is None:
+            docs = self.nlp.pipe(pieces, as_tuples=True, batch_size=self.config.batch_size)
+            for doc, place in docs:
+                yield _ents(doc), place
+            return
+        for piece, place in pieces:
+            found = self._alone(piece)
+            yield (_ents(self.nlp(piece)) if found is None else found), place
 
     def _mentions(self, text: str, spans: list[tuple[int, int, str]]) -> list[Mention]:
         blocked = placeholder_spans(text)
@@ -109,6 +127,20 @@ class Recognizer:
             for start, end, category in clean
             if form_key(text[start:end]) not in self._deny.get(category, ())
         ]
+
+
+def _ents(doc: Doc) -> list[tuple[int, int, str]]:
+    return [(e.start_char, e.end_char, e.label_) for e in doc.ents]
+
+
+def _alone(nlp: Language) -> Alone | None:
+    """What stands for a pipeline that is nothing but the bundled rules; None for any other."""
+    from nes_spark.entities.component import Alone, RulesComponent
+
+    parts = [part for _, part in nlp.pipeline]
+    if len(parts) != 1 or not isinstance(parts[0], RulesComponent):
+        return None
+    return Alone(parts[0], nlp.tokenizer)
 
 
 def form_key(surface: str) -> str:

@@ -46,6 +46,7 @@ class Words:
     """The words of a text in order, each with where it begins and ends."""
 
     def __init__(self, text: str) -> None:
+        self.text = text
         # gaps and words in turn; cheaper than a match object or a tuple a word
         parts = _WORDS.split(text)
         self.spelled = parts[1::2]

@@ -59,6 +59,7 @@ from nes_spark.text.forms import (
 from nes_spark.text.normalizing import latin_looks, normalize, readings
 from nes_spark.text.numbers import phone_spans, security_spans
 from nes_spark.text.sentences import word_set
+from nes_spark.text.spots import matches_around
 from nes_spark.text.vocabulary import ACRONYMS, COMMON_WORDS, DESCRIPTORS, NICKNAMES, RANKS
 
 
@@ -290,6 +291,9 @@ _LETTER = (
 _SPELLED = re.compile(
     rf"(?<![\w'’&@.-]){_LETTER}(?:(?: ?[,.‐‑–-] ?| ){_LETTER}){{2,}}(?![\w'’@])", re.IGNORECASE
 )
+#: Characters between two letters that are said, and behind the last of them, at most; and before
+#: the first ("double T").
+_LETTERS_APART, _BEFORE_LETTER = 40, 8
 _SPELLED_LETTER = re.compile(
     r"(?:(?P<many>double|treble|triple)[ -])?(?P<letter>[^\W\d_])(?![^\W\d_])"
     r"(?:,? (?:for|as in|like) [^\W\d_]{2,12}(?:-ray)?)?",
@@ -609,6 +613,18 @@ _BEHIND_NAME = re.compile(
 )
 
 
+def spelled_letters(words: Words) -> Iterator[re.Match[str]]:
+    """Yield where three letters and more are said one by one: "Q-U-I", "q for Quebec, u, i"."""
+    letters = [i for i, word in enumerate(words.spelled) if len(word) == 1]
+    threes = (
+        (words.starts(i), words.ends(k))
+        for i, j, k in zip(letters, letters[1:], letters[2:], strict=False)
+        if words.starts(j) - words.ends(i) <= _LETTERS_APART
+        and words.starts(k) - words.ends(j) <= _LETTERS_APART
+    )
+    return matches_around(_SPELLED, words.text, threes, _BEFORE_LETTER, _LETTERS_APART)
+
+
 class Matcher:
     """The forms of a set of identifiers, ready to be found in texts.
 
@@ -734,7 +750,7 @@ class Matcher:
             return False
         text = f"x of {normalize(value).text.strip()} x"
         left = list(text[5:-2])
-        for match in chain(self._listed_days(text), self._names(text)):
+        for match in chain(self._listed_days(text), self._names(Words(text))):
             left[max(0, match.start - 5) : match.end - 5] = " " * (match.end - max(5, match.start))
         return bool(squeeze(value)) and not squeeze("".join(left))
 
@@ -788,7 +804,10 @@ class Matcher:
                 if rule != "pattern":
                     spans = (plain.span(*span) for span in self._finders[rule](looks))
                     found += self._spans(name, text, spans)
-            names = chain(self._names(plain.text, small), self._spelled_out(plain.text))
+            words = Words(plain.text) if self.forms else None
+            names: Iterable[Match] = ()
+            if words is not None:
+                names = chain(self._names(words, small), self._spelled_out(words))
             for match in chain(self._listed_days(looks), names, self._numbers_alone(looks)):
                 start, end = plain.span(match.start, match.end)
                 found.append(match._replace(start=start, end=end))
@@ -887,11 +906,10 @@ class Matcher:
             for hit in number.finditer(text):
                 yield Match(*hit.span(), item.kind, item.placeholder, item.value, "literal")
 
-    def _names(self, text: str, small: bool = False) -> Iterable[Match]:
+    def _names(self, words: Words, small: bool = False) -> Iterable[Match]:
         if not self.forms:
             return
-        words = Words(text)
-        beginnings, forms = self.beginnings, self.forms
+        text, beginnings, forms = words.text, self.beginnings, self.forms
         joined = self._joined(words)
         useful = {
             w
@@ -947,14 +965,12 @@ class Matcher:
                 done = last
                 yield Match(start, end, item.kind, item.placeholder, item.value, rule)
 
-    def _spelled_out(self, text: str) -> Iterator[Match]:
+    def _spelled_out(self, words: Words) -> Iterator[Match]:
         """Names that somebody spells: "Q-U-I-L-L", "q for Quebec, u, i, double l".
 
         All that is spelled goes, first and last name alike.
         """
-        if not self.forms:
-            return
-        for spelled in _SPELLED.finditer(text):
+        for spelled in spelled_letters(words):
             said = ""
             for letter in _SPELLED_LETTER.finditer(spelled.group()):
                 times = {"": 1, "double": 2}.get((letter["many"] or "").lower(), 3)

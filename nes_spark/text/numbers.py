@@ -29,17 +29,21 @@ _PHONE = re.compile(
         r")(?![\w%]|[.,:]\d)"
     ).replace("B", _BLANK)
 )
+#: Figures of any number to call at least; most texts have no seven so close to each other.
+_SEVEN = re.compile(r"\d(?:\W{0,6}\d){6}")
 #: What may part a number from figures of another kind, in one run with it: "555-7905. 15 U.S.C.".
 _BREAK = re.compile(rf"\.?{_BLANK}+")
 #: Figures of a number that such a run holds: shorter ones are more often none.
 _WITHIN_RUN = 10
 #: A number that is told by letters on its keys, free of charge: "1-800-HARLOW1", "(855) OGDEN-ST".
 #: Names in other letters ("1-800-Dentist") and sites are none.
+_FREE_CODE = "8(?:00|33|44|55|66|77|88)"
+_FREE = re.compile(_FREE_CODE)
 _ON_KEYS = re.compile(
-    r"(?<![\w$€£¥.,/@-])(?:(?P<one>1[-. ])?(?:\(8CODE\)[-. ]?|8CODE[-. ]))"
+    r"(?<![\w$€£¥.,/@-])(?:(?P<one>1[-. ])?(?:\(CODE\)[-. ]?|CODE[-. ]))"
     r"(?P<keys>(?!(?:[MB]|TR)ILLION)(?:[A-Z]|\d){1,10}(?:-(?:[A-Z]|\d){1,9}){0,2}"
     r"|(?:[a-z]|\d){1,10}(?:-(?:[a-z]|\d){1,9}){0,2})"
-    r"(?![\w%]|[-.,]\w)".replace("CODE", "(?:00|33|44|55|66|77|88)")
+    r"(?![\w%]|[-.,]\w)".replace("CODE", _FREE_CODE)
 )
 #: Keys that such a number has, without a 1 before it and at most with one: "1-800-CONTACTS".
 _KEYS_PRESSED, _MOST_KEYS = 7, 10
@@ -189,7 +193,7 @@ def phone_spans(text: str, regions: Sequence[str]) -> Iterable[tuple[int, int]]:
 
 
 def _phones(text: str, regions: tuple[str, ...]) -> Iterable[tuple[int, int]]:
-    for match in _PHONE.finditer(text):
+    for match in _PHONE.finditer(text) if _SEVEN.search(text) else ():
         start, end = match.span()
         if _is_called(text, start, end, regions):
             yield start, end
@@ -250,7 +254,7 @@ def _is_called(text: str, start: int, end: int, regions: tuple[str, ...]) -> boo
 
 def _on_keys(text: str) -> Iterator[tuple[int, int]]:
     """Yield numbers that letters tell; without a 1 before it one has seven keys, none small."""
-    for match in _ON_KEYS.finditer(text):
+    for match in _ON_KEYS.finditer(text) if _FREE.search(text) else ():
         keys = match["keys"].replace("-", "")
         n, letters = len(keys), sum(map(str.isalpha, keys))
         code = text[match.start() : match.start("keys")].rstrip()
@@ -275,6 +279,8 @@ def _is_phone(found: str, regions: tuple[str, ...], free: bool) -> bool:
 _SECURITY = re.compile(
     r"(?<![A-Za-z0-9])(?=[A-Z*@#]{0,10}\d)[A-Z0-9][A-Z0-9*@#]{8,19}(?![A-Za-z0-9*@#])"
 )
+#: What each of them, and each number of an account, has: few texts have any.
+_LONG, _COUNTRY_AND_CHECK = re.compile(r"[A-Z0-9][A-Z0-9*@#]{8}"), re.compile(r"[A-Z][A-Z]\d\d")
 #: What announces such a number: names of nothing and nobody.
 SECURITY_WORDS = frozenset({"CIK", "CUSIP", "CINS", "ISIN", "SEDOL", "FIGI", "LEI", "WKN"})
 _NAMES = (*sorted(SECURITY_WORDS), "Central Index Key")
@@ -309,10 +315,10 @@ def security_spans(text: str) -> Iterable[tuple[int, int]]:
             while (other := _ANOTHER.match(text, end)) and len(other["number"]) == length:
                 yield other.span("number")
                 end = other.end()
-    for match in _IBAN.finditer(text):
+    for match in _IBAN.finditer(text) if _COUNTRY_AND_CHECK.search(text) else ():
         if iban.is_valid(match.group()):
             yield match.span()
-    for match in _SECURITY.finditer(text):
+    for match in _SECURITY.finditer(text) if _LONG.search(text) else ():
         found = match.group()
         if found.isdigit():
             if found.startswith("000") and len(found) == 10:

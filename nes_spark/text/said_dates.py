@@ -49,7 +49,8 @@ _DAY = re.compile(
     re.IGNORECASE,
 )
 #: What every one of them holds, and how much a match has around it at most.
-_CENTURY = re.compile(r"nineteen|twenty|two thousand")
+_CENTURIES = ("nineteen", "twenty", "two thousand")
+_CENTURY = re.compile("|".join(_CENTURIES))
 _OF_MONTH = re.compile(rf" of (?:(?:{_MONTH})|the (?:{'|'.join(_ORDINALS)}))")
 _YEAR_AFTER, _DAY_BEFORE, _DAY_AFTER = 48, 32, 80
 #: What the other finder of dates understands: "the 3rd of May 1992".
@@ -82,7 +83,11 @@ def _said_days(text: str) -> Iterator[re.Match[str]]:
 
 
 def _said_years(text: str) -> Iterator[re.Match[str]]:
-    centuries = (m.span() for m in _CENTURY.finditer(lowered(text)))
+    low = lowered(text)
+    # most texts have none of them, and looking for words is faster than for a pattern
+    if not any(word in low for word in _CENTURIES):
+        return iter(())
+    centuries = (m.span() for m in _CENTURY.finditer(low))
     return matches_around(_YEAR, text, centuries, 0, _YEAR_AFTER)
 
 

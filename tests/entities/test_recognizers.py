@@ -1,3 +1,4 @@
+import random
 from itertools import pairwise
 
 import pytest
@@ -5,6 +6,7 @@ import spacy
 
 from nes_spark.config import EntitiesConfig, build_config
 from nes_spark.entities import load_recognizer
+from nes_spark.entities.component import Alone, RulesComponent
 from nes_spark.entities.keys import is_key, with_whole_addresses
 from nes_spark.entities.recognizers import split_long
 from nes_spark.errors import ConfigError
@@ -214,3 +216,53 @@ def test_a_postcode_in_two_names_is_one():
     assert with_whole_addresses(text, spans) == [(0, 16, "Product")]
     assert with_whole_addresses(text, []) == []
     assert with_whole_addresses("Q4 1BN", [(0, 2, "Date")]) == [(0, 2, "Date")]
+
+
+def test_rules_alone_find_what_the_pipeline_finds():
+    """Tokens where spans begin and end are as good as tokens everywhere."""
+    recognizer = load_recognizer("bundled")
+    alone = Alone(recognizer.nlp.get_pipe("nes_rules"), recognizer.nlp.tokenizer)
+    pieces = [
+        *CALL.split(". "), "Paris/London-based Globex", "(see Rule 8)", "U.S.-made Microsoft Teams",
+        "“Goldman Sachs”", "Maria  Lopez's", "q3'20", "\nIn May", "Boston\u00a0and Lyon", "(Lyon)!",
+        "AT&T/Verizon", "Q1-Q3", ":-)", "can't", "3rd-quarter", "Łukasz Nowak--", "https://x.com/May",
+    ]  # fmt: skip
+    chance, asked, several = random.Random(13), 0, 0
+    for _ in range(400):
+        between = chance.choice([" ", ". ", "  ", "\n", ", ", "/"])
+        text = between.join(chance.choices(pieces, k=chance.randint(1, 6)))
+        doc = recognizer.nlp(text)
+        expected = [(e.start_char, e.end_char, e.label_) for e in doc.ents]
+        entities = alone(text)
+        assert entities is None or entities == expected, text
+        asked += entities is None
+        several += len(expected) > 2
+    assert asked < 80
+    assert several > 200
+
+
+@pytest.mark.parametrize(
+    ("spans", "found"),
+    [
+        ([(8, 11, "ORG"), (0, 3, "LOC")], [(0, 3, "LOC"), (7, 12, "ORG")]),
+        # both are of the one token that nothing cuts
+        ([(7, 8, "ORG"), (9, 11, "LOC")], None),
+        ([(3, 6, "ORG")], None),
+        ([(0, 4, "ORG")], None),
+        ([], []),
+    ],
+)
+def test_what_tokens_cannot_tell_apart_is_left_to_the_pipeline(spans, found):
+    component = RulesComponent("nes_rules")
+    component.rules = lambda text, recognized: spans
+    alone = Alone(component, spacy.blank("en").tokenizer)
+    assert alone("Abc de xyzzy.") == found
+
+
+def test_a_pipeline_with_more_than_rules_is_asked_itself():
+    recognizer = load_recognizer("bundled")
+    nlp = spacy.blank("en")
+    nlp.add_pipe("entity_ruler").add_patterns([{"label": "ORG", "pattern": "Globex"}])
+    other = type(recognizer)("other", nlp, EntitiesConfig())
+    assert other._alone is None and recognizer._alone is not None
+    assert [m.surface for m in other(["So Globex said in Boston."])[0]] == ["Globex"]

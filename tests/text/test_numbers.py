@@ -1,10 +1,14 @@
 """Phone numbers of many countries, numbers of securities, addresses of all countries."""
 
+import random
+import re
+
 import pytest
 from stdnum import cusip, isin
 
 from nes_spark.config import IdentifierKind, IdentifiersConfig
-from nes_spark.text import Identifier, Matcher, find_identifiers, suppress
+from nes_spark.text import Identifier, Matcher, find_identifiers, numbers, suppress
+from nes_spark.text.numbers import phone_spans, security_spans
 
 CONFIG = IdentifiersConfig.model_validate({})
 
@@ -23,6 +27,7 @@ CONFIG = IdentifiersConfig.model_validate({})
         "1-800-555-0199",
         "+442079460632",
         "877 344 7529",
+        "(877) -(555) -7905",
         "0２0 7946 0632",
         "+33 1 42 68 53 00",
         "+33 (0)1 42 68 53 00",
@@ -279,3 +284,27 @@ def test_a_number_that_letters_tell(number):
 )
 def test_letters_that_tell_no_number(text):
     assert [kind for *_, kind in find_identifiers(text, []) if kind == "phone"] == []
+
+
+def test_what_is_looked_for_first_hides_no_number(monkeypatch):
+    """Numbers are the same without the quick looks that spare texts without any the long ones."""
+    pieces = [
+        *("+33 1 42 68 53 00", "(0)", "0221/", "4740173", "877", "555", "79", "0", "1", "15."),
+        *("call ", "800", "855-", "HARLOW1", "OGDEN-ST", "1-", "$", "US", "037833", "100", "5"),
+        *("US0378331005", "DE89 3704 0044 0532 0130 00", "0000320193", "CUSIP ", "ab", "٣"),
+    ]
+    between = [" ", "-", ".", " – ", ") (", "/", ",", "", "\n", " + ", ". ("]
+    chance = random.Random(12)
+    texts = []
+    for _ in range(3000):
+        n = chance.randint(1, 7)
+        texts.append("".join(chance.choice(pieces) + chance.choice(between) for _ in range(n)))
+
+    def everything():
+        return [(sorted(phone_spans(t, ["US"])), sorted(security_spans(t))) for t in texts]
+
+    found = everything()
+    for name in ("_SEVEN", "_FREE", "_LONG", "_COUNTRY_AND_CHECK"):
+        monkeypatch.setattr(numbers, name, re.compile(""))
+    assert everything() == found
+    assert all(sum(map(bool, kind)) > 100 for kind in zip(*found, strict=True))

@@ -1,6 +1,7 @@
 """What is looked for around spots alone is what a search of the whole text finds."""
 
 import itertools
+import random
 import re
 
 import pytest
@@ -9,6 +10,8 @@ from hypothesis import strategies as st
 
 from nes_spark.entities import told_keys
 from nes_spark.text import numbers, said_dates
+from nes_spark.text.forms import Words
+from nes_spark.text.matching import _SPELLED, spelled_letters
 from nes_spark.text.spots import matches_around
 
 KEY = re.compile(r"\b(?:no|ref) {0,3}(?P<key>\d{3,5})(?![\d%]|[.,]\d)")
@@ -83,3 +86,21 @@ def test_a_letter_that_is_two_in_lower_case_hides_nothing():
         "the Third of May ninety-two",
     ]
     assert [f for _, _, f in numbers.said_figures(text)] == ["95110"]
+
+
+def test_letters_that_are_said_are_found_wherever_they_stand():
+    """Looking near letters that stand alone finds what looking everywhere does."""
+    pieces = [
+        *("a", "B", "q", "é", "I", "&", "_", "7", "it's", "as", "word", "double", "triple-t"),
+        *("S for Sierra", "B as in Benedictine-ray", "x like Xylophone", "T for Tangotangota"),
+    ]
+    between = [" ", ", ", "-", ". ", " - ", "", "\n", "'", "@", "  ", " – "]
+    chance, hits = random.Random(11), 0
+    for _ in range(3000):
+        n = chance.randint(1, 12)
+        text = "".join(chance.choice(pieces) + chance.choice(between) for _ in range(n))
+        text = chance.choice(["", "so on " * 20]) + text + chance.choice(["", " and so on" * 20])
+        everywhere = [m.span() for m in _SPELLED.finditer(text)]
+        assert [m.span() for m in spelled_letters(Words(text))] == everywhere, text
+        hits += bool(everywhere)
+    assert 200 < hits < 2800
