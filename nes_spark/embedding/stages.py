@@ -159,11 +159,16 @@ def embed_texts(
     return df.select(*names, text_column).mapInArrow(embed, schema)
 
 
+def is_fast(spec: EmbedderSpec) -> bool:
+    """Whether texts are embedded faster than Spark brings them anywhere."""
+    return spec.kind in _FAST
+
+
 def spread_by(spec: EmbedderSpec) -> Column:
     """Return what chunks are spread over tasks by: equal texts to one where embedding is slow."""
     from pyspark.sql import functions as F
 
-    return F.col("chunk_id") if spec.kind in _FAST else F.sha2("text", 256)
+    return F.col("chunk_id") if is_fast(spec) else F.sha2("text", 256)
 
 
 def embed_chunks(chunks: DataFrame, spec: EmbedderSpec) -> DataFrame:
@@ -181,7 +186,7 @@ def embed_chunks(chunks: DataFrame, spec: EmbedderSpec) -> DataFrame:
     pyspark.sql.DataFrame
         Columns of :data:`nes_spark.schemas.EMBEDDINGS`.
     """
-    if spec.kind not in _FAST:
+    if not is_fast(spec):
         # An embedder reads a text once however often it stands among those that it is given.
         chunks = chunks.sortWithinPartitions(spread_by(spec))
     return embed_texts(chunks, spec, ["chunk_id"], "text").select(*EMBEDDINGS.names)

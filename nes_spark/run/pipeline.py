@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 INPUT = "input"
 #: In at most so many words quantities and terms are found in one call, without Spark.
 FEW_WORDS = 1_000_000
+#: Up to so many chunks, and so many of their texts, are placed in this process, up to so many swaps
+#: scored, and so many scores made candidates of: there Spark's jobs take longer than the work.
+FEW_CHUNKS, FEW_TEXTS, FEW_SWAPS, FEW_SCORES = 20_000, 50_000, 50_000, 200_000
 
 
 #: What a stage gives: a table of Spark, or its rows where they are in this process already.
@@ -628,10 +631,14 @@ def _rewrites(context: Context) -> Outputs:
 
 
 def _post_density(context: Context) -> Outputs:
+    from nes_spark.embedding.stages import is_fast
     from nes_spark.swapping.stages import replaced_everywhere
-    from nes_spark.utility.density_stages import post_density
+    from nes_spark.utility.density_stages import post_density, post_density_here
 
     releases, replaced = context.config.releases, None
+    store, spec = context.store, context.spec()
+    few = finished(store, "chunks").rows <= FEW_CHUNKS
+    here = few and finished(store, "rewrites").rows <= FEW_TEXTS and is_fast(spec)
     if releases.must_change or releases.shift:
         replaced = replaced_everywhere(
             context.table("chunks"),
@@ -640,17 +647,24 @@ def _post_density(context: Context) -> Outputs:
             releases.shift,
             context.shifts(),
         )
-        # looked at for what to embed, for what to place and for what is silent
-        replaced = context.keep(replaced)
-    return {
-        "post_density": post_density(
-            context.table("rewrites"),
-            context.table("assignments"),
-            context.spec(),
+    if here:
+        found = post_density_here(
+            store.read_pandas(
+                "rewrites", ["setting", "combination", "draw", "order", "chunk_id", "text"]
+            ),
+            store.read_pandas("assignments", ["setting", "chunk_id", "component"]),
+            spec,
             context.models(),
             replaced,
         )
-    }
+        return {"post_density": [*found.itertuples(index=False, name=None)]}
+    if replaced is not None:
+        # looked at for what to embed, for what to place and for what is silent
+        replaced = context.keep(replaced)
+    densities = post_density(
+        context.table("rewrites"), context.table("assignments"), spec, context.models(), replaced
+    )
+    return {"post_density": densities}
 
 
 def _utility(context: Context) -> Outputs:
@@ -690,11 +704,6 @@ def populations(context: Context) -> list[float]:
     return resolved_populations(
         context.config.risk.population, finished(context.store, "chunks").rows
     )
-
-
-#: Up to so many chunks and swaps are scored in this process, and so many scores made candidates of:
-#: there Spark's jobs take longer than the work.
-FEW_CHUNKS, FEW_SWAPS, FEW_SCORES = 20_000, 50_000, 200_000
 
 
 def _scores(context: Context) -> Outputs:

@@ -1,15 +1,18 @@
-"""Spark: the log density of post-swap texts, each distinct text embedded once."""
+"""The log density of post-swap texts as a stage, each distinct text embedded once."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from nes_spark.embedding.loading import load_embedder
 from nes_spark.embedding.stages import embed_texts
 from nes_spark.mixture.stages import log_density_at
 from nes_spark.schemas import POST_DENSITY
+from nes_spark.utility.density import released_densities
 
 if TYPE_CHECKING:
+    import pandas as pd
     from pyspark.sql import DataFrame
 
     from nes_spark.embedding import EmbedderSpec
@@ -73,3 +76,31 @@ def post_density(
     # A chunk that is not published says nothing: it may lie anywhere on the sphere.
     silent = every.where("text = ''").withColumn("log_density", F.lit(0.0))
     return told.unionByName(silent.select(*POST_DENSITY.names))
+
+
+def post_density_here(
+    rewrites: pd.DataFrame,
+    assignments: pd.DataFrame,
+    spec: EmbedderSpec,
+    models: Mapping[str, MixtureModel],
+    replaced: DataFrame | None = None,
+) -> pd.DataFrame:
+    """Give the table of :func:`post_density` for few texts, in this process.
+
+    Parameters
+    ----------
+    rewrites, assignments : pandas.DataFrame
+        The tables; of the first without the edits.
+    spec, models, replaced
+        As for :func:`post_density`.
+    """
+    import pandas as pd
+
+    texts = rewrites
+    if replaced is not None:
+        rows = [tuple(row) for row in replaced.select("chunk_id", "text").collect()]
+        every = pd.DataFrame(rows, columns=["chunk_id", "text"])
+        settings = assignments[["setting"]].drop_duplicates()
+        every = every.merge(settings, how="cross").assign(combination="", draw=0, order=0)
+        texts = pd.concat([rewrites, every])
+    return released_densities(texts, assignments, load_embedder(spec).embed, models)

@@ -481,17 +481,22 @@ def test_a_large_corpus_is_put_together_as_a_small_one_is(whole, spark):
         lost.collect()
 
 
-def test_scores_and_candidates_of_many_chunks_are_those_of_few(whole, spark, monkeypatch):
+def test_tables_of_many_chunks_are_those_of_few(whole, spark, monkeypatch):
     """Spark makes what this process made of the few chunks of the run."""
     config = configuration_of(whole.directory)
-    context = Context(spark, config, Store(whole.directory), b"", "")
+    secret = load_secret(config.seed, None)
+    context = Context(spark, config, Store(whole.directory), secret, "")
     for name in ("FEW_CHUNKS", "FEW_SCORES"):
         monkeypatch.setattr(pipeline, name, 0)
-    for stage in (stage for stage in STAGES if stage.name in ("scores", "candidates")):
+    names = ("post_density", "scores", "candidates")
+    for stage in (stage for stage in STAGES if stage.name in names):
         (made,) = stage.run(context).values()
         key = list(TABLES[stage.name].key)
         found = made.toPandas().sort_values(key, ignore_index=True)
         stored = whole.table(stage.name).sort_values(key, ignore_index=True)
         stored = stored.assign(chosen=False) if "chosen" in stored else stored
-        pd.testing.assert_frame_equal(found, stored[list(found)], check_dtype=False)
+        pd.testing.assert_frame_equal(
+            found, stored[list(found)], check_dtype=False, check_exact=True
+        )
         assert len(found) > 10
+        context.release_kept()
