@@ -24,6 +24,7 @@ from nes_spark.text.matching import Matcher
 from nes_spark.text.normalizing import in_one_line
 from nes_spark.text.presentation import Turn
 from nes_spark.text.sentences import word_set
+from nes_spark.text.spots import standing
 from nes_spark.text.vocabulary import (
     ACRONYMS,
     COMMON_WORDS,
@@ -253,7 +254,7 @@ def mine_aliases(
     )
 
     def uses(name: str) -> int:
-        return len(re.findall(rf"(?<!\w){re.escape(name)}(?!\w)", whole))
+        return sum(1 for _ in standing(name, whole))
 
     for name in filter(plausible, _written_with(whole, symbols)):
         spellings.setdefault(squeeze(name), Counter())[name] += 1

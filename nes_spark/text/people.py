@@ -17,6 +17,7 @@ from nes_spark.text.matching import Matcher
 from nes_spark.text.normalizing import in_one_line, normalize
 from nes_spark.text.presentation import Turn
 from nes_spark.text.sentences import word_set
+from nes_spark.text.spots import standing
 from nes_spark.text.vocabulary import (
     COMMON_WORDS,
     DEMONYMS,
@@ -378,12 +379,18 @@ _MONTHS = word_set("april may june august")
 
 
 #: A title or a rank, behind which the last name stands alone.
-_BEFORE_SURNAME = rf"(?:(?:Mrs?|Ms|Miss|Dr)\.?|{'|'.join(sorted(w.title() for w in RANKS))})"
+_TITLED = re.compile(
+    rf"\b(?:(?:Mrs?|Ms|Miss|Dr)\.?|{'|'.join(sorted(w.title() for w in RANKS))})\Z"
+)
+_TITLE_LONGEST = 2 + max(map(len, RANKS))
 
 
 def _full_names(name: str, text: str, own: Matcher) -> Iterable[str]:
     """Yield the full names of who is known by a surname: of "Mr. Roe", "Ann Roe" as well."""
-    if " " in name or not re.search(rf"\b{_BEFORE_SURNAME} {re.escape(name)}(?!\w)", text):
+    if " " in name or not any(
+        text[at - 1 : at] == " " and _TITLED.search(text, max(0, at - _TITLE_LONGEST), at - 1)
+        for at in standing(name, text)
+    ):
         return
     inside = r"(?:(?<=[^\W\d_A-Z] )|(?<=[^\W\d_A-Z][,;] ))(?<!\bthe )"
     pattern = rf"{inside}([A-Z][^\W\d_A-Z]+) {re.escape(name)}(?!\w)"
@@ -406,7 +413,7 @@ def _is_thing(name: str, framed: int, text: str) -> bool:
     """Whether one word is mostly used where no person stands: a partner, a product."""
     if " " in name or fold(name) in NICKNAMES:
         return False
-    uses = len(re.findall(rf"(?<!\w){re.escape(name)}(?!\w)", text))
+    uses = sum(1 for _ in standing(name, text))
     return uses >= 4 and framed < 0.2 * uses
 
 

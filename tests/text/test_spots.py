@@ -12,7 +12,7 @@ from nes_spark.entities import told_keys
 from nes_spark.text import numbers, said_dates
 from nes_spark.text.forms import Words
 from nes_spark.text.matching import _SPELLED, spelled_letters
-from nes_spark.text.spots import matches_around
+from nes_spark.text.spots import matches_around, standing
 
 KEY = re.compile(r"\b(?:no|ref) {0,3}(?P<key>\d{3,5})(?![\d%]|[.,]\d)")
 
@@ -104,3 +104,11 @@ def test_letters_that_are_said_are_found_wherever_they_stand():
         assert [m.span() for m in spelled_letters(Words(text))] == everywhere, text
         hits += bool(everywhere)
     assert 200 < hits < 2800
+
+
+@given(st.lists(st.sampled_from(["Roe", "Roe-Roe", "é", "_", " ", "-", "7", "Ro", "²", "'s"])))
+def test_a_name_stands_where_a_pattern_finds_it(parts):
+    text = "".join(parts)
+    for name in ("Roe", "Roe-Roe"):
+        pattern = rf"(?<!\w){re.escape(name)}(?!\w)"
+        assert [*standing(name, text)] == [m.start() for m in re.finditer(pattern, text)]
