@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from spacy.language import Language
+from spacy.tokenizer import Tokenizer
 from spacy.tokens import Doc
 from spacy.util import filter_spans
 
@@ -109,17 +110,25 @@ class Alone:
     component : RulesComponent
         The only one of the pipeline.
     tokenizer : callable
-        Its tokenizer: text -> Doc. It looks at what stands between blanks, each for itself.
+        Its tokenizer: text -> Doc, which looks at what stands between blanks, each for itself
+        (:meth:`fits`).
     """
 
     def __init__(self, component: RulesComponent, tokenizer: Callable[[str], Doc]) -> None:
         self._component = component
 
-        @lru_cache(maxsize=65536)
+        @lru_cache(maxsize=16_384)
         def tokens(run: str) -> tuple[tuple[int, int], ...]:
             return tuple((t.idx, t.idx + len(t)) for t in tokenizer(run))
 
         self._tokens = tokens
+
+    @staticmethod
+    def fits(tokenizer: Any) -> bool:
+        """Whether a tokenizer is spaCy's own, without a special case that has a blank inside."""
+        return type(tokenizer) is Tokenizer and not any(
+            len(case) > 1 and any(map(str.isspace, case)) for case in tokenizer.rules or ()
+        )
 
     def __call__(self, text: str) -> list[tuple[int, int, str]] | None:
         """Return start, end and label of each entity, widened to whole tokens.

@@ -140,6 +140,8 @@ def _alone(nlp: Language) -> Alone | None:
     parts = [part for _, part in nlp.pipeline]
     if len(parts) != 1 or not isinstance(parts[0], RulesComponent):
         return None
+    if not Alone.fits(nlp.tokenizer):
+        return None
     return Alone(parts[0], nlp.tokenizer)
 
 

@@ -259,6 +259,18 @@ def test_what_tokens_cannot_tell_apart_is_left_to_the_pipeline(spans, found):
     assert alone("Abc de xyzzy.") == found
 
 
+def test_a_tokenizer_that_looks_beyond_blanks_is_asked_itself():
+    recognizer = load_recognizer("bundled")
+    nlp = spacy.blank("en")
+    nlp.add_pipe("nes_rules")
+    kind = type(recognizer)
+    assert kind("as it comes", nlp, EntitiesConfig())._alone is not None
+    nlp.tokenizer.add_special_case("New York", [{"ORTH": "New York"}])
+    assert kind("with a special case", nlp, EntitiesConfig())._alone is None
+    nlp.tokenizer = lambda text: spacy.tokens.Doc(nlp.vocab, [text])
+    assert kind("another", nlp, EntitiesConfig())._alone is None
+
+
 def test_a_pipeline_with_more_than_rules_is_asked_itself():
     recognizer = load_recognizer("bundled")
     nlp = spacy.blank("en")
