@@ -804,9 +804,9 @@ class Matcher:
                 if rule != "pattern":
                     spans = (plain.span(*span) for span in self._finders[rule](looks))
                     found += self._spans(name, text, spans)
-            words = Words(plain.text) if self.forms else None
             names: Iterable[Match] = ()
-            if words is not None:
+            if self.forms:
+                words = Words(plain.text)
                 names = chain(self._names(words, small), self._spelled_out(words))
             for match in chain(self._listed_days(looks), names, self._numbers_alone(looks)):
                 start, end = plain.span(match.start, match.end)

@@ -35,10 +35,11 @@ _SEVEN = re.compile(r"\d(?:\W{0,6}\d){6}")
 _BREAK = re.compile(rf"\.?{_BLANK}+")
 #: Figures of a number that such a run holds: shorter ones are more often none.
 _WITHIN_RUN = 10
-#: A number that is told by letters on its keys, free of charge: "1-800-HARLOW1", "(855) OGDEN-ST".
-#: Names in other letters ("1-800-Dentist") and sites are none.
+#: The code of a call that is free of charge.
 _FREE_CODE = "8(?:00|33|44|55|66|77|88)"
 _FREE = re.compile(_FREE_CODE)
+#: A number that is told by letters on its keys, free of charge: "1-800-HARLOW1", "(855) OGDEN-ST".
+#: Names in other letters ("1-800-Dentist") and sites are none.
 _ON_KEYS = re.compile(
     r"(?<![\w$€£¥.,/@-])(?:(?P<one>1[-. ])?(?:\(CODE\)[-. ]?|CODE[-. ]))"
     r"(?P<keys>(?!(?:[MB]|TR)ILLION)(?:[A-Z]|\d){1,10}(?:-(?:[A-Z]|\d){1,9}){0,2}"

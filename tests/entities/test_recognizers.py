@@ -259,6 +259,14 @@ def test_what_tokens_cannot_tell_apart_is_left_to_the_pipeline(spans, found):
     assert alone("Abc de xyzzy.") == found
 
 
+def test_names_that_share_a_token_are_those_of_the_pipeline():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("nes_rules").rules = lambda text, recognized: [(7, 8, "ORG"), (9, 11, "LOC")]
+    recognizer = type(load_recognizer("bundled"))("shared", nlp, EntitiesConfig())
+    assert recognizer._alone("Abc de xyzzy.") is None
+    assert [m.surface for m in recognizer(["Abc de xyzzy."])[0]] == ["xyzzy"]
+
+
 def test_a_tokenizer_that_looks_beyond_blanks_is_asked_itself():
     recognizer = load_recognizer("bundled")
     nlp = spacy.blank("en")
