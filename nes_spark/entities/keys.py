@@ -75,6 +75,11 @@ _IN_CAPITALS = (
     "Avenue", "Boulevard", "Drive", "Highway", "Lane", "Parkway", "Road", "Street", *_SHORT
 )  # fmt: skip
 _STREET = f"(?:{'|'.join([*STREETS, *map(str.upper, _IN_CAPITALS), *_SHORT])})"
+#: How those of Germans, Dutchmen and Scandinavians do, before the number.
+_STREET_ENDS = (
+    "straße", "strasse", "gasse", "gata", "gade", "gatan", "straat", "laan", "vej", "veien",
+    "vägen", "allee", "platz",
+)  # fmt: skip
 _STREET_NAME = r"(?:(?:(?!Wall\b)[A-Z][\w'’.-]*|\d{1,3}(?i:st|nd|rd|th)) ){1,3}"
 #: Somebody's house, in another text the true home of others: "12 Cobden Street", but no year's and
 #: not "20 Wall Street banks". Few figures before "St" may be a day's: "5 January St Andrews".
@@ -84,8 +89,8 @@ _HOUSE = re.compile(
     rf"|\d{{3,5}} {_STREET_NAME}(?:Dr|St|DR|ST)|\d{{1,2}} {_STREET_NAME}(?:Dr|St)(?!\.? [A-Z])"
     r")\b"
     # "Elbgasse 18", "Kirkegata 4b", "rue du Four" with the number before it
-    r"|(?<![\w-])[A-ZÄÖÜÅØÆ][\w-]*(?:stra(?:ß|ss)e|gasse|gata|gade|gatan|straat|laan|vej|veien"
-    r"|vägen|allee|platz) \d{1,4}[A-Za-z]?(?![\w%]|[.,]\d)"
+    rf"|(?<![\w-])[A-ZÄÖÜÅØÆ][\w-]*(?:{'|'.join(_STREET_ENDS)}) \d{{1,4}}[A-Za-z]?"
+    r"(?![\w%]|[.,]\d)"
     r"|(?<![\w$€£.,%-])\d{1,4}(?:bis|ter)?,? (?:rue|avenue|boulevard|quai|place) "
     r"(?:(?:de|du|des|la|les?) |(?:de )?[dl]['’])?[A-ZÀ-Þ]\w+"
     # the state, and where in it a letter goes
@@ -93,7 +98,11 @@ _HOUSE = re.compile(
 )
 #: What a recogniser cuts in two at the blank.
 _POSTCODE = re.compile(rf"(?<![^\W_])(?<!-){_CODE_OF_FEW}(?![^\W_])(?!-)")
-_FIGURE = re.compile(r"\d")
+#: What every postcode and every house has: looked for first, as it is found fast and few texts do.
+_LIKE_POSTCODE = re.compile(r"[A-Z]\d[A-Z\d]? ?\d[A-Z]")
+_LIKE_HOUSE = re.compile(
+    r"\d(?:[A-Za-z]?,? [A-Z\d]|(?:bis|ter)?,? (?:rue|avenue|boulevard|quai|place) )| \d{5}"
+)
 #: What they are looked for in: amounts and words have units that look like them.
 _NO_CODES = frozenset(["Date", "Quantity", "Term"])
 
@@ -183,10 +192,14 @@ def with_whole_addresses(
     [(3, 22, 'Location')]
     """
     whole = list(spans)
-    if not whole or _FIGURE.search(text) is None:  # no address is without one
-        return sorted(whole)
-    found = [m.span() for pattern in (_POSTCODE, _HOUSE) for m in pattern.finditer(text)]
-    for low, high in found:
+    if not whole:
+        return []
+    found: list[re.Match[str]] = []
+    if _LIKE_POSTCODE.search(text):
+        found += _POSTCODE.finditer(text)
+    if _LIKE_HOUSE.search(text) or any(f"{end} " in text for end in _STREET_ENDS):
+        found += _HOUSE.finditer(text)
+    for low, high in (match.span() for match in found):
         met = [s for s in whole if s[0] < high and low < s[1]]
         if not met or any(category in _NO_CODES for _, _, category in met):
             continue

@@ -34,7 +34,7 @@ BUCKETS = 1 << 17
 
 _TOKEN = re.compile(r"([^\W_](?:[\w&'’./+\-]*[\w+])?|&)")
 #: A full stop without the space that should follow it ("FPL.As a reminder"); no address.
-_RUN_ON = re.compile(r"(?<=[^\W\d_]{3})(\.)(?=[A-Z][a-z])(?!(?:Com|Net|Org)\b)")
+_RUN_ON = re.compile(r"(\.)(?<=[^\W\d_]{3}\.)(?=[A-Z][a-z])(?!(?:Com|Net|Org)\b)")
 _APOSTROPHES = ("'", "’")
 #: Words that say what a name is, and words that no name begins with.
 WORDS = Path(__file__).parent / "data" / "words.txt"

@@ -78,8 +78,8 @@ _EMAIL = re.compile(
     rf"(?i: at (?:[\w-]+ dot ){{1,3}}{_SAID_END}| ?[(\[] ?at ?[)\]] ?"
     rf"(?:[\w-]+(?:\.| ?[(\[] ?dot ?[)\]] ?| dot )){{1,3}}{_SAID_END})"
 )
-#: What one that is written without the sign has.
-_EMAIL_MARK = re.compile(r" dot |[(\[] ?at ?[)\]]", re.IGNORECASE)
+#: What one that is written without the sign has, in small letters: " dot ", or this.
+_EMAIL_MARK = re.compile(r"[(\[] ?at ?[)\]]")
 
 
 def addresses_near(text: str) -> Iterable[tuple[int, int]]:
@@ -149,6 +149,7 @@ def email_spans(text: str) -> Iterable[tuple[int, int]]:
     >>> [text[start:end] for start, end in email_spans(text)]
     ['ann dot roe at acme dot com', 'roe (at) acme.com', 'ROE AT ACME DOT COM']
     """
-    if "@" in text or _EMAIL_MARK.search(text):
+    low = "" if "@" in text else text.lower()
+    if not low or " dot " in low or _EMAIL_MARK.search(low):
         for match in _EMAIL.finditer(text):
             yield match.span()

@@ -6,8 +6,10 @@ import difflib
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import lru_cache
 from itertools import accumulate
+from typing import NamedTuple
 
 from nes_spark.config import IdentifierKind
 from nes_spark.text.addresses import email_spans, url_spans
@@ -23,8 +25,8 @@ from nes_spark.text.forms import (
 from nes_spark.text.matching import Matcher
 from nes_spark.text.normalizing import in_one_line
 from nes_spark.text.presentation import Turn
-from nes_spark.text.sentences import word_set
-from nes_spark.text.spots import standing
+from nes_spark.text.sentences import has_filler, word_set
+from nes_spark.text.spots import matches_around, standing
 from nes_spark.text.vocabulary import (
     ACRONYMS,
     COMMON_WORDS,
@@ -53,13 +55,51 @@ _ROLES = (
     "Officer", "VP", "Treasurer", "General Counsel", "Secretary", "Investor Relations", "IR",
 )  # fmt: skip
 
-_Frame = tuple[re.Pattern[str], float, tuple[str, ...]]
 
-# (frame, weight, needed). Frames are slow, most of all those that begin with the name, so each is
-# tried only on turns that hold one of the words in `needed`. Names in frames of the opening are
-# nearly always the company's own.
+class _Frame(NamedTuple):
+    """What stands around a name.
+
+    Frames are slow, most of all those that begin with the name, so each is tried only on turns that
+    hold one of `words`; with a `spot` only around what that finds, of which every match holds one:
+    `before` characters at most before it, and `after` behind.
+    """
+
+    pattern: re.Pattern[str]
+    weight: float
+    words: tuple[str, ...] = ()
+    spot: re.Pattern[str] | None = None
+    before: int = 0
+    after: int = 0
+
+    def matches(self, text: str, spots: Sequence[tuple[int, int]]) -> Iterator[re.Match[str]]:
+        """Yield where it is in a text that has one of its words, or these spots."""
+        if self.spot is None:
+            return self.pattern.finditer(text)
+        return matches_around(self.pattern, text, spots, self.before, self.after)
+
+
+#: Characters of seven words that are a name, at most.
+_LONG_NAME = 400
+
+
+def _behind(ends: str, words: str, articles: str) -> re.Pattern[str]:
+    """Find one of some words, and the beginning of a name, behind words of which two letters end.
+
+    It begins with a space, as patterns do that are found fast.
+    """
+    before = "|".join(ends.split())
+    sizes = sorted({len(word) for word in words.split()})
+    these = "|".join(
+        f"(?:{'|'.join(w for w in words.split() if len(w) == n)})(?<=(?:{before}) {'.' * n})"
+        for n in sizes
+    )
+    article = "|".join(re.escape(f"{word} ") for word in articles.split())
+    return re.compile(rf" (?:{these}) (?:{article})?[A-Z0-9À-ÖØ-Þ]")
+
+
+# Names in frames of the opening are nearly always the company's own.
 _FRAMES: tuple[_Frame, ...] = (
-    (
+    _Frame(
         re.compile(
             r"\b(?:[Ww]elcome|[Ww]elcomed|[Jj]oining us|here|[Jj]oin us|[Jj]oining|[Ll]istening)"
             r"(?: you)?(?: all| everyone| everybody| back)?(?: today| again)?"
@@ -68,34 +108,54 @@ _FRAMES: tuple[_Frame, ...] = (
             + rf"(?:'s|’s|s'|'|’)? (?:[\w/]+ ){{0,6}}?{_PERIOD}"
         ),
         3.0,
-        ("elcome", "oin", "here", "istening"),
+        spot=_behind(
+            "me ed us re ng ou ll ne dy ck ay in", "to on at in for", "the our today's this"
+        ),
+        before=60,
+        after=2 * _LONG_NAME,
     ),
-    (re.compile(r"\b(?:[Ww]elcome) to (?:the )?" + _NAME + r"(?:'s|’s)? "), 1.5, ("elcome to ",)),
-    (
+    _Frame(
+        re.compile(r"\b(?:[Ww]elcome) to (?:the )?" + _NAME + r"(?:'s|’s)? "), 1.5, ("elcome to ",)
+    ),
+    _Frame(
         re.compile(
             rf"\b{_ROLE}(?:,? (?:and|&) {_ROLE})?(?:,)? (?:of|for|at|with|from) (?:the )?{_NAME}"
         ),
         1.0,
         _ROLES,
     ),
-    (re.compile(rf"\b{_ROLE} (?:of|for) [\w ,&]{{1,30}}? (?:of|at) (?:the )?{_NAME}"), 1.0, _ROLES),
-    (re.compile(_NAME + rf"(?:'s|’s|s')? (?:{_ROLE})\b"), 1.0, _ROLES),
-    (re.compile(_NAME + rf"(?:'s|’s|s') (?:\w+ ){{0,2}}?{_PERIOD}"), 1.0, ("'s ", "’s ", "s' ")),
-    (
+    _Frame(
+        re.compile(rf"\b{_ROLE} (?:of|for) [\w ,&]{{1,30}}? (?:of|at) (?:the )?{_NAME}"),
+        1.0,
+        _ROLES,
+    ),
+    _Frame(re.compile(_NAME + rf"(?:'s|’s|s')? (?:{_ROLE})\b"), 1.0, _ROLES),
+    _Frame(
+        re.compile(_NAME + rf"(?:'s|’s|s') (?:\w+ ){{0,2}}?{_PERIOD}"),
+        1.0,
+        spot=re.compile(rf"['’](?:s|(?<=s')) (?:\w+ ){{0,2}}?{_PERIOD}"),
+        before=_LONG_NAME,
+        after=1,
+    ),
+    _Frame(
         re.compile(_NAME + r" (?:earnings|results|conference|quarterly) (?:conference )?call\b"),
         2.0,
-        (" call",),
+        spot=re.compile(r" (?:earnings|results|conference|quarterly) (?:conference )?call\b"),
+        before=_LONG_NAME,
+        after=1,
     ),
-    (
+    _Frame(
         re.compile(
             r"\b(?:[Ww]e|[Hh]ere|[Aa]ll of us|[Ee]veryone|[Tt]eams?|[Cc]olleagues|[Pp]eople|"
             r"[Ee]mployees|[Jj]oined|[Jj]oin|[Ii]nterest(?:ed)?|[Cc]onfidence|[Ss]upport|"
             r"[Ss]hareholders|[Ii]nvest(?:ment|ing|ed)?) (?:here )?(?:at|in|of) (?:the )?" + _NAME
         ),
         1.0,
-        (" at ", " in ", " of "),
+        spot=_behind("we We re us ne am ms es le ed in st ce rt rs nt ng", "at in of", "the"),
+        before=60,
+        after=_LONG_NAME,
     ),
-    (
+    _Frame(
         re.compile(
             r"\b(?:[Oo]n behalf of|[Ii]'m from|calling from) (?:the |everyone at |all of us at )?"
             + _NAME
@@ -103,12 +163,12 @@ _FRAMES: tuple[_Frame, ...] = (
         1.5,
         ("behalf of ", "'m from ", "calling from "),
     ),
-    (
+    _Frame(
         re.compile(rf"\b{_NAME},? (?:also )?(?:known|referred to) (?:simply )?as\b"),
         2.0,
         (" known ", " referred "),
     ),
-    (
+    _Frame(
         re.compile(
             r"\b(?:results|performance|figures|accounts|report|position) of (?:the )?"
             rf"{_NAME} (?:for|in|during) (?:the )?(?:\w+ ){{0,2}}?{_PERIOD}"
@@ -116,7 +176,7 @@ _FRAMES: tuple[_Frame, ...] = (
         3.0,
         ("results of ", "performance of ", "figures of ", "accounts of ", "report of "),
     ),
-    (
+    _Frame(
         # Who owns the speaker's subsidiaries is the company itself, under its full name.
         re.compile(
             rf"\bwholly[- ]owned subsidiary of (?:the )?"
@@ -129,7 +189,7 @@ _FRAMES: tuple[_Frame, ...] = (
 
 #: Frames in which subsidiaries and partners stand, too: tried where nothing else names the company.
 _WEAKER: tuple[_Frame, ...] = (
-    (
+    _Frame(
         re.compile(
             rf"{_NAME}(?:'s|’s|s') (?:\w+ )?(?:results?|profits?|income|cash flows?|revenues?|"
             r"turnover|portfolio|strategy|performance|balance sheet|shareholders|employees|"
@@ -138,8 +198,8 @@ _WEAKER: tuple[_Frame, ...] = (
         1.0,
         ("'s ", "’s ", "s' "),
     ),
-    (re.compile(rf"\b[Aa]t {_NAME} we\b"), 1.0, ("t ",)),
-    (
+    _Frame(re.compile(rf"\b[Aa]t {_NAME} we\b"), 1.0, ("t ",)),
+    _Frame(
         re.compile(
             rf"{_NAME} (?:continues? to|will continue|remains? (?:committed|focused|well)|"
             r"is (?:committed|pleased|well))\b"
@@ -291,10 +351,9 @@ def mine_aliases(
 
 def _said_in(text: str, frames: Sequence[_Frame]) -> list[_Frame]:
     """Of the words that frames need those that a text has, so that each turn is asked for fewer."""
-    return [
-        (frame, weight, tuple(word for word in needed if word in text))
-        for frame, weight, needed in frames
-    ]
+    words = {word for frame in frames for word in frame.words}
+    said = {word for word in words if word in text}
+    return [frame._replace(words=tuple(filter(said.__contains__, frame.words))) for frame in frames]
 
 
 def _scored(
@@ -318,9 +377,9 @@ def _scored(
             break
         if len(turn.text) > _MINED_CHARACTERS:
             said = fluent(turn.text[:_MINED_CHARACTERS])
-        for number in sorted(asked):
-            frame, weight, _ = frames[number]
-            for match in frame.finditer(said):
+        for number, spots in sorted(asked.items()):
+            frame = frames[number]
+            for match in frame.matches(said, spots):
                 name = _trim(match["name"])
                 if not plausible(name):
                     continue
@@ -331,21 +390,28 @@ def _scored(
                 place = (key, number, n if early else -1)
                 seen[place] += 1
                 if seen[place] <= (1 if early else 6):
-                    scores[key] = scores.get(key, 0.0) + (weight if early else 0.25 * weight)
+                    scores[key] = scores.get(key, 0.0) + frame.weight * (1 if early else 0.25)
     return scores, spellings
 
 
-def _asked(spoken: Sequence[str], frames: Sequence[_Frame]) -> dict[int, set[int]]:
-    """Turn -> frames whose words it has: few turns have any, and all are looked through at once."""
+def _asked(
+    spoken: Sequence[str], frames: Sequence[_Frame]
+) -> dict[int, dict[int, list[tuple[int, int]]]]:
+    """Turn -> frames to try on it, each with its spots: all turns are looked through at once."""
     together = "\0".join(spoken)
     ends = list(accumulate(len(said) + 1 for said in spoken))
-    asked: dict[int, set[int]] = {}
-    for number, (_, _, needed) in enumerate(frames):
-        for word in needed:
+    asked: dict[int, dict[int, list[tuple[int, int]]]] = {}
+    for number, frame in enumerate(frames):
+        for found in frame.spot.finditer(together) if frame.spot else ():
+            turn = bisect_right(ends, found.start())
+            begun = ends[turn - 1] if turn else 0
+            spots = asked.setdefault(turn, {}).setdefault(number, [])
+            spots.append((found.start() - begun, found.end() - begun))
+        for word in frame.words:
             at = together.find(word)
             while at >= 0:
                 turn = bisect_right(ends, at)
-                asked.setdefault(turn, set()).add(number)
+                asked.setdefault(turn, {}).setdefault(number, [])
                 at = together.find(word, ends[turn])
     return asked
 
@@ -360,7 +426,8 @@ def _written_with(text: str, symbols: Sequence[str]) -> list[str]:
     stems = [stem for stem in stems if len(stem) >= 3]
     if not stems:
         return []
-    words = Counter(_CAPITALISED.findall(text))
+    letters = {stem[0] for stem in stems if stem[0].isascii() and stem[0].isalpha()}
+    words = Counter(_capitalised("".join(sorted(letters))).findall(text))
     kept = []
     for word, uses in words.items():
         key = squeeze(word)
@@ -377,20 +444,52 @@ def _written_with(text: str, symbols: Sequence[str]) -> list[str]:
     return kept
 
 
-#: Patterns that begin with the letter they look for are four times as fast.
-_CAPITALISED = re.compile(r"[A-ZÀ-ÖØ-Þ](?<![\w'’.-].)[^\W\d_]{2,}(?![\w-])")
+# Patterns that begin with the letter they look for are four times as fast, with few of them more.
+
+
+@lru_cache(maxsize=1024)
+def _capitalised(letters: str) -> re.Pattern[str]:
+    """Words with a capital letter, one of these or one with an accent."""
+    return re.compile(rf"[{letters.upper()}À-ÖØ-Þ](?<![\w'’.-].)[^\W\d_]{{2,}}(?![\w-])")
+
+
+@lru_cache(maxsize=64)
+def _spelt_with(letter: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Long words with this capital letter, and two words of which the first one has it."""
+    return (
+        re.compile(rf"{letter}(?<!\w.)[A-Za-z]{{4,}}"),
+        re.compile(rf"({letter}(?<!\w.)[a-z]{{2,}})(?=( [A-Z][a-z]{{2,}}))"),
+    )
+
+
 _INITIALS = re.compile(r"[A-Z](?<![\w&'’.-].)[A-Z]{2,4}(?![\w&])")
 _IN_SENTENCE = re.compile(r"[A-Z](?<=[a-z,] .)[a-z]{3,}(?=[a-z,.]|\W)")
-_LONG_WORD = re.compile(r"[A-Z](?<!\w.)[A-Za-z]{4,}")
-_TWO_WORDS = re.compile(r"([A-Z](?<!\w.)[a-z]{2,})(?=( [A-Z][a-z]{2,}))")
 _SMALL_LETTERS = re.compile(r"[a-zß-öø-ÿ]{4,}")
 
 
 def _in_small_letters(word: str, text: str) -> bool:
     """Whether a text has a word of four letters and more without a capital."""
-    if word not in text or not _SMALL_LETTERS.fullmatch(word):
-        return False
-    return re.search(rf"(?<![\w'’-]){word}(?![a-zß-öø-ÿ])", text) is not None
+    known = word in text and _SMALL_LETTERS.fullmatch(word) is not None
+    return known and _stands(word, text, _BEHIND_A_HYPHEN, _SMALL)
+
+
+_INSIDE_A_WORD = re.compile(r"[\w'’]")
+_BEHIND_A_HYPHEN = re.compile(r"[\w'’-]")
+_SMALL_ASCII, _SMALL = re.compile("[a-z]"), re.compile("[a-zß-öø-ÿ]")
+
+
+def _stands(word: str, text: str, before: re.Pattern[str], behind: re.Pattern[str]) -> bool:
+    """Whether a word stands somewhere without such a character before it, nor such a one behind.
+
+    A pattern with the word in it would take longer to compile than this takes to look.
+    """
+    at = text.find(word)
+    while at >= 0:
+        begins = not at or before.match(text, at - 1) is None
+        if begins and behind.match(text, at + len(word)) is None:
+            return True
+        at = text.find(word, at + 1)
+    return False
 
 
 def _abbreviates(stem: str, word: str) -> bool:
@@ -405,6 +504,8 @@ def _longer_initials(text: str, companies: Sequence[str]) -> list[str]:
     """Abbreviations that begin with a name's initials: CCI of Coca-Cola."""
     names = [pair for c in companies for pair in company_names(c)]
     known = {n for n, rule in names if rule == "capitals" and n.isalpha() and 2 <= len(n) <= 4}
+    if not known:
+        return []
     uses = Counter(_INITIALS.findall(text))
     return [
         word
@@ -421,7 +522,8 @@ _FILLER = re.compile(r",? (?:uh|um|er|ah|mm|hmm),? (?:(?:uh|um|er|ah|mm|hmm),? )
 
 def fluent(text: str) -> str:
     """Return a text in one line, without what a speaker says between two words ("Ann, uh, Roe")."""
-    return _FILLER.sub(" ", in_one_line(text))
+    line = in_one_line(text)
+    return _FILLER.sub(" ", line) if has_filler(line) else line
 
 
 def _inside(name: str, other: str) -> bool:
@@ -434,11 +536,7 @@ def _always_capital(text: str) -> set[str]:
     """Words that stand five times inside a sentence, and never without a capital letter."""
     inside = Counter(_IN_SENTENCE.findall(text))
     proper = {squeeze(w) for w, n in inside.items() if n >= 5}
-    return {
-        w
-        for w in proper
-        if w not in text or not re.search(rf"(?<![\w'’]){re.escape(w)}(?![a-z])", text)
-    }
+    return {w for w in proper if not _stands(w, text, _INSIDE_A_WORD, _SMALL_ASCII)}
 
 
 def _plausible(
@@ -493,7 +591,7 @@ def _own_domains(text: str, companies: Sequence[str], covered: Matcher) -> list[
     """Cores of the web and mail addresses that a text gives as its own (ir.ifeng.com: ifeng)."""
     found: dict[str, None] = {}
     heads = {squeeze(form) for c in companies for form, _ in company_names(c)}
-    for spoken in _SPOKEN.finditer(text):
+    for spoken in _SPOKEN.finditer(text) if " dot" in text or " ." in text else ():
         core = squeeze(spoken["core"])
         if core not in _HOSTS and core not in COMMON_WORDS and not covered.find(f"x {core} x"):
             found.setdefault(core)
@@ -535,9 +633,12 @@ def _misspelt(text: str, companies: Sequence[str], human: set[str]) -> list[str]
     ]
     if not names:
         return []
-    seen = set(_LONG_WORD.findall(text))
-    # Two words may be heard for one: Ecopetrol, "Eco Patrol".
-    seen |= {first + second for first, second in _TWO_WORDS.findall(text)}
+    seen: set[str] = set()
+    for letter in {own[0] for *_, own in names if own[0].isascii() and own[0].isalpha()}:
+        words_of, two_of = _spelt_with(letter.upper())
+        seen.update(words_of.findall(text))
+        # Two words may be heard for one: Ecopetrol, "Eco Patrol".
+        seen.update(first + second for first, second in two_of.findall(text))
     keys = [(other, key) for other in seen if (key := squeeze(other)) not in human]
     found: dict[str, None] = {}
     for words, n, own in names:

@@ -41,7 +41,7 @@ _KNOWN = word_set(
 _LEAST_WORDS = 30
 
 #: No letters beside figures: "40mg", "B570760".
-_LETTERS = re.compile(r"(?<![^\W_])[^\W\d_]+(?:['’][^\W\d_]+)?(?![^\W_])")
+_LETTERS = re.compile(r"[^\W\d_](?<![^\W_].)[^\W\d_]*(?:['’][^\W\d_]+)?(?![^\W_])")
 #: So many words without a capital, and this share of all, must be there to tell by themselves.
 _SMALL_WORDS, _SMALL_SHARE = 5, 0.1
 #: Letters of the scripts that write without spaces, one of which counts as a word.
@@ -74,7 +74,9 @@ def known_share(text: str) -> float | None:
     True
     """
     plain = normalize(text[:20_000]).text
-    words = _LETTERS.findall(_UNSPACED.sub(" x ", plain).replace("’", "'"))
+    if not plain.isascii():
+        plain = _UNSPACED.sub(" x ", plain).replace("’", "'")
+    words = _LETTERS.findall(plain)
     known = named = small = 0
     for word, count in Counter(words).items():
         capital = word[0].isupper()

@@ -1005,7 +1005,9 @@ class Matcher:
         """Words that a company's name is joined to, told by the capital inside: MyMTN, AcmePay."""
         found = {}
         for word in set(words.spelled):
-            if len(word) < 5 or (cut := _INNER_CAPITAL.search(word)) is None:
+            if len(word) < 5 or (word.isascii() and word[1:].islower()):
+                continue
+            if (cut := _INNER_CAPITAL.search(word)) is None:
                 continue
             if fold(word) in self.forms:
                 continue

@@ -16,7 +16,7 @@ from nes_spark.text.forms import fold, name_words, opens_sentence, place_names, 
 from nes_spark.text.matching import Matcher
 from nes_spark.text.normalizing import in_one_line, normalize
 from nes_spark.text.presentation import Turn
-from nes_spark.text.sentences import word_set
+from nes_spark.text.sentences import has_filler, word_set
 from nes_spark.text.spots import standing
 from nes_spark.text.vocabulary import (
     COMMON_WORDS,
@@ -27,13 +27,15 @@ from nes_spark.text.vocabulary import (
     RANKS,
 )
 
-_CAP = r"[A-ZÀ-ÖØ-Þ](?:\w|['’](?=[A-ZÀ-ÖØ-Þ])|[-‐‑](?=\w)|\.(?=[A-Z]\b))*"
+_THEN = r"(?:\w|['’](?=[A-ZÀ-ÖØ-Þ])|[-‐‑](?=\w)|\.(?=[A-Z]\b))*"
+_CAP = rf"[A-ZÀ-ÖØ-Þ]{_THEN}"
 _LATER = rf"(?:(?:(?:de|di|du|da|la|le|van|von|ter|mac|mc)|(?:d|dell|dall)['’])(?=[A-Z])\w+|{_CAP})"
 _PART = r"(?:von|van|der|den|de|del|della|di|da|dos|du|la|le|bin|al|el|ter|ten|zu)"
-#: A run of capitalised words, with initials and particles between them.
+#: A run of capitalised words, with initials and particles between them. Like others below, it
+#: begins with a letter, as patterns do that are found fast.
 _RUN = re.compile(
-    rf"(?<![\w'’-])(?:(?:Mr|Ms|Mrs|Dr|"
-    rf"Prof)\. )?{_CAP}(?:(?:(?<=\b[A-Z])\.)? (?:{_PART} ){{0,2}}{_LATER}){{0,8}}"
+    rf"[A-ZÀ-ÖØ-Þ](?<![\w'’-].)(?:(?:(?<=M)(?:r|s|rs)|(?<=D)r|(?<=P)rof)\. {_CAP}|{_THEN})"
+    rf"(?:(?:(?<=\b[A-Z])\.)? (?:{_PART} ){{0,2}}{_LATER}){{0,8}}"
 )
 _TITLES = word_set("mr ms mrs miss mx dr prof professor sir dame señor mister doctor")
 _ROLE = (
@@ -290,7 +292,10 @@ def mine_people(
         {"company": IdentifierKind(placeholder="[Company Name]", rule="company")},
     )
     framed: Counter[str] = Counter()
-    texts = [_FILLER.sub(" ", _joined_lines(normalize(turn.text).text)) for turn in turns]
+    texts = []
+    for turn in turns:
+        line = _joined_lines(normalize(turn.text).text)
+        texts.append(_FILLER.sub(" ", line) if has_filler(line) else line)
     whole = " ".join(texts)
 
     tokens = Counter(whole.split())
@@ -313,11 +318,11 @@ def mine_people(
 #: Titles that are nothing else in small letters, before a name: "mr bell". Behind "mr and" and the
 #: like stands another title.
 _SMALL_TITLE = re.compile(
-    r"(?<![\w'’.@/-])mrs?\.? (?P<name>[a-z][a-zß-öø-ÿ]{2,})(?![\w@/-]|['’][^s])"
+    r"m(?<![\w'’.@/-].)rs?\.? (?P<name>[a-z][a-zß-öø-ÿ]{2,})(?![\w@/-]|['’][^s])"
 )
 #: A title before a letter alone: "Miss T". "Yes Miss I did" has none.
 _LETTER = re.compile(
-    r"(?<![\w'’-])(?:Mrs?|Ms|Miss|Mx|Dr)\.? (?P<name>[A-HJ-Z])"
+    r"[MD](?<![\w'’-].)(?:(?<=M)(?:rs?|s|iss|x)|(?<=D)r)\.? (?P<name>[A-HJ-Z])"
     r"(?=\.?(?:['’]s|[,;:!?)|]| [^\W\dA-Z]| ?$)|\. (?P<then>[A-Z][a-z]*)(?!\w))"
 )
 
@@ -385,6 +390,13 @@ _TITLED = re.compile(
 _TITLE_LONGEST = 2 + max(map(len, RANKS))
 
 
+#: The last word before a place, with a capital, inside a sentence and behind no article.
+_FIRST = re.compile(
+    r"(?:(?<=[^\W\d_A-Z] )|(?<=[^\W\d_A-Z][,;] ))(?<!\bthe )(?P<name>[A-Z][^\W\d_A-Z]+) \Z"
+)
+_LONG_FIRST = 60
+
+
 def _full_names(name: str, text: str, own: Matcher) -> Iterable[str]:
     """Yield the full names of who is known by a surname: of "Mr. Roe", "Ann Roe" as well."""
     if " " in name or not any(
@@ -392,9 +404,8 @@ def _full_names(name: str, text: str, own: Matcher) -> Iterable[str]:
         for at in standing(name, text)
     ):
         return
-    inside = r"(?:(?<=[^\W\d_A-Z] )|(?<=[^\W\d_A-Z][,;] ))(?<!\bthe )"
-    pattern = rf"{inside}([A-Z][^\W\d_A-Z]+) {re.escape(name)}(?!\w)"
-    for first in dict.fromkeys(re.findall(pattern, text)):
+    before = (_FIRST.search(text, max(0, at - _LONG_FIRST), at) for at in standing(name, text))
+    for first in dict.fromkeys(found["name"] for found in before if found):
         low = fold(first)
         given = is_given_name(low) and low not in _MONTHS
         other = (
@@ -457,11 +468,13 @@ def _framed(text: str, own: Matcher, begun: int) -> Iterable[tuple[str, int]]:
         if titled and len(words) > 1 and words[-1] == "St" and (saint := _SAINT.match(text, end)):
             words.append(saint["name"])
             end = saint.end()
-        if not words or _FOUNDED.search(text, max(0, start - 20), start):
+        if not words:
+            continue
+        if text.endswith("of ", 0, start) and _FOUNDED.search(text, max(0, start - 20), start):
             continue
         if _NOBODY.match(text, end) or _is_town(text, end):
             continue
-        if _FROM.search(text, max(0, start - 6), start) and text.startswith(" as ", end):
+        if text.startswith(" as ", end) and _FROM.search(text, max(0, start - 6), start):
             continue  # "joined us from Globex as our CFO"
         if len(words) > 2 and (hits := own.find(text[start:end])) and hits[0].start == 0:
             # "NextEra Energy Rebecca Kujawa"

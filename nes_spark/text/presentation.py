@@ -78,7 +78,11 @@ _FIRST_QUESTION = re.compile(
     r"|\bquestion (?:comes|is coming|coming) (?:\w+ )?from the line of\b",
     _FLAGS,
 )
-_ABOUT_FIRST = ("first", "1st", "question")  # one of these is in every match
+# One of these is in every match, in small letters.
+_ABOUT_FIRST = (
+    "question", "caller", "analyst", "first to", "first with", "first in ", "first on the line",
+    "first up", "first person",
+)  # fmt: skip
 # The session is declared open now.
 _SESSION = re.compile(
     r"\b(?:(?:we|i)(?:'ll| will| are| shall|'re)?|let's|let us|now|time to|"
@@ -96,6 +100,8 @@ _SESSION = re.compile(
     r"(?:roster|queue|questions)",
     _FLAGS,
 )
+# One of these is in every match, or _ABOUT_QA.
+_ABOUT_SESSION = ("question", "open", "roster", "queue")
 # A speaker asks for questions, or hands to whoever takes them.
 _HANDOVER = re.compile(
     r"\b(?:open|opening|turn|turning|hand|handing|pass|throw|move|moving|go|going|proceed|get|"
@@ -111,6 +117,10 @@ _HANDOVER = re.compile(
     r"|\bquestions and answers\b",
     _FLAGS,
 )
+# One of these is in every match, or _ABOUT_QA.
+_ABOUT_HANDING = ("question", "analysts", "open ")
+# How "Q&A" begins.
+_ABOUT_QA = re.compile(r"\bq(?:[\s&an]|-and)")
 # Words that turn one of these into a plan for later.
 _LATER = re.compile(
     r"\b(?:later|after(?:wards?)?|following|follow(?:s|ed)?|then|thereafter|before|prior to|"
@@ -166,7 +176,7 @@ _OPERATOR_PHRASES: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = tuple(
             r"|\bstand by\b",
         ),
         (
-            (" record",),
+            (" recorded", " recording"),
             r"\b(?:is|being|be|are|today is) (?:also )?(?:being )?record(?:ed|ing)\b",
         ),
         (
@@ -259,6 +269,11 @@ def _matches(pattern: re.Pattern[str], text: str, plans: bool = False) -> Iterat
             yield begin + 1
 
 
+def _is_about(words: Sequence[str], lowered: str) -> bool:
+    """Whether a text in small letters has one of some words, or "Q&A"."""
+    return any(word in lowered for word in words) or _ABOUT_QA.search(lowered) is not None
+
+
 @lru_cache(maxsize=1024)  # a call's turns are looked at several times
 def _operator_phrases(text: str) -> tuple[int, int]:
     """How many kinds of operator's phrases a turn has, and how many that hosts do not use too."""
@@ -300,7 +315,7 @@ def _opening_cue(turns: Sequence[Turn], before: list[int]) -> _Cue | None:
         # A speaker who closes with "we will now start the Q&A" hands over; a turn that opens the
         # session says so at its start or goes on with instructions.
         told, _ = _operator_phrases(turn.text)
-        if told:
+        if told and _is_about(_ABOUT_SESSION, lowered):
             found.extend(
                 (o, "session_opened")
                 for o in _matches(_SESSION, turn.text)
@@ -335,9 +350,10 @@ def _questions_follow(turns: Sequence[Turn], i: int, offset: int) -> bool:
 def _handovers(turns: Sequence[Turn], stop: int) -> Iterator[int]:
     """Turns before `stop` that end by asking for questions."""
     for i in range(stop):
-        text = turns[i].text
-        tail_start = max(0, len(text) - 420)
-        tail = text[tail_start:]
+        tail = turns[i].text[-420:]
+        low = tail.lower()
+        if not _is_about(_ABOUT_HANDING, low):
+            continue  # the pattern is slow
         for offset in _matches(_HANDOVER, tail):
             if len(tail) - offset <= 330:
                 yield i

@@ -110,7 +110,7 @@ def has_column(record: Mapping[str, Any], name: str) -> bool:
 
 
 def _find(record: Any, name: str) -> Any:
-    if not isinstance(record, Mapping):
+    if type(record) is not dict and not isinstance(record, Mapping):  # the latter is slow
         return _MISSING
     if name in record:
         return record[name]
@@ -161,6 +161,8 @@ def decode_json(line: bytes) -> dict[str, Any] | Problem | None:
 
 def _scalar(value: Any) -> str | None:
     """The text of an id or label; None where it is missing or not one value."""
+    if type(value) is str:
+        return value.strip() or None
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         return None
     if isinstance(value, float):

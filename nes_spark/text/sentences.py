@@ -182,3 +182,21 @@ def paragraph_starts(text: str) -> list[int]:
     """
     lead = len(text) - len(text.lstrip())
     return [0, *(m.end() for m in _PARAGRAPH.finditer(text) if m.start() >= lead)]
+
+
+#: Of what a speaker fills a pause with, in small letters.
+_FILLERS = tuple(
+    f" {word}{mark}" for word in ("uh", "um", "er", "ah", "mm", "hmm") for mark in " ,"
+)
+
+
+def has_filler(text: str) -> bool:
+    """Whether a text may have a word that fills a pause ("uh") between others: few have.
+
+    Examples
+    --------
+    >>> has_filler("Sales, um, rose."), has_filler("Sales rose.")
+    (True, False)
+    """
+    low = text.lower()
+    return any(word in low for word in _FILLERS)

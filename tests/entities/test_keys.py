@@ -1,7 +1,11 @@
 """Keys are told from names of products by how many figures and groups they have."""
 
+import random
+import re
+
 import pytest
 
+from nes_spark.entities import keys
 from nes_spark.entities.keys import is_key, with_whole_addresses
 
 
@@ -157,3 +161,64 @@ def test_patents_and_banks(key):
 @pytest.mark.parametrize("place", ["52.0039, -2.9431", "52°15.0'N 003°20.1'W"])
 def test_a_position_is_that_of_others_in_another_text(place):
     assert is_key(place, "Location")
+
+
+def test_what_is_looked_for_first_hides_no_address(monkeypatch):
+    """Addresses are the same without the quick looks that spare texts without any the long ones."""
+    pieces = (
+        *(
+            "HU1",
+            "6BT",
+            "K1A",
+            "0B1",
+            "M1 1AA",
+            "Q3",
+            "B2B",
+            "12",
+            "4748",
+            "19",
+            "4b",
+            "90210",
+            "9 ter",
+        ),
+        *(
+            "Ash",
+            "Road",
+            "Cobden Street",
+            "Wall",
+            "St",
+            "Dr",
+            "5th",
+            "Avenue",
+            "Elbgasse",
+            "Kirkegata",
+        ),
+        *(
+            "Hauptstraße",
+            "rue",
+            "du Four",
+            "boulevard",
+            "Texas",
+            "sold",
+            "Blvd",
+            "Marktplatz",
+            "of",
+        ),
+    )
+    chance = random.Random(4)
+    texts = [
+        "".join(chance.choice(pieces) + chance.choice([" ", " ", ", ", ""]) for _ in range(6))
+        for _ in range(4000)
+    ]
+
+    def everything():
+        return [
+            with_whole_addresses(text, [(*m.span(), "Location") for m in re.finditer(r"\w", text)])
+            for text in texts
+        ]
+
+    found = everything()
+    assert sum(any(end - start > 1 for start, end, _ in spans) for spans in found) > 100
+    monkeypatch.setattr(keys, "_LIKE_POSTCODE", re.compile(""))
+    monkeypatch.setattr(keys, "_LIKE_HOUSE", re.compile(""))
+    assert everything() == found
