@@ -29,6 +29,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,7 +62,7 @@ from nes_spark.entities.names import (
     is_headed,
     is_heading_word,
 )
-from nes_spark.entities.terms import HOURS, is_people
+from nes_spark.entities.terms import hours, is_people
 from nes_spark.entities.told_keys import keys_of, left_of, minutes_of
 from nes_spark.text.forms import is_legal_form
 from nes_spark.text.numbers import SECURITY_WORDS
@@ -112,6 +113,11 @@ _KIN = (
     r"(?:mum|mam|mom|dad|father|nan|nana|gran|granny|grandma|grandmother|grandad|granddad|grandpa"
     r"|grandfather|auntie|aunt|uncle|brother|cousin|niece|nephew|wife|husband|stepdad|stepmum)"
 )
+#: Some of this has every one of them, and those behind "his".
+_KIN_WORDS = (
+    "mum", "mam", "mom", "dad", "father", "nan", "gran", "aunt", "uncle", "brother", "cousin",
+    "niece", "nephew", "wife", "husband", "mother", "sister", "daughter", "son", "twin",
+)  # fmt: skip
 _KIN_NAME = re.compile(
     rf"(?:\b(?:[Hh]is|[Hh]er|[Mm]y) (?:[a-z]+ )?(?:{_KIN}|mother|sister|daughter|son|twin)"
     rf"|(?:\b(?:[Oo]ur|[Tt]heir|[Yy]our)|['’]s) {_KIN}),? "
@@ -135,6 +141,18 @@ _OF_MONEY = (
     r"(?! (?:allocat|base|budget|employ|expen|gain|invest|loss|market|needs?\b|outlay|position|"
     r"program|project|rais|ratio|require|return|spend|structure))"
 )
+#: What is no name, each with what every match has some of.
+_NO_NAME = (
+    (_MARKS, ("<",)),
+    (US_UNIT, ("US", "U.S")),
+    (BENCHMARKS, ("Henry Hub", "West Texas", "WTI", "TTF", "Brent")),
+    (METHODS, (" Belt", "Sigma", "Kaizen", "Kanban")),
+    (
+        PARTS_OF_PROPOSALS,
+        ("Aim", "Deliverable", "Fig", "Milestone", "Objective", "Referee", "Reviewer", "Table",
+         "Task", "Work ", "WP"),
+    ),
+)  # fmt: skip
 #: Words before and after an abbreviation among which it is looked for spelled out.
 _NEAR = 12
 #: Words of a name in capitals at most.
@@ -172,8 +190,7 @@ class Candidate:
     reason: str
 
 
-@dataclass(frozen=True)
-class _Token:
+class _Token(NamedTuple):
     start: int
     end: int
     word: str
@@ -313,7 +330,7 @@ def candidates_of(
 
 def _kin(text: str, english: GeneralEnglish) -> Iterator[re.Match[str]]:
     """Yield who is named behind a word for one of a family, if no word is that names nobody."""
-    for found in _KIN_NAME.finditer(text):
+    for found in _KIN_NAME.finditer(text) if any(word in text for word in _KIN_WORDS) else ():
         word = found["name"]
         if is_given_name(word) or not (english.function(word) or english.custom(word)):
             yield found
@@ -541,7 +558,7 @@ def _judge(
         if len(run) > 1:
             if any(reasons) or not _customary(run, english):
                 doubts.append(_Doubt(_candidate(text, start, end, "phrase"), "lead"))
-            inner = [replace(run[1], initial=False), *run[2:]]
+            inner = [run[1]._replace(initial=False), *run[2:]]
             _judge(text, inner, english, sure, doubts)
         return
     if any(reasons):
@@ -668,11 +685,12 @@ def _no_word(text: str, tokens: Sequence[_Token], i: int) -> bool:
     if after[:1] in "-–—" and (len(after) < 2 or not after[1].isalnum()) and after:
         return True
     word = token.word.lower()
-    return any(
-        other.word.lower().startswith(word) and other.word.lower() != word
-        for other in tokens[i + 1 : i + 4]
-        if len(word) > 1 and other.word.islower() and word.isalpha()
-    )
+    if len(word) < 2 or not word.isalpha():
+        return False
+    for other in tokens[i + 1 : i + 4]:
+        if other.word.startswith(word) and other.word != word and other.word.islower():
+            return True
+    return False
 
 
 def _tokens(text: str, blocked: Sequence[tuple[int, int]], named: Collection[int]) -> list[_Token]:
@@ -685,13 +703,13 @@ def _tokens(text: str, blocked: Sequence[tuple[int, int]], named: Collection[int
     for place, (word, start, end, initial) in enumerate(bounds):
         while at < len(blocked) and blocked[at][1] <= start:
             at += 1
-        free = not any(s < end for s, _ in blocked[at : at + 1])
+        free = at == len(blocked) or blocked[at][0] >= end
         # the words of a heading are no names for being in capitals
         heading = free and (
             is_heading_word(words, place, common) or is_headed(words, place, common)
         )
         free = free and not heading
-        pieces = _RUN_TOGETHER.split(word)
+        pieces = _RUN_TOGETHER.split(word) if "." in word else [word]
         for number, piece in enumerate(pieces):
             if piece:
                 joined = number == 0 and not initial and text[start - 1 : start] == " "
@@ -706,9 +724,12 @@ def _tokens(text: str, blocked: Sequence[tuple[int, int]], named: Collection[int
 
 
 def _blocked(text: str) -> list[tuple[int, int]]:
-    spans = placeholder_spans(text)
-    for pattern in (_MARKS, _ADDRESS, US_UNIT, BENCHMARKS, HOURS, METHODS, PARTS_OF_PROPOSALS):
-        spans += [match.span() for match in pattern.finditer(text)]
+    spans = [*placeholder_spans(text), *hours(text)]
+    if "@" in text or "://" in text or "www." in text.lower():
+        spans += [match.span() for match in _ADDRESS.finditer(text)]
+    for pattern, needed in _NO_NAME:
+        if any(word in text for word in needed):  # few texts have any, and patterns are slow
+            spans += [match.span() for match in pattern.finditer(text)]
     return spans
 
 

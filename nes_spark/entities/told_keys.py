@@ -229,6 +229,13 @@ _CELL = re.compile(
     r"(?:^|[\t|]) *(?P<key>\d{6,}|\d{3,8}(?:[/-]\d{3,8}){1,2}|[A-Z]{1,4}-?\d{5,})(?= *(?:[\t|]|$))"
 )
 _AMOUNT_CELL = re.compile(r"[$€£]\s?\d|(?<![\d.,])\d{1,3}(?:,\d{3})*[.,]\d\d\d?(?!\d)")
+#: Keys by their shape, or by words before them.
+_KEYS = (
+    _ID_IN_GROUPS, _OF_A_PART, _SMALL_KEY, _MIDDLE_KEY, _COURT_KEY, _NATIONAL_KEY, _SHORT_KEY,
+    _NO_COUNT, _DESK_KEY, _LAST_FOUR, _UNLIKE_GROUPS,
+)  # fmt: skip
+#: What each of them has, and those of banks and of three groups: few texts do.
+_MAY_BE_A_KEY = re.compile(r"\d(?:\d{3}|[ /-]\d|[ ,-]{1,2}[A-Za-z]{2,4}[ .-]{1,3}\d{3})")
 #: What says that two groups are no range: "code 2874-411", "IRB #2018-1244".
 _CODE_BEFORE = re.compile(r"\bcode\W|#|\b(?:IACUC|IRAS|IRB|REC)\W", re.IGNORECASE)
 #: Behind these "number" may mean an amount: "the number 52400".
@@ -276,14 +283,13 @@ def keys_of(texts: Iterable[str]) -> re.Pattern[str]:
             if _is_key_in_groups(key, match.group()):
                 keys.add(key)
         keys.update(m["key"] for m in _long_keys(text))
-        for pattern in (
-            *(_ID_IN_GROUPS, _OF_A_PART, _SMALL_KEY),
-            *(_MIDDLE_KEY, _COURT_KEY, _NATIONAL_KEY, _SHORT_KEY, _NO_COUNT),
-            *(_BOX, _DESK_KEY, _LAST_FOUR, _UNLIKE_GROUPS),
-        ):
-            keys.update(m["key"] for m in pattern.finditer(text))
-        for match in _BANK_KEYS.finditer(text):
-            keys.update(filter(None, match.group("key", "its", "code", "account")))
+        if _MAY_BE_A_KEY.search(text):
+            for pattern in _KEYS:
+                keys.update(m["key"] for m in pattern.finditer(text))
+            for match in _BANK_KEYS.finditer(text):
+                keys.update(filter(None, match.group("key", "its", "code", "account")))
+            keys.update(m["key"] for m in _THREE_GROUPS.finditer(text) if not _is_day(m))
+        keys.update(m["key"] for m in _BOX.finditer(text))
         keys.update(m.group() for m in SAID_CODE.finditer(text))
         for match in _PATENTS.finditer(text):
             keys.update(_ONE_PATENT.findall(match.group()))
@@ -299,7 +305,6 @@ def keys_of(texts: Iterable[str]) -> re.Pattern[str]:
             keys.update(m["key"] for m in _NUMBER_OF.finditer(text))
             for pattern in (_zip(), _TOWN_CODE):
                 keys.update(code for m in pattern.finditer(text) for code in m.groups() if code)
-        keys.update(m["key"] for m in _THREE_GROUPS.finditer(text) if not _is_day(m))
         keys.update(_keys_in_rows(text))
         keys.update(text[start:end] for start, end, _ in said_figures(text))
     return _any_of(keys)

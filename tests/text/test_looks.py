@@ -4,7 +4,6 @@ Texts are put together by chance of what the patterns look for. A pattern that w
 be faster is compared with the plain way to say it.
 """
 
-import random
 import re
 from itertools import product
 
@@ -21,18 +20,9 @@ from nes_spark.text import (
 )
 from nes_spark.text.matching import Matcher
 from nes_spark.text.presentation import Turn
+from tests.chance import texts_of
 
 ALWAYS = re.compile("")
-
-
-def texts_of(pieces, between=(" ",), count=2000, most=8, seed=5):
-    chance = random.Random(seed)
-    return [
-        "".join(
-            chance.choice(pieces) + chance.choice(between) for _ in range(chance.randint(1, most))
-        )
-        for _ in range(count)
-    ]
 
 
 FRAMED = (
