@@ -613,9 +613,16 @@ _BEHIND_NAME = re.compile(
 )
 
 
+#: So many letters are spelled at least.
+_LEAST_LETTERS = 3
+
+
 def spelled_letters(words: Words) -> Iterator[re.Match[str]]:
     """Yield where three letters and more are said one by one: "Q-U-I", "q for Quebec, u, i"."""
-    letters = [i for i, word in enumerate(words.spelled) if len(word) == 1]
+    sizes = list(map(len, words.spelled))
+    if sizes.count(1) < _LEAST_LETTERS:
+        return iter(())
+    letters = [i for i, size in enumerate(sizes) if size == 1]
     threes = (
         (words.starts(i), words.ends(k))
         for i, j, k in zip(letters, letters[1:], letters[2:], strict=False)
@@ -910,10 +917,11 @@ class Matcher:
         if not self.forms:
             return
         text, beginnings, forms = words.text, self.beginnings, self.forms
-        joined = self._joined(words)
+        distinct = set(words.spelled)
+        joined = self._joined(distinct)
         useful = {
             w
-            for w in set(words.spelled)
+            for w in distinct
             if (f := fold(w)) in beginnings or (f[-1:] == "s" and f[:-1] in forms)
         }
         if not useful and not joined:
@@ -1001,11 +1009,12 @@ class Matcher:
         """Whether a full stop behind a word ends a sentence: it abbreviates none."""
         return len(word) > _ABBREVIATED and fold(word) not in legal_words()
 
-    def _joined(self, words: Words) -> dict[str, Form]:
-        """Words that a company's name is joined to, told by the capital inside: MyMTN, AcmePay."""
+    def _joined(self, distinct: Iterable[str]) -> dict[str, Form]:
+        """Words that a company's name is joined to, by the capital inside: MyMTN, AcmePay."""
         found = {}
-        for word in set(words.spelled):
-            if len(word) < 5 or (word.isascii() and word[1:].islower()):
+        for word in distinct:
+            # most have none, which is told faster
+            if len(word) < 5 or (word.isascii() and (word.islower() or word.istitle())):
                 continue
             if (cut := _INNER_CAPITAL.search(word)) is None:
                 continue
