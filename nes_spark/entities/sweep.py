@@ -113,7 +113,7 @@ _KIN = (
     r"(?:mum|mam|mom|dad|father|nan|nana|gran|granny|grandma|grandmother|grandad|granddad|grandpa"
     r"|grandfather|auntie|aunt|uncle|brother|cousin|niece|nephew|wife|husband|stepdad|stepmum)"
 )
-#: Some of this has every one of them, and those behind "his".
+#: Each of them has one of these in it, and so have those behind "his".
 _KIN_WORDS = (
     "mum", "mam", "mom", "dad", "father", "nan", "gran", "aunt", "uncle", "brother", "cousin",
     "niece", "nephew", "wife", "husband", "mother", "sister", "daughter", "son", "twin",
@@ -141,8 +141,8 @@ _OF_MONEY = (
     r"(?! (?:allocat|base|budget|employ|expen|gain|invest|loss|market|needs?\b|outlay|position|"
     r"program|project|rais|ratio|require|return|spend|structure))"
 )
-#: What is no name, each with what every match has some of.
-_NO_NAME = (
+#: Patterns of what is no name, each with words of which every match has one.
+_PASSED_OVER = (
     (_MARKS, ("<",)),
     (US_UNIT, ("US", "U.S")),
     (BENCHMARKS, ("Henry Hub", "West Texas", "WTI", "TTF", "Brent")),
@@ -727,7 +727,7 @@ def _blocked(text: str) -> list[tuple[int, int]]:
     spans = [*placeholder_spans(text), *hours(text)]
     if "@" in text or "://" in text or "www." in text.lower():
         spans += [match.span() for match in _ADDRESS.finditer(text)]
-    for pattern, needed in _NO_NAME:
+    for pattern, needed in _PASSED_OVER:
         if any(word in text for word in needed):  # few texts have any, and patterns are slow
             spans += [match.span() for match in pattern.finditer(text)]
     return spans

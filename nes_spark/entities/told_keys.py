@@ -229,7 +229,7 @@ _CELL = re.compile(
     r"(?:^|[\t|]) *(?P<key>\d{6,}|\d{3,8}(?:[/-]\d{3,8}){1,2}|[A-Z]{1,4}-?\d{5,})(?= *(?:[\t|]|$))"
 )
 _AMOUNT_CELL = re.compile(r"[$€£]\s?\d|(?<![\d.,])\d{1,3}(?:,\d{3})*[.,]\d\d\d?(?!\d)")
-#: Keys by their shape, or by words before them.
+#: Patterns of keys that need no more than to match.
 _KEYS = (
     _ID_IN_GROUPS, _OF_A_PART, _SMALL_KEY, _MIDDLE_KEY, _COURT_KEY, _NATIONAL_KEY, _SHORT_KEY,
     _NO_COUNT, _DESK_KEY, _LAST_FOUR, _UNLIKE_GROUPS,

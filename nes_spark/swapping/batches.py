@@ -153,6 +153,17 @@ class Group:
         """Return a whole column."""
         return np.concatenate(self.columns[name])
 
+    def taken(self, name: str) -> NDArray[Any]:
+        """Return a whole column, which the group has no more: never two of it in memory."""
+        pieces = self.columns.pop(name)[::-1]
+        whole = np.empty((self.n, *pieces[0].shape[1:]), pieces[0].dtype)
+        at = 0
+        while pieces:
+            piece = pieces.pop()
+            whole[at : at + len(piece)] = piece
+            at += len(piece)
+        return whole
+
     def cut(self, n: int) -> None:
         """Keep the first rows only."""
         if n >= self.n:

@@ -115,24 +115,28 @@ def layer_batches(
         setting, _, _, draw = group.key
         near = None
         names = sorted({name for c in drawing.constraints for name in c.numbers})
-        numbers = {c: group.column("numbers")[:, k] for k, c in enumerate(names)}
+        table = group.taken("numbers") if names else np.empty((group.n, 0))
+        numbers = {c: table[:, k] for k, c in enumerate(names)}
         if meeting.neighbour:
             near = NearComponents(meeting.pairs[setting])
             numbers["component"] = group.column("place").astype(np.float64)
         pairs = group.joint(("available",), ("available", "own"))
         ids = pa.chunked_array(group.ids).to_pylist()
+        group.ids.clear()
+        group.sets.clear()
         members = Members(
             ids,
-            group.column("metadata"),
-            group.column("outside").T,
+            group.taken("metadata"),
+            group.taken("outside").T,
             [gives for gives, _ in pairs],
             [takes for _, takes in pairs],
-            np.ascontiguousarray(group.column("open").T),
-            group.column("swaps_before").astype(np.int64),
-            group.column("uniques").T if drawing.uniques_first else None,
-            group.column("vector") if drawing.needs_vectors else None,
+            np.ascontiguousarray(group.taken("open").T),
+            group.taken("swaps_before").astype(np.int64),
+            group.taken("uniques").T if drawing.uniques_first else None,
+            group.taken("vector") if drawing.needs_vectors else None,
             numbers,
         )
+        group.columns.clear()
         found = sample_layers(members, drawing, setting, draw, meeting.neighbour, near)
         if found:
             rows = []

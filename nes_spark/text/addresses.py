@@ -149,7 +149,8 @@ def email_spans(text: str) -> Iterable[tuple[int, int]]:
     >>> [text[start:end] for start, end in email_spans(text)]
     ['ann dot roe at acme dot com', 'roe (at) acme.com', 'ROE AT ACME DOT COM']
     """
-    low = "" if "@" in text else text.lower()
-    if not low or " dot " in low or _EMAIL_MARK.search(low):
+    written = "@" in text
+    low = "" if written else text.lower()
+    if written or " dot " in low or _EMAIL_MARK.search(low):
         for match in _EMAIL.finditer(text):
             yield match.span()

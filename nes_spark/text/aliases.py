@@ -60,8 +60,8 @@ class _Frame(NamedTuple):
     """What stands around a name.
 
     Frames are slow, most of all those that begin with the name, so each is tried only on turns that
-    hold one of `words`; with a `spot` only around what that finds, of which every match holds one:
-    `before` characters at most before it, and `after` behind.
+    hold one of `words`. A frame with a `spot` is tried only around what that finds: every match
+    holds one, and has `before` characters at most before it and `after` behind.
     """
 
     pattern: re.Pattern[str]
@@ -72,20 +72,21 @@ class _Frame(NamedTuple):
     after: int = 0
 
     def matches(self, text: str, spots: Sequence[tuple[int, int]]) -> Iterator[re.Match[str]]:
-        """Yield where it is in a text that has one of its words, or these spots."""
+        """Yield where it is in a text that has one of its words; with a spot, around `spots`."""
         if self.spot is None:
             return self.pattern.finditer(text)
         return matches_around(self.pattern, text, spots, self.before, self.after)
 
 
-#: Characters of seven words that are a name, at most.
+#: So many characters no name of seven words is thought to have.
 _LONG_NAME = 400
 
 
 def _behind(ends: str, words: str, articles: str) -> re.Pattern[str]:
-    """Find one of some words, and the beginning of a name, behind words of which two letters end.
+    """Find a word and the beginning of a name, behind words that end with two of these letters.
 
-    It begins with a space, as patterns do that are found fast.
+    `ends` are the last two letters of all that may stand before; an article may stand between. The
+    pattern begins with a space: those that begin with a character are found fast.
     """
     before = "|".join(ends.split())
     sizes = sorted({len(word) for word in words.split()})
@@ -111,8 +112,8 @@ _FRAMES: tuple[_Frame, ...] = (
         spot=_behind(
             "me ed us re ng ou ll ne dy ck ay in", "to on at in for", "the our today's this"
         ),
-        before=60,
-        after=2 * _LONG_NAME,
+        before=60,  # "joining us you everybody again"
+        after=2 * _LONG_NAME,  # the name, and six words
     ),
     _Frame(
         re.compile(r"\b(?:[Ww]elcome) to (?:the )?" + _NAME + r"(?:'s|’s)? "), 1.5, ("elcome to ",)
@@ -427,7 +428,7 @@ def _written_with(text: str, symbols: Sequence[str]) -> list[str]:
     if not stems:
         return []
     letters = {stem[0] for stem in stems if stem[0].isascii() and stem[0].isalpha()}
-    words = Counter(_capitalised("".join(sorted(letters))).findall(text))
+    words = Counter(_capitalised("".join(sorted(letters)).upper()).findall(text))
     kept = []
     for word, uses in words.items():
         key = squeeze(word)
@@ -450,7 +451,7 @@ def _written_with(text: str, symbols: Sequence[str]) -> list[str]:
 @lru_cache(maxsize=1024)
 def _capitalised(letters: str) -> re.Pattern[str]:
     """Words with a capital letter, one of these or one with an accent."""
-    return re.compile(rf"[{letters.upper()}À-ÖØ-Þ](?<![\w'’.-].)[^\W\d_]{{2,}}(?![\w-])")
+    return re.compile(rf"[{letters}À-ÖØ-Þ](?<![\w'’.-].)[^\W\d_]{{2,}}(?![\w-])")
 
 
 @lru_cache(maxsize=64)

@@ -18,6 +18,7 @@ them into its chunks (:func:`own_spellings`, :func:`spellings_in`).
 from __future__ import annotations
 
 import zlib
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -301,11 +302,7 @@ def own_leaks(
     counts = Counter((m.kind, m.rule) for m in found)
     parts = [key for key in counts if key[1] in BY_CHANCE]
     if brought and parts:
-        pieces, done = [], 0
-        for start, end in brought:
-            pieces += [text[done:start], _HIDDEN * max(end - start, 5)]
-            done = end
-        own = Counter((m.kind, m.rule) for m in matcher.find("".join([*pieces, text[done:]])))
+        own = Counter((m.kind, m.rule) for m in _without(text, matcher, found, brought))
         for key in parts:
             came = counts[key] - min(counts[key], own[key])
             counts[key] -= came
@@ -314,6 +311,30 @@ def own_leaks(
         counts[match.kind, match.rule] -= 1
         counts[match.kind, SWAPPED_IN] += 1
     return [Leak(document_id, kind, rule, n) for (kind, rule), n in sorted(counts.items()) if n]
+
+
+def _without(
+    text: str, matcher: Matcher, found: Sequence[Match], brought: Sequence[tuple[int, int]]
+) -> list[Match]:
+    """Return what is found without the names that were brought in, where it is found with them too.
+
+    A first name before somebody else's last name is none of the document's; hiding the last name
+    would make it one.
+    """
+    pieces, ends, done = [], [(0, 0)], 0
+    for start, end in brought:
+        hidden = _HIDDEN * max(end - start, 5)
+        pieces += [text[done:start], hidden]
+        # where what follows begins: in the text with hidden names, and in this one
+        ends.append((ends[-1][0] + start - done + len(hidden), end))
+        done = end
+    own = []
+    for match in matcher.find("".join([*pieces, text[done:]])):
+        at, there = ends[bisect_right(ends, (match.start, len(text))) - 1]
+        start, stop = match.start - at + there, match.end - at + there
+        if any(m.start < stop and start < m.end for m in found):
+            own.append(match)
+    return own
 
 
 def _made_by(

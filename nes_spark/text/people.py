@@ -390,8 +390,9 @@ _TITLED = re.compile(
 _TITLE_LONGEST = 2 + max(map(len, RANKS))
 
 
-#: The last word before a place, with a capital, inside a sentence and behind no article.
-_FIRST = re.compile(
+#: The last word before a place, with a capital, inside a sentence and behind no article, and how
+#: many characters it has at most.
+_NAME_BEFORE = re.compile(
     r"(?:(?<=[^\W\d_A-Z] )|(?<=[^\W\d_A-Z][,;] ))(?<!\bthe )(?P<name>[A-Z][^\W\d_A-Z]+) \Z"
 )
 _LONG_FIRST = 60
@@ -404,7 +405,9 @@ def _full_names(name: str, text: str, own: Matcher) -> Iterable[str]:
         for at in standing(name, text)
     ):
         return
-    before = (_FIRST.search(text, max(0, at - _LONG_FIRST), at) for at in standing(name, text))
+    before = (
+        _NAME_BEFORE.search(text, max(0, at - _LONG_FIRST), at) for at in standing(name, text)
+    )
     for first in dict.fromkeys(found["name"] for found in before if found):
         low = fold(first)
         given = is_given_name(low) and low not in _MONTHS

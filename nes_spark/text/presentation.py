@@ -119,7 +119,7 @@ _HANDOVER = re.compile(
 )
 # One of these is in every match, or _ABOUT_QA.
 _ABOUT_HANDING = ("question", "analysts", "open ")
-# How "Q&A" begins.
+# How "Q&A" begins, in small letters.
 _ABOUT_QA = re.compile(r"\bq(?:[\s&an]|-and)")
 # Words that turn one of these into a plan for later.
 _LATER = re.compile(

@@ -8,6 +8,7 @@ import pyarrow as pa
 from nes_spark.schemas import PLAN, PLAN_LEFTOVERS
 from nes_spark.swapping.layers import Drawing, layers_of
 from nes_spark.swapping.plan_batches import (
+    PlanGroup,
     donor_batches,
     exchange_batches,
     standing_batches,
@@ -115,3 +116,31 @@ def test_what_is_left_is_treated_with_its_reason():
     told = treated(("summary", "drop"), [], "Somebody went somewhere.")
     assert {how for how, _, _ in told.values()} == {"summary"}
     assert {how for how, _, _ in treated(("summary", "drop"), []).values()} == {"drop"}
+
+
+def test_a_column_that_is_taken_is_whole_and_held_once():
+    kinds = {
+        "chunk_id": pa.string(), "metadata": pa.int64(), "swaps_before": pa.int32(),
+        "place": pa.int32(), "available": HASHES, "own": HASHES,
+        "vector": pa.list_(pa.float32()), "numbers": pa.list_(pa.float64()),
+        "outside": pa.list_(pa.int64()), "uniques": pa.list_(pa.bool_()),
+        "open": pa.list_(pa.bool_()),
+    }  # fmt: skip
+    rows = [
+        {
+            "chunk_id": f"c{k}", "metadata": k, "swaps_before": 0, "place": 0,
+            "available": [[k]], "own": None, "vector": [k, k + 0.5], "numbers": None,
+            "outside": [k], "uniques": [k % 2 == 0], "open": [True],
+        }
+        for k in range(7)
+    ]  # fmt: skip
+    group = PlanGroup(("s", 0, 0, 0))
+    for part in (rows[:3], rows[3:4], rows[4:]):
+        group.add(pa.RecordBatch.from_pylist(part, schema=pa.schema(list(kinds.items()))))
+    for name in ("metadata", "vector", "outside", "uniques"):
+        whole = group.column(name)
+        taken = group.taken(name)
+        assert taken.dtype == whole.dtype
+        np.testing.assert_array_equal(taken, whole)
+        assert name not in group.columns
+    assert group.taken("open").tolist() == [[True]] * 7

@@ -246,6 +246,11 @@ def test_the_first_names_before_a_surname_are_those_that_a_pattern_with_it_finds
     assert hits > 20
 
 
+def test_who_has_one_name_twice_is_known_by_both():
+    turns = [Turn("I was seen by Dr Hassan Hassan in clinic today. Dr Hassan agreed.")]
+    assert people.mine_people(turns) == ["Hassan Hassan"]
+
+
 def test_texts_are_tidied_and_read_as_without_looks(monkeypatch):
     pieces = (
         *("Ac\u00adme", "Ac\u200bWorks", "Ma\u0301ria", "\ufb01rst", "a\u200db", "ＡＢ", "’", "é"),

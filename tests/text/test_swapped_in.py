@@ -92,6 +92,27 @@ def test_a_name_that_goes_on_behind_what_came_is_the_documents_own():
     assert (leak.rule, leak.n) == ("part", 1)
 
 
+def test_a_first_name_before_what_came_is_not_the_documents_for_being_alone():
+    """Of 1.3 million chunks one was refused: "Grace" stood there before somebody else's name."""
+    people = ("Grace Dahlberg", "Scott Kim")
+    items = [{"kind": "person", "value": name, "placeholder": PERSON} for name in people]
+    before = "Grace Wainwright left, and Linda Bannister came."
+    after = before.replace("Wainwright", "University of Michigan").replace(
+        "Linda Bannister", "Grace Kim"
+    )
+    rows = [
+        dict(zip(EDITS_NAMES, (at, at + len(old), old, new, "x", old, new), strict=True))
+        for old, new in (("Wainwright", "University of Michigan"), ("Linda Bannister", "Grace Kim"))
+        for at in (before.index(old),)
+    ]
+    matcher = Matcher.of(items, CONFIG)
+    (leak,) = own_leaks(after, matcher, "d", brought_spans(rows))
+    assert (leak.rule, leak.n) == (SWAPPED_IN, 1)
+    # where it is the document's own without what came, it still is
+    found = own_leaks(f"{after} Grace agreed.", matcher, "d", brought_spans(rows))
+    assert [(leak.rule, leak.n) for leak in found] == [("part", 1), (SWAPPED_IN, 1)]
+
+
 def test_a_shape_that_a_replacement_made_is_no_identifier_of_the_document():
     def leaks(before, old, new, entity=None):
         after = before.replace(old, new)
