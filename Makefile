@@ -46,7 +46,7 @@ demo: setup ## Run the main job on the bundled demo corpus (report in out/demo)
 # shown last. Bytecode is made once, also where the environment says otherwise: workers and the commands
 # that tests start would compile the package again and again.
 FAST := not slow and not cluster and not browser
-METHOD := $(addprefix tests/,swapping releases entities risk utility starting embedding audit faults)
+METHOD := $(addprefix tests/,swapping releases entities risk utility audit faults)
 test: export PYTHONDONTWRITEBYTECODE =
 test: setup ## Run the fast tests
 	@$(BIN)/python -m compileall -q -j 0 nes_spark
