@@ -162,6 +162,8 @@ class Group:
             piece = pieces.pop()
             whole[at : at + len(piece)] = piece
             at += len(piece)
+        if at != self.n:
+            raise ValueError(f"column {name} has {at} values for {self.n} rows")
         return whole
 
     def cut(self, n: int) -> None:

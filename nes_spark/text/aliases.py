@@ -25,7 +25,7 @@ from nes_spark.text.forms import (
 from nes_spark.text.matching import Matcher
 from nes_spark.text.normalizing import in_one_line
 from nes_spark.text.presentation import Turn
-from nes_spark.text.sentences import has_filler, word_set
+from nes_spark.text.sentences import FILLERS, has_filler, word_set
 from nes_spark.text.spots import matches_around, standing
 from nes_spark.text.vocabulary import (
     ACRONYMS,
@@ -471,26 +471,12 @@ _SMALL_LETTERS = re.compile(r"[a-zß-öø-ÿ]{4,}")
 def _in_small_letters(word: str, text: str) -> bool:
     """Whether a text has a word of four letters and more without a capital."""
     known = word in text and _SMALL_LETTERS.fullmatch(word) is not None
-    return known and _stands(word, text, _BEHIND_A_HYPHEN, _SMALL)
+    return known and any(True for _ in standing(word, text, _BEHIND_A_HYPHEN, _SMALL))
 
 
 _INSIDE_A_WORD = re.compile(r"[\w'’]")
 _BEHIND_A_HYPHEN = re.compile(r"[\w'’-]")
 _SMALL_ASCII, _SMALL = re.compile("[a-z]"), re.compile("[a-zß-öø-ÿ]")
-
-
-def _stands(word: str, text: str, before: re.Pattern[str], behind: re.Pattern[str]) -> bool:
-    """Whether a word stands somewhere without such a character before it, nor such a one behind.
-
-    A pattern with the word in it would take longer to compile than this takes to look.
-    """
-    at = text.find(word)
-    while at >= 0:
-        begins = not at or before.match(text, at - 1) is None
-        if begins and behind.match(text, at + len(word)) is None:
-            return True
-        at = text.find(word, at + 1)
-    return False
 
 
 def _abbreviates(stem: str, word: str) -> bool:
@@ -518,7 +504,8 @@ def _longer_initials(text: str, companies: Sequence[str]) -> list[str]:
 
 
 #: What a speaker says between two words, and what stands for words that were not understood.
-_FILLER = re.compile(r",? (?:uh|um|er|ah|mm|hmm),? (?:(?:uh|um|er|ah|mm|hmm),? )*", re.IGNORECASE)
+_PAUSE = f"(?:{'|'.join(FILLERS)}),? "
+_FILLER = re.compile(rf",? {_PAUSE}(?:{_PAUSE})*", re.IGNORECASE)
 
 
 def fluent(text: str) -> str:
@@ -537,7 +524,8 @@ def _always_capital(text: str) -> set[str]:
     """Words that stand five times inside a sentence, and never without a capital letter."""
     inside = Counter(_IN_SENTENCE.findall(text))
     proper = {squeeze(w) for w, n in inside.items() if n >= 5}
-    return {w for w in proper if not _stands(w, text, _INSIDE_A_WORD, _SMALL_ASCII)}
+    small = (_INSIDE_A_WORD, _SMALL_ASCII)
+    return {w for w in proper if not any(True for _ in standing(w, text, *small))}
 
 
 def _plausible(

@@ -18,7 +18,6 @@ them into its chunks (:func:`own_spellings`, :func:`spellings_in`).
 from __future__ import annotations
 
 import zlib
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -43,6 +42,7 @@ from nes_spark.text.forms import (
 )
 from nes_spark.text.matching import DATE, SHAPES, Match, Matcher
 from nes_spark.text.normalizing import normalize
+from nes_spark.text.spots import back_from
 
 #: The rule of hits that name another document.
 OTHER_DOCUMENT = "other_document"
@@ -292,7 +292,7 @@ def own_leaks(
         The document.
     brought : sequence of (int, int)
         Where swaps brought other documents' names in (:func:`brought_spans`), and shifts days.
-        Parts of names, and days, that are not found without these have the rule ``swapped_in``;
+        Parts of names, and days, that are found with these alone have the rule ``swapped_in``;
         whole names and other kinds keep theirs wherever they come from.
     edited : sequence of (int, int)
         Where anything was replaced. What has the shape of an address or a number with a part of it
@@ -321,17 +321,14 @@ def _without(
     A first name before somebody else's last name is none of the document's; hiding the last name
     would make it one.
     """
-    pieces, ends, done = [], [(0, 0)], 0
-    for start, end in brought:
-        hidden = _HIDDEN * max(end - start, 5)
-        pieces += [text[done:start], hidden]
-        # where what follows begins: in the text with hidden names, and in this one
-        ends.append((ends[-1][0] + start - done + len(hidden), end))
+    hidden = [(start, end, max(end - start, 5)) for start, end in brought]
+    pieces, done = [], 0
+    for start, end, length in hidden:
+        pieces += [text[done:start], _HIDDEN * length]
         done = end
-    own = []
+    back, own = back_from(hidden), []
     for match in matcher.find("".join([*pieces, text[done:]])):
-        at, there = ends[bisect_right(ends, (match.start, len(text))) - 1]
-        start, stop = match.start - at + there, match.end - at + there
+        start, stop = back(match.start, match.end)
         if any(m.start < stop and start < m.end for m in found):
             own.append(match)
     return own

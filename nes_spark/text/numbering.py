@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
 
 from nes_spark.text.forms import name_words, squeeze
 from nes_spark.text.matching import Identifier, Match, Matcher, is_in_small_letters
+from nes_spark.text.spots import back_from
 
 
 def number_matches(matches: Sequence[Match]) -> list[Match]:
@@ -61,14 +61,10 @@ def find_all(text: str, matcher: Matcher, found: Sequence[Match] | None = None) 
     matches = sorted([*matches, *matcher.begun(text, matches)])
     while matches:
         shown = number_matches(matches)
-        ends = [(0, 0)]  # where what was not replaced goes on: in the shown text, in the text
-        for match in shown:
-            at, end = ends[-1]
-            ends.append((at + match.start - end + len(match.placeholder), match.end))
+        back = back_from((match.start, match.end, len(match.placeholder)) for match in shown)
         more = []
         for match in matcher.find(replace_matches(text, shown), small):
-            at, end = ends[bisect_right(ends, (match.start, len(text))) - 1]
-            start, stop = match.start - at + end, match.end - at + end
+            start, stop = back(match.start, match.end)
             more.append(match._replace(start=start, end=stop))
         if not more:
             break

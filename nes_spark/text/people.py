@@ -16,7 +16,7 @@ from nes_spark.text.forms import fold, name_words, opens_sentence, place_names, 
 from nes_spark.text.matching import Matcher
 from nes_spark.text.normalizing import in_one_line, normalize
 from nes_spark.text.presentation import Turn
-from nes_spark.text.sentences import has_filler, word_set
+from nes_spark.text.sentences import FILLERS, has_filler, word_set
 from nes_spark.text.spots import standing
 from nes_spark.text.vocabulary import (
     COMMON_WORDS,
@@ -187,7 +187,7 @@ _PRESENT = re.compile(
     re.IGNORECASE,
 )
 #: What a speaker says between two names: "Ann, uh, Roe".
-_FILLER = re.compile(r",? (?:uh|um|er|ah|mm|hmm),? ", re.IGNORECASE)
+_FILLER = re.compile(rf",? (?:{'|'.join(FILLERS)}),? ", re.IGNORECASE)
 #: Characters of the opening, in which such sentences count.
 _OPENING = 12_000
 

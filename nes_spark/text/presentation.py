@@ -351,8 +351,7 @@ def _handovers(turns: Sequence[Turn], stop: int) -> Iterator[int]:
     """Turns before `stop` that end by asking for questions."""
     for i in range(stop):
         tail = turns[i].text[-420:]
-        low = tail.lower()
-        if not _is_about(_ABOUT_HANDING, low):
+        if not _is_about(_ABOUT_HANDING, tail.lower()):
             continue  # the pattern is slow
         for offset in _matches(_HANDOVER, tail):
             if len(tail) - offset <= 330:

@@ -184,10 +184,9 @@ def paragraph_starts(text: str) -> list[int]:
     return [0, *(m.end() for m in _PARAGRAPH.finditer(text) if m.start() >= lead)]
 
 
-#: Of what a speaker fills a pause with, in small letters.
-_FILLERS = tuple(
-    f" {word}{mark}" for word in ("uh", "um", "er", "ah", "mm", "hmm") for mark in " ,"
-)
+#: What a speaker fills a pause with.
+FILLERS = ("uh", "um", "er", "ah", "mm", "hmm")
+_BETWEEN_WORDS = tuple(f" {word}{mark}" for word in FILLERS for mark in " ,")
 
 
 def has_filler(text: str) -> bool:
@@ -199,4 +198,4 @@ def has_filler(text: str) -> bool:
     (True, False)
     """
     low = text.lower()
-    return any(word in low for word in _FILLERS)
+    return any(word in low for word in _BETWEEN_WORDS)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from operator import itemgetter
 
 
 def matches_around(
@@ -41,6 +43,39 @@ def matches_around(
         yield from pattern.finditer(text, low, high)
 
 
+def back_from(
+    replaced: Iterable[tuple[int, int, int]],
+) -> Callable[[int, int], tuple[int, int]]:
+    """Return what tells where something stood before a text had replacements.
+
+    Parameters
+    ----------
+    replaced : iterable of (int, int, int)
+        Start and end of what was replaced, in the text before, and the length of what came; in
+        order, without overlaps.
+
+    Returns
+    -------
+    callable
+        From start and end in the text after, of what was not replaced, to those before.
+
+    Examples
+    --------
+    >>> "Ann met Bo.".replace("Ann", "Somebody")[13:15], back_from([(0, 3, 8)])(13, 15)
+    ('Bo', (8, 10))
+    """
+    goes_on = [(0, 0)]  # where what was not replaced goes on: in the text after, in the one before
+    for start, end, length in replaced:
+        at, before = goes_on[-1]
+        goes_on.append((at + start - before + length, end))
+
+    def back(start: int, end: int) -> tuple[int, int]:
+        at, before = goes_on[bisect_right(goes_on, start, key=itemgetter(0)) - 1]
+        return start - at + before, end - at + before
+
+    return back
+
+
 def lowered(text: str) -> str:
     """Return a text in lower case in which each letter keeps its place.
 
@@ -54,10 +89,17 @@ def lowered(text: str) -> str:
     return text.replace("İ", "i").lower()
 
 
-def standing(name: str, text: str) -> Iterator[int]:
-    """Yield where a name stands as a word: no letter, figure or underscore before and behind it.
+#: What a word goes on with.
+_IN_WORD = re.compile(r"\w")
 
-    As a pattern with the name in it would find it, which takes longer to compile than to look for.
+
+def standing(
+    name: str, text: str, before: re.Pattern[str] = _IN_WORD, behind: re.Pattern[str] = _IN_WORD
+) -> Iterator[int]:
+    """Yield where a name stands without such a character before it, nor such a one behind.
+
+    By default as a word: letters, figures and underscores go on with one. A pattern with the name
+    in it would find the same, which takes longer to compile than this takes to look.
 
     Examples
     --------
@@ -67,15 +109,11 @@ def standing(name: str, text: str) -> Iterator[int]:
     at = text.find(name)
     while at >= 0:
         end = at + len(name)
-        if (at and _in_word(text[at - 1])) or (end < len(text) and _in_word(text[end])):
+        if (at and before.match(text, at - 1)) or behind.match(text, end):
             end = at + 1
         else:
             yield at
         at = text.find(name, end)
 
 
-def _in_word(character: str) -> bool:
-    return character.isalnum() or character == "_"
-
-
-__all__ = ["lowered", "matches_around", "standing"]
+__all__ = ["back_from", "lowered", "matches_around", "standing"]

@@ -1,12 +1,12 @@
 """Keys are told from names of products by how many figures and groups they have."""
 
-import random
 import re
 
 import pytest
 
 from nes_spark.entities import keys
 from nes_spark.entities.keys import is_key, with_whole_addresses
+from tests.chance import texts_of
 
 
 @pytest.mark.parametrize(
@@ -205,11 +205,7 @@ def test_what_is_looked_for_first_hides_no_address(monkeypatch):
             "of",
         ),
     )
-    chance = random.Random(4)
-    texts = [
-        "".join(chance.choice(pieces) + chance.choice([" ", " ", ", ", ""]) for _ in range(6))
-        for _ in range(4000)
-    ]
+    texts = texts_of(pieces, [" ", " ", ", ", ""], count=4000)
 
     def everything():
         return [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from nes_spark.schemas import PLAN, PLAN_LEFTOVERS
 from nes_spark.swapping.layers import Drawing, layers_of
@@ -144,3 +145,6 @@ def test_a_column_that_is_taken_is_whole_and_held_once():
         np.testing.assert_array_equal(taken, whole)
         assert name not in group.columns
     assert group.taken("open").tolist() == [[True]] * 7
+    group.columns["swaps_before"].pop()
+    with pytest.raises(ValueError, match="swaps_before has 4 values for 7 rows"):
+        group.taken("swaps_before")

@@ -20,6 +20,7 @@ from nes_spark.text import (
 )
 from nes_spark.text.matching import Matcher
 from nes_spark.text.presentation import Turn
+from nes_spark.text.spots import standing
 from tests.chance import texts_of
 
 ALWAYS = re.compile("")
@@ -269,8 +270,9 @@ def test_where_a_word_stands_is_what_a_pattern_with_it_says():
     pieces = ("acme", "Acme", "acmes", "’acme", "acmé", "-acme", "xacme", "acmeacme", "acme3")
     for text in texts_of(pieces, [" ", "", ", ", "-", "_"]):
         for before, behind in (("[\\w'’]", "[a-z]"), ("[\\w'’-]", "[a-zß-öø-ÿ]")):
-            told = aliases._stands("acme", text, re.compile(before), re.compile(behind))
-            assert told == bool(re.search(rf"(?<!{before})acme(?!{behind})", text)), text
+            told = [*standing("acme", text, re.compile(before), re.compile(behind))]
+            plain = re.finditer(rf"(?<!{before})acme(?!{behind})", text)
+            assert told == [m.start() for m in plain], text
 
 
 def test_misspelt_words_are_looked_for_by_their_first_letter():
