@@ -11,7 +11,7 @@ ROOT = Path(nes_spark.__file__).parent
 #: Rooms from the ground up; a room imports from rooms of earlier lines, or of its own line's left.
 ORDER = (
     "errors", "lazy", "plain", "showing", "versions", "logs", "scratch", "schemas", "rowhash",
-    "tracking", "workers", "sharing", "spreading", "calling", "session", "failures",
+    "tracking", "workers", "sharing", "sieve", "spreading", "calling", "session", "failures",
     "store", "config",
     "embedding", "text", "entities", "mixture", "swapping", "risk", "utility", "releases", "audit",
     "demo", "report", "building", "run", "compare",
@@ -21,7 +21,7 @@ ORDER = (
 #: Doors and ground: what may lie at the top of the package.
 TOP = {
     "__init__", "calling", "cli", "doctor", "errors", "failures", "lazy", "logs", "plain",
-    "rowhash", "schemas", "scratch", "session", "sharing", "showing", "spreading", "store",
+    "rowhash", "schemas", "scratch", "session", "sharing", "showing", "sieve", "spreading", "store",
     "tracking", "versions", "workers",
 }  # fmt: skip
 #: Modules that may import Spark although they are no stages: how a session and a run are opened,

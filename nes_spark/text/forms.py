@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
@@ -121,11 +121,10 @@ class Form(NamedTuple):
     "stores" and the like; ``initials``: capitals, before a possessive or behind "legacy" and the
     like; ``reversed``: a last name, a comma, a first name; ``label``: capitals that begin a line,
     before a colon. ``opening`` tells that it may also be the first word of a sentence. ``n_words``
-    counts the words of the form; ``owner`` is the index of its identifier. ``is_single`` marks the
-    only name that a person has ("Charlotte").
+    counts the words of the form. ``is_single`` marks the only name that a person has ("Charlotte").
+    ``owner`` is the index of its identifier among those of a document (:class:`Forms`).
     """
 
-    owner: int
     case: str
     rule: str
     n_words: int
@@ -133,6 +132,74 @@ class Form(NamedTuple):
     last_name: str = ""
     first_name: str = ""
     is_single: bool = False
+    owner: int = 0
+
+
+class Written(NamedTuple):
+    """How one value is written: spelling -> forms of it, and the most words that one has."""
+
+    forms: Mapping[str, tuple[Form, ...]]
+    most_words: int
+
+    @classmethod
+    def of(cls, spelled: Iterable[tuple[str, Form]]) -> Written:
+        """Gather forms, each with its squeezed spelling; those without a letter are left out."""
+        forms: dict[str, tuple[Form, ...]] = {}
+        most = 0
+        for key, form in spelled:
+            if not key:
+                continue
+            forms[key] = (*forms[key], form) if key in forms else (form,)
+            if form.n_words > most:
+                most = form.n_words
+        return cls(forms, most)
+
+
+class Forms:
+    """The forms of all identifiers of a document, by their squeezed spelling.
+
+    A document has hundreds, of which its chunks hold a few, and the same people speak in many
+    documents: a form is given its owner when somebody asks for it.
+
+    Parameters
+    ----------
+    parts : sequence of mapping
+        Of each identifier: spelling -> forms, as in :class:`Written`.
+
+    Attributes
+    ----------
+    parts : sequence of mapping
+        As given: forms by the index of their owner.
+    spellings : mapping
+        Its keys are all spellings.
+    """
+
+    def __init__(self, parts: Sequence[Mapping[str, tuple[Form, ...]]]) -> None:
+        self.parts = parts
+        spellings: dict[str, tuple[Form, ...]] = {}
+        for part in parts:
+            spellings.update(part)
+        self.spellings: Mapping[str, tuple[Form, ...]] = spellings
+        self._found: dict[str, tuple[Form, ...]] = {}
+
+    def __len__(self) -> int:
+        return len(self.spellings)
+
+    def get(self, key: str) -> tuple[Form, ...]:
+        """Return the forms of a spelling, the one that counts first; none where it is unknown."""
+        if key not in self.spellings:
+            return ()
+        if (found := self._found.get(key)) is None:
+            owned = (
+                Form(*form[:-1], owner)  # a third of what replacing takes
+                for owner, part in enumerate(self.parts)
+                for form in part.get(key, ())
+            )
+            found = tuple(
+                sorted(owned, key=lambda f: (f.rule != "name", f.rule == LABEL, f.rule == "first"))
+            )
+            self._found[key] = found
+        return found
 
 
 SMALL_WORDS = word_set("and of the for in on at to de la le & y e du des del by with a an &")
@@ -546,16 +613,13 @@ def _initials(name: str) -> Iterable[tuple[str, str]]:
         )
 
 
-def company_forms(owner: int, value: str) -> Iterable[tuple[str, Form]]:
-    """Yield the forms of a company's name, each with its squeezed spelling.
-
-    `owner` is the index of the identifier that the forms belong to.
-    """
+def company_forms(value: str) -> Iterable[tuple[str, Form]]:
+    """Yield the forms of a company's name, each with its squeezed spelling."""
     for name, rule in company_names(normalize(value).text):
-        yield from name_forms(owner, name, rule)
+        yield from name_forms(name, rule)
 
 
-def whole_forms(owner: int, value: str) -> Iterable[tuple[str, Form]]:
+def whole_forms(value: str) -> Iterable[tuple[str, Form]]:
     """Yield the forms of a value of which nothing is known: as it is, and what it is without.
 
     Without brackets, article and legal form; "Roe, Ann" also as "Ann Roe". Never a part of it.
@@ -568,21 +632,21 @@ def whole_forms(owner: int, value: str) -> Iterable[tuple[str, Form]]:
         names[f"{first} {last}"] = "name"
     for name, rule in names.items():
         if rule == "name" and squeeze(name):
-            for key, form in name_forms(owner, name, rule):
+            for key, form in name_forms(name, rule):
                 whole = form.case == TITLE and key == squeeze(value)
                 yield key, form._replace(case=ANY) if whole else form
 
 
-def name_forms(owner: int, name: str, rule: str) -> Iterable[tuple[str, Form]]:
+def name_forms(name: str, rule: str) -> Iterable[tuple[str, Form]]:
     """Yield the forms of one name as it is, each with its squeezed spelling."""
     words = WORD.findall(name)
     folded = [fold(w) for w in words]
     own = [w for w in folded if w not in SMALL_WORDS]
     if rule in HEADS:
-        yield "".join(folded), Form(owner, rule, "part", len(words))
+        yield "".join(folded), Form(rule, "part", len(words))
         return
     if rule == "capitals":
-        yield "".join(folded), Form(owner, UPPER, "part", len(words))
+        yield "".join(folded), Form(UPPER, "part", len(words))
         return
     if len(own) <= 1:
         word = own[0] if own else folded[0]
@@ -599,11 +663,11 @@ def name_forms(owner: int, name: str, rule: str) -> Iterable[tuple[str, Form]]:
         case = TITLE if known else ANY
     opening = folded[0] not in SENTENCE_WORDS or len(folded) > 1
     rule = "part" if rule == PLACE else rule
-    yield "".join(folded), Form(owner, case, rule, len(words), opening)
+    yield "".join(folded), Form(case, rule, len(words), opening)
     if len(own) > 1 and all(len(w) == 1 for w in words):
         return
     if len(words) > 1 and name.endswith("s") and len(own) == 1:
-        yield "".join(folded)[:-1], Form(owner, case, rule, len(words), opening)
+        yield "".join(folded)[:-1], Form(case, rule, len(words), opening)
 
 
 def name_words(value: str) -> list[str]:
@@ -611,11 +675,19 @@ def name_words(value: str) -> list[str]:
     return list(_name_words(value))
 
 
+#: Brackets, what stands behind a comma, and the s of an owner.
+_ASIDE = re.compile(r"\([^)]*\)|,.*$|['’]s$")
+
+
 @lru_cache(maxsize=16_384)  # asked several times a document
 def _name_words(value: str) -> tuple[str, ...]:
-    value = re.sub(r"\([^)]*\)|,.*$|['’]s$", " ", value)
-    words = [w.strip('.,"“”') for w in value.split()]
-    words = [w for w in words if w and squeeze(w)]
+    plain = value.replace(" ", "")
+    if plain.isascii() and plain.isalpha():
+        words = value.split()
+    else:
+        value = _ASIDE.sub(" ", value)
+        words = [w.strip('.,"“”') for w in value.split()]
+        words = [w for w in words if w and squeeze(w)]
     kept: list[str] = []
     for n, word in enumerate(words):
         plain = word.lower().replace(".", "")
@@ -642,118 +714,100 @@ _LABELS = frozenset(
 )  # fmt: skip
 
 
-def person_forms(owner: int, value: str) -> Iterator[tuple[str, Form]]:
-    """Yield the forms of a person's name, each with its squeezed spelling.
-
-    `owner` is the index of the identifier that the forms belong to.
-    """
-    for key, fields in _forms_of_person(value):
-        yield key, Form(owner, *fields)
+def _squeezed(word: str) -> tuple[str, int]:
+    """Return the letters and digits of a piece of a name, and how many words they are."""
+    if word.isascii() and word.isalnum():
+        return word.lower(), 1
+    return squeeze(word), len(WORD.findall(word))
 
 
-#: The fields of a form but for the owner.
-_Fields = tuple[str, str, int, bool, str, str, bool]
-
-
-@lru_cache(maxsize=16_384)  # the same people speak and ask in many calls
-def _forms_of_person(value: str) -> tuple[tuple[str, _Fields], ...]:
-    return tuple((key, form[1:]) for key, form in _person_forms(value))
-
-
-def _person_forms(value: str) -> Iterator[tuple[str, Form]]:
-    owner = 0
+def person_forms(value: str) -> Iterator[tuple[str, Form]]:
+    """Yield the forms of a person's name, each with its squeezed spelling."""
     words = name_words(value)
     if not words:
         return
     first, rest = words[0], words[1:]
+    # what is put together of words is squeezed, and counted, as these are
+    keys, sizes = zip(*map(_squeezed, words), strict=True)
+    short = keys[0]
     if not rest and any(map(str.isdigit, first)):
-        yield squeeze(first), Form(owner, ANY, "name", len(WORD.findall(first)))
+        yield short, Form(ANY, "name", sizes[0])
         return
     # "van der Berg" is one last name.
     at = len(words) - 1
     while at > 1 and fold(words[at - 1]) in _BEFORE_LAST:
         at -= 1
     last = " ".join(words[at:]) if len(words) > 1 else ""
-    initial = len(squeeze(last)) == 1
-    firsts = sorted({squeeze(first), *NICKNAMES.get(squeeze(first), frozenset())})
+    folded, n_last = "".join(keys[at:]), sum(sizes[at:])
+    firsts = sorted({short, *NICKNAMES.get(short, frozenset())})
     if rest:
         # "RS: And then?" where a line begins
-        letters = {"".join(w[0] for w in words), words[0][0] + last[0], words[0][0] + words[-1][0]}
-        halves = [half[0] for half in last.split("-") if half]
-        letters |= {words[0][0] + "".join(halves), words[0][0] + halves[-1]} if halves else set()
+        begun = first[0]
+        letters = {"".join([w[0] for w in words]), begun + last[0], begun + words[-1][0]}
+        if "-" in last:
+            halves = [half[0] for half in last.split("-") if half]
+            letters |= {begun + "".join(halves), begun + halves[-1]} if halves else set()
         for initials in sorted(letters):
             if initials.isupper() and initials not in _LABELS:
-                yield squeeze(initials), Form(owner, LABEL, LABEL, 1)
+                yield squeeze(initials), Form(LABEL, LABEL, 1)
         ordinary = all(fold(w) in COMMON_WORDS for w in words)
-        size = len(WORD.findall(" ".join(words)))
-        yield squeeze(" ".join(words)), Form(owner, TITLE if ordinary else ANY, "name", size)
+        yield "".join(keys), Form(TITLE if ordinary else ANY, "name", sum(sizes))
+        last_is_plain = all(fold(w) in COMMON_WORDS for w in words[at:])
         for name in firsts:
             # A middle name or initial is often left out.
-            size = len(WORD.findall(f"{first if name == squeeze(first) else name} {last}"))
-            plain = name in COMMON_WORDS and all(fold(w) in COMMON_WORDS for w in last.split())
-            case = CAPITAL if plain else ANY
-            yield squeeze(f"{name} {last}"), Form(owner, case, "name", size)
-            yield squeeze(f"{last} {name}"), Form(owner, REVERSED, "name", size)
+            size = (sizes[0] if name == short else 1) + n_last
+            case = CAPITAL if last_is_plain and name in COMMON_WORDS else ANY
+            yield name + folded, Form(case, "name", size)
+            yield folded + name, Form(REVERSED, "name", size)
         if at > 1:
-            turned = " ".join([last, *words[:at]])
-            size = len(WORD.findall(turned))
-            yield squeeze(turned), Form(owner, REVERSED, "name", size)
+            yield folded + "".join(keys[:at]), Form(REVERSED, "name", sum(sizes))
         if len(rest) > 1:
-            yield squeeze(f"{first} {rest[0]}"), Form(owner, CAPITAL, "name", 2)
+            yield short + keys[1], Form(CAPITAL, "name", 2)
             # "Two Rivers" of "Ann Two Rivers": half of it would tell the rest.
-            name = " ".join(rest)
-            size = len(WORD.findall(name))
-            yield squeeze(name), Form(owner, TITLE, "part", size, True, last, first)
+            size = sum(sizes[1:])
+            yield "".join(keys[1:]), Form(TITLE, "part", size, True, last, first)
         for k in range(2, at):
             # of two family names behind two given ones: "Ana Lucía Ferreira de Souza"
-            name = " ".join(words[k:])
-            size = len(WORD.findall(name))
-            yield squeeze(name), Form(owner, TITLE, "part", size, True, last, first)
+            yield "".join(keys[k:]), Form(TITLE, "part", sum(sizes[k:]), True, last, first)
         # Of "MP Vijay Kumar" and "Carolina Dybeck Happe" the second name is used alone, too.
-        for word in words[1:at]:
-            second = squeeze(word)
+        for word, second in zip(words[1:at], keys[1:at], strict=True):
             if len(second) > 3 and second not in COMMON_WORDS and word[:1].isupper():
                 opens = second not in SENTENCE_WORDS
-                yield second, Form(owner, CAPITAL, "first", 1, opens, last, first)
-        folded = squeeze(last)
-        if not initial and len(folded) >= 2:
+                yield second, Form(CAPITAL, "first", 1, opens, last, first)
+        if len(folded) >= 2:
             ordinary = folded in COMMON_WORDS or len(folded) <= 2
             case = CONTEXT if ordinary else CAPITAL
             if last[:1].islower() and last.lower() != last:
                 case = ANY  # deSouza
-            yield (
-                folded,
-                Form(owner, case, "part", len(WORD.findall(last)), True, last, first),
-            )
+            yield folded, Form(case, "part", n_last, True, last, first)
             # van der Berg is Berg, too, but St John is not John
-            key = squeeze(words[-1])
+            key = keys[-1]
             if at < len(words) - 1 and len(key) > 3 and key not in NICKNAMES:
                 case = CONTEXT if key in COMMON_WORDS else CAPITAL
-                yield key, Form(owner, case, "part", 1, True, words[-1], first)
+                yield key, Form(case, "part", 1, True, words[-1], first)
             # Mrs Nwachukwu-Field is Mrs Field, too.
             for half in last.split("-") if "-" in last.strip("-") else ():
                 key = squeeze(half)
                 if len(key) >= 3:
                     case = CONTEXT if key in COMMON_WORDS else CAPITAL
-                    yield key, Form(owner, case, "part", 1, True, half, first)
-    short = squeeze(first)
+                    yield key, Form(case, "part", 1, True, half, first)
     titled = not rest and is_title(value.split()[0].strip("."))
     if titled and (short in COMMON_WORDS or len(short) == 1):
         # "Mr. Park" is known with the title only, and so is "Miss T".
-        yield short, Form(owner, CONTEXT, "part", 1)
+        yield short, Form(CONTEXT, "part", 1)
         return
     # Nicolas is Nico, Gabriela Gabri: the beginning of a long first name.
     firsts += [short[:n] for n in range(4, len(short) - 1) if short[:n] not in firsts]
     for name in firsts:
         if len(name) < 2:
             continue
-        given = name == squeeze(first)
+        given = name == short
         if not given and name in COMMON_WORDS:
             continue
         opening = name not in SENTENCE_WORDS
-        size = len(WORD.findall(first)) if given else 1
         single = given and not rest
-        yield squeeze(name), Form(owner, CAPITAL, "first", size, opening, last, first, single)
+        size = sizes[0] if given else 1
+        yield name, Form(CAPITAL, "first", size, opening, last, first, single)
 
 
 def is_title(word: str) -> bool:

@@ -17,14 +17,12 @@ them into its chunks (:func:`own_spellings`, :func:`spellings_in`).
 
 from __future__ import annotations
 
-import zlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from nes_spark.config import IdentifierKind
+from nes_spark.sieve import StringSieve
 from nes_spark.text.forms import (
     CONTEXT,
     GAP,
@@ -99,22 +97,20 @@ def identifier_keys(matcher: Matcher) -> list[Key]:
     """
     keys = []
     kinds = [(item.kind, matcher.rule_of(item.kind) == "person") for item in matcher.items]
-    for key, forms in matcher.forms.items():
-        if len(key) < CROSS_LENGTH:
-            continue
-        for form in forms:
-            kind, person = kinds[form.owner]
-            if form.case not in _BESIDE and (form.rule == "name" or not person):
-                keys.append(Key(key, kind, form.case, form.opening))
+    for (kind, person), part in zip(kinds, matcher.forms.parts, strict=True):
+        for key, forms in part.items():
+            if len(key) < CROSS_LENGTH:
+                continue
+            for form in forms:
+                if form.case not in _BESIDE and (form.rule == "name" or not person):
+                    keys.append(Key(key, kind, form.case, form.opening))
     return list(dict.fromkeys(keys))
 
 
-class Sieve:
-    """A filter of spellings: it never misses a known one, and about one other in 32 passes too.
+class Sieve(StringSieve):
+    """A sieve of spellings that can tell how they begin, too.
 
-    A bitmap of 32 to 64 bits a spelling, small enough to travel with a task: what it holds back
-    need not travel to a join. Another tells how spellings begin: of most runs of words the first
-    one tells that none of them is a spelling.
+    Of most runs of words the first one tells that none of them is a spelling.
 
     Parameters
     ----------
@@ -125,8 +121,8 @@ class Sieve:
     """
 
     def __init__(self, numbers: Iterable[int], beginnings: Iterable[int]) -> None:
-        self._mask, self._bits = _bitmap(numbers)
-        self._begun_mask, self._begun = _bitmap(beginnings)
+        super().__init__(numbers)
+        self._begun = StringSieve(beginnings)
 
     @classmethod
     def of(cls, keys: Collection[str]) -> Sieve:
@@ -134,32 +130,9 @@ class Sieve:
         begun = {key[:CROSS_LENGTH] for key in keys}
         return cls(map(cls.number_of, keys), map(cls.number_of, begun))
 
-    @staticmethod
-    def number_of(key: str) -> int:
-        """Return 32 bits of a spelling, the same in every process and in Spark (crc32)."""
-        return zlib.crc32(key.encode())
-
-    def __contains__(self, key: str) -> bool:
-        at = zlib.crc32(key.encode()) & self._mask
-        return bool(self._bits[at >> 3] >> (at & 7) & 1)
-
     def begins(self, key: str) -> bool:
         """Whether a spelling may begin as a run of words does; of :data:`CROSS_LENGTH` or more."""
-        at = zlib.crc32(key[:CROSS_LENGTH].encode()) & self._begun_mask
-        return bool(self._begun[at >> 3] >> (at & 7) & 1)
-
-
-def _bitmap(numbers: Iterable[int]) -> tuple[int, bytes]:
-    """Return a mask and a bit for each value that numbers have under it."""
-    found = np.unique(np.fromiter(numbers, np.uint64))
-    mask = (1 << max(6, int(32 * max(len(found), 1) - 1).bit_length())) - 1
-    places = np.unique(found & np.uint64(mask)).astype(np.int64)
-    bits = np.zeros((mask + 1) // 8, dtype=np.uint8)
-    if len(places):
-        # sorted: those of one byte stand together
-        at, first = np.unique(places >> 3, return_index=True)
-        bits[at] = np.bitwise_or.reduceat((1 << (places & 7)).astype(np.uint8), first)
-    return mask, bits.tobytes()
+        return key[:CROSS_LENGTH] in self._begun
 
 
 def own_spellings(matcher: Matcher, secret: str | None = None) -> dict[str, bool]:
@@ -183,14 +156,15 @@ def own_spellings(matcher: Matcher, secret: str | None = None) -> dict[str, bool
         wherever it came from. Others are parts of names, which many documents may share.
     """
     found: dict[str, bool] = {}
-    for key, forms in matcher.forms.items():
-        for form in forms:
-            item = matcher.items[form.owner]
-            person = matcher.rule_of(item.kind) == "person"
-            if person and item.value == secret and form.rule in ("first", "part") and len(key) > 2:
-                found[key] = found.get(key, False)
-            if form.case != CONTEXT and (form.rule == "name" or form.is_single or not person):
-                found[key] = found.get(key, False) or form.rule != "part"
+    for item, part in zip(matcher.items, matcher.forms.parts, strict=True):
+        person = matcher.rule_of(item.kind) == "person"
+        is_secret = person and item.value == secret
+        for key, forms in part.items():
+            for form in forms:
+                if is_secret and form.rule in ("first", "part") and len(key) > 2:
+                    found[key] = found.get(key, False)
+                if form.case != CONTEXT and (form.rule == "name" or form.is_single or not person):
+                    found[key] = found.get(key, False) or form.rule != "part"
     return found
 
 
@@ -419,7 +393,7 @@ def find_leaks_in_memory(
         for leak in own_leaks(text, own, document_id):
             rows[chunk_id, document_id, document_id, leak.kind, leak.rule] += leak.n
         for candidate in candidates(text, empty):
-            if candidate.key in own.forms:
+            if candidate.key in own.forms.spellings:
                 continue
             first: dict[str, str] = {}
             for name, key in index.get(candidate.key, ()):

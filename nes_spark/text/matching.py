@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -44,7 +44,9 @@ from nes_spark.text.forms import (
     UPPER,
     WORD,
     Form,
+    Forms,
     Words,
+    Written,
     company_forms,
     fold,
     is_capital,
@@ -111,7 +113,7 @@ _UNSPACED = re.compile(
 
 
 def _unspaced(value: str) -> bool:
-    return bool(_UNSPACED.search(value))
+    return not value.isascii() and bool(_UNSPACED.search(value))
 
 
 _POSSESSIVE = re.compile(r"['’]s?(?![^\W_])")
@@ -449,10 +451,11 @@ def _are_dotted(text: str, words: Words, i: int, j: int) -> bool:
     )
 
 
-def _attribute(item: Any, name: str) -> str:
+def _identifier(item: Any) -> Identifier:
     # for a dict, which is most of them, an abstract class takes ten times as long to ask
-    value = item[name] if isinstance(item, (dict, Mapping)) else getattr(item, name)
-    return str(value)
+    if isinstance(item, (dict, Mapping)):
+        return Identifier(str(item["kind"]), str(item["value"]), str(item["placeholder"]))
+    return Identifier(str(item.kind), str(item.value), str(item.placeholder))
 
 
 #: The rule of listed days.
@@ -632,6 +635,37 @@ def spelled_letters(words: Words) -> Iterator[re.Match[str]]:
     return matches_around(_SPELLED, words.text, threes, _BEFORE_LETTER, _LETTERS_APART)
 
 
+@lru_cache(maxsize=8192)  # the same people speak and ask in many documents
+def _written(rule: str, value: str) -> Written:
+    """Return the forms of a value by which a rule finds it."""
+    return Written.of(_forms_of(rule, value))
+
+
+def _forms_of(rule: str, value: str) -> Iterator[tuple[str, Form]]:
+    if rule == METADATA_KIND:
+        yield from whole_forms(value)
+    elif rule == "company":
+        yield from company_forms(value)
+    elif rule == "person":
+        yield from person_forms(value)
+    elif rule == "ticker":
+        symbol = value.rpartition(":")[2].strip()
+        vague = len(symbol) < 2 or symbol.upper() in ACRONYMS
+        case = CONTEXT if vague else UPPER
+        yield squeeze(symbol), Form(case, "ticker", len(WORD.findall(symbol)))
+    elif rule != DATE or not days_of(value):
+        # Addresses, numbers and literals that the input names are matched as they are.
+        plain = normalize(value).text
+        for written in (plain, *parts_of_address(plain)):
+            sizes = {len(WORD.findall(written))} | ({1} if written != plain else set())
+            for size in sorted(sizes):  # "HX3 7SU" is written "hx37su" as often
+                yield squeeze(written), Form(ANY, "literal", size)
+        if ship := _SHIP.match(plain.strip()):
+            for key, form in name_forms(plain.strip()[ship.end() :], "name"):
+                case = CAPITAL if form.n_words == 1 and form.case == ANY else form.case
+                yield key, form._replace(rule="literal", case=case)
+
+
 class Matcher:
     """The forms of a set of identifiers, ready to be found in texts.
 
@@ -666,42 +700,34 @@ class Matcher:
             "security": security_spans,
         }
         self.kinds = dict(kinds) if kinds is not None else default_kinds()
-        self.items = [
-            Identifier(_attribute(i, "kind"), _attribute(i, "value"), _attribute(i, "placeholder"))
-            for i in identifiers
-        ]
+        self.items = [_identifier(item) for item in identifiers]
         self.allow = frozenset(squeeze(a) for a in allow)
-        self.forms: dict[str, list[Form]] = {}
+        parts: list[Mapping[str, tuple[Form, ...]]] = []
+        rules: list[str] = []
         longest = MAX_WORDS
-        for owner, item in enumerate(self.items):
+        for item in self.items:
             if item.kind != METADATA_KIND and item.kind not in self.kinds:
                 raise ConfigError(
                     f"kind {item.kind!r} of a direct identifier is not declared; declared are "
                     f"{', '.join(sorted(self.kinds)) or 'none'} (identifiers.kinds)"
                 )
+            rule = self.rule_of(item.kind)
+            written = _written(rule, item.value)
+            forms = written.forms
             # What must stay secret is searched for, whatever the configuration allows.
-            allowed = () if item.kind == METADATA_KIND else self.allow
-            for key, form in self._forms(owner, item):
-                if not key or key in allowed:
-                    continue
-                known = self.forms.get(key)
-                if known is None:
-                    self.forms[key] = [form]
-                else:
-                    known.append(form)
-                if form.n_words > longest:  # hundreds a document: no call for each
-                    longest = form.n_words
-        for forms in self.forms.values():
-            if len(forms) > 1:
-                forms.sort(
-                    key=lambda f: (f.rule != "name", f.rule == LABEL, f.rule == "first", f.owner)
-                )
+            if self.allow and item.kind != METADATA_KIND:
+                forms = {key: found for key, found in forms.items() if key not in self.allow}
+            parts.append(forms)
+            rules.append(rule)
+            if written.most_words > longest:
+                longest = written.most_words
+        self.forms = Forms(parts)
         self._max_words = longest
         #: Listed days, with all that each may be.
         self.days = [
             (item, days_of(item.value))
-            for item in self.items
-            if self.rule_of(item.kind) == DATE and days_of(item.value)
+            for item, rule in zip(self.items, rules, strict=True)
+            if rule == DATE and days_of(item.value)
         ]
         #: Values that no form can find, for instance in a script without spaces: as they are.
         self.literals = [
@@ -712,8 +738,8 @@ class Matcher:
         #: Numbers by which listed ones are quoted.
         self.numbers = [
             (item, number)
-            for item in self.items
-            if self.rule_of(item.kind) == "literal"
+            for item, rule in zip(self.items, rules, strict=True)
+            if rule == "literal"
             and (number := _number_alone(item.value)) is not None
             and not any(number.fullmatch(allowed) for allowed in self.allow)
         ]
@@ -731,15 +757,16 @@ class Matcher:
     @cached_property
     def beginnings(self) -> set[str]:
         """All beginnings of all forms; made when the first text is searched."""
-        return {key[:n] for key in self.forms for n in range(1, len(key) + 1)}
+        return {key[:n] for key in self.forms.spellings for n in range(1, len(key) + 1)}
 
     @cached_property
     def _names_begun(self) -> dict[str, Form]:
         """Names by whose beginning one that was broken off is known."""
+        first = ((key, self.forms.get(key)[0]) for key in self.forms.spellings)
         return {
-            key: forms[0]
-            for key, forms in self.forms.items()
-            if forms[0].case in (ANY, CAPITAL, TITLE) and forms[0].rule in ("name", "part", "first")
+            key: form
+            for key, form in first
+            if form.case in (ANY, CAPITAL, TITLE) and form.rule in ("name", "part", "first")
         }
 
     @classmethod
@@ -760,33 +787,6 @@ class Matcher:
         for match in chain(self._listed_days(text), self._names(Words(text))):
             left[max(0, match.start - 5) : match.end - 5] = " " * (match.end - max(5, match.start))
         return bool(squeeze(value)) and not squeeze("".join(left))
-
-    def _forms(self, owner: int, item: Identifier) -> Iterable[tuple[str, Form]]:
-        rule = self.rule_of(item.kind)
-        if rule == METADATA_KIND:
-            yield from whole_forms(owner, item.value)
-        elif rule == "company":
-            yield from company_forms(owner, item.value)
-        elif rule == "person":
-            yield from person_forms(owner, item.value)
-        elif rule == "ticker":
-            symbol = item.value.rpartition(":")[2].strip()
-            vague = len(symbol) < 2 or symbol.upper() in ACRONYMS
-            yield (
-                squeeze(symbol),
-                Form(owner, CONTEXT if vague else UPPER, "ticker", len(WORD.findall(symbol))),
-            )
-        elif rule != DATE or not days_of(item.value):
-            # Addresses, numbers and literals that the input names are matched as they are.
-            plain = normalize(item.value).text
-            for written in (plain, *parts_of_address(plain)):
-                sizes = {len(WORD.findall(written))} | ({1} if written != plain else set())
-                for size in sorted(sizes):  # "HX3 7SU" is written "hx37su" as often
-                    yield squeeze(written), Form(owner, ANY, "literal", size)
-            if ship := _SHIP.match(plain.strip()):
-                for key, form in name_forms(owner, plain.strip()[ship.end() :], "name"):
-                    case = CAPITAL if form.n_words == 1 and form.case == ANY else form.case
-                    yield key, form._replace(rule="literal", case=case)
 
     # ----------------------------------------------------------------------------- finding
 
@@ -922,7 +922,7 @@ class Matcher:
         useful = {
             w
             for w in distinct
-            if (f := fold(w)) in beginnings or (f[-1:] == "s" and f[:-1] in forms)
+            if (f := fold(w)) in beginnings or (f[-1:] == "s" and f[:-1] in forms.spellings)
         }
         if not useful and not joined:
             return
@@ -939,7 +939,7 @@ class Matcher:
             j = i
             while True:
                 known = forms.get(key)
-                if known is not None and (form := self._fits(text, words, i, j, known, small)):
+                if known and (form := self._fits(text, words, i, j, known, small)):
                     best = (j, words[j][2], form)
                 elif key not in beginnings and key[-1:] == "s" and fold(words.spelled[j]) != "s":
                     # Plural or possessive without an apostrophe: "SiTimes", "GCPs".
@@ -989,7 +989,7 @@ class Matcher:
                 for j in range(min(len(said), i + _SPELLED_MOST), i + length, -1):
                     known = [
                         f
-                        for f in self.forms.get(said[i:j], ())
+                        for f in self.forms.get(said[i:j])
                         if f.case not in (LABEL, UPPER, INITIALS)
                         and (f.rule in ("name", "first") or f.last_name)
                     ]
@@ -1018,10 +1018,10 @@ class Matcher:
                 continue
             if (cut := _INNER_CAPITAL.search(word)) is None:
                 continue
-            if fold(word) in self.forms:
+            if fold(word) in self.forms.spellings:
                 continue
             for part in (word[: cut.start()], word[cut.start() :]):
-                for form in self.forms.get(fold(part), ()):
+                for form in self.forms.get(fold(part)):
                     company = self.rule_of(self.items[form.owner].kind) == "company"
                     plain = form.case not in (ANY, UPPER) or (
                         form.case == UPPER and part != part.upper()
@@ -1452,7 +1452,7 @@ class Matcher:
             # A misheard last name, or the last name of somebody known by the first alone.
             word, begin, stop = words[j + 1]
             named = text[end:begin] == " " and word[:1].isupper() and not word.isupper()
-            last = any(f.rule == "part" and f.last_name for f in self.forms.get(fold(word), ()))
+            last = any(f.rule == "part" and f.last_name for f in self.forms.get(fold(word)))
             other = not opens_sentence(word) and fold(word) not in COMMON_WORDS
             if named and (
                 last or (other and (not form.last_name or sounds_like(word, form.last_name)))
@@ -1473,7 +1473,7 @@ class Matcher:
             elif text[stop:start] == " " and word[:1].isupper() and len(word) > 1:
                 names = {fold(form.first_name), *NICKNAMES.get(fold(form.first_name), ())}
                 # Somebody else with an executive's first name: left there, it would name that one.
-                known = any(f.rule == "first" for f in self.forms.get(fold(word), ()))
+                known = any(f.rule == "first" for f in self.forms.get(fold(word)))
                 if (
                     known
                     or fold(word) in names

@@ -29,10 +29,10 @@ def forms_of_kinds(matcher: Matcher) -> dict[str, int]:
     >>> forms_of_kinds(Matcher([Identifier("person", "Ann Lee", "[Executive 1]")]))
     {'person': 5}
     """
-    counts = {item.kind: 0 for item in matcher.items}
-    for forms in matcher.forms.values():
-        for kind in {matcher.items[form.owner].kind for form in forms}:
-            counts[kind] += 1
+    spelled: dict[str, set[str]] = {}
+    for item, part in zip(matcher.items, matcher.forms.parts, strict=True):
+        spelled.setdefault(item.kind, set()).update(part)
+    counts = {kind: len(spellings) for kind, spellings in spelled.items()}
     for item, _ in (*matcher.literals, *matcher.days, *matcher.numbers):
         counts[item.kind] += 1
     return dict(sorted(counts.items()))

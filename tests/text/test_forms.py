@@ -2,9 +2,13 @@
 
 import pytest
 from cleanco import basename, prepare_default_terms
+from hypothesis import given
+from hypothesis import strategies as st
 
+from nes_spark.config.sections import METADATA_KIND
 from nes_spark.text import forms, suppress
-from nes_spark.text.matching import Identifier
+from nes_spark.text.matching import Identifier, Matcher
+from nes_spark.text.vocabulary import NICKNAMES
 
 LEGAL = sorted({" ".join(term) for _, term in prepare_default_terms()})
 #: How a legal form may be written behind a name.
@@ -73,3 +77,34 @@ def test_a_listed_company_goes_by_each_of_its_names(value):
     # words of other names
     other = [Identifier("company", "Trading Fords (Hull) Ltd", "X")]
     assert suppress("Trading Fords and Potworks", other)[0] == "X and Potworks"
+
+
+def test_forms_are_owned_by_their_identifiers_and_whole_names_come_first():
+    people = [Identifier("person", name, "[Executive #]") for name in ("Lee Roe", "Ann Lee")]
+    known = [*people, Identifier("company", "Lee", "[Company Name]")]
+    found = Matcher(known).forms.get("lee")
+    assert [(f.owner, f.rule) for f in found] == [(2, "name"), (1, "part"), (0, "first")]
+    # the next document has the same people in other places
+    turned = Matcher(known[::-1]).forms
+    assert [f.owner for f in turned.get("lee")] == [0, 1, 2]
+    assert [(f.owner, f.rule) for f in Matcher(known).forms.get("lee")] == [
+        (f.owner, f.rule) for f in found
+    ]
+    assert (
+        turned.get("lea") == ()
+        and "roe" in turned.spellings
+        and len(turned) == len(turned.spellings)
+    )
+
+
+def test_what_is_allowed_is_no_form_but_of_the_secret():
+    known = [Identifier("person", "Ann Lee", "[E]"), Identifier(METADATA_KIND, "Lee", "[S]")]
+    assert [f.owner for f in Matcher(known, allow=["LEE"]).forms.get("lee")] == [1]
+    assert [f.owner for f in Matcher(known).forms.get("lee")] == [1, 0]
+
+
+@given(st.lists(st.text("aZ é'-.&ßİ1", min_size=1, max_size=6), min_size=1, max_size=4))
+def test_a_name_is_spelled_as_its_letters_are(words):
+    for key, form in forms.person_forms(" ".join(words)):
+        assert key == forms.squeeze(key) and form.n_words >= 1
+        assert set(key) <= set(forms.squeeze(" ".join(words))) | set("".join(NICKNAMES))
