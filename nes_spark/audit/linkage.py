@@ -22,7 +22,7 @@ chunk), so that it is not recognised by itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -61,6 +61,7 @@ def features_of(
     entities: Mapping[str, Iterable[str] | None],
     hidden: Sequence[str] = (),
     pairs: bool = True,
+    among: Container[str] | None = None,
 ) -> list[str]:
     """Return the features of a chunk, sorted.
 
@@ -74,6 +75,8 @@ def features_of(
         Whether pairs of entities are features too. In a chunk with more than ``MAX_PAIRED``
         entities, those with the smallest hashes are paired: a choice by entity, so that the same
         pairs are seen in all chunks.
+    among : container of str, optional
+        Features that matter, with both entities of every pair; all do when omitted.
     """
     singles = sorted(
         {
@@ -85,12 +88,17 @@ def features_of(
             for name in _features_of_entity(category, entity)
         }
     )
+    paired = singles
+    if pairs and len(singles) > MAX_PAIRED:
+        paired = sorted(sorted(singles, key=lambda f: (stable_hash(f), f))[:MAX_PAIRED])
+    if among is not None:
+        singles, paired = ([f for f in names if f in among] for names in (singles, paired))
     if not pairs:
         return singles
-    paired = singles
-    if len(singles) > MAX_PAIRED:
-        paired = sorted(sorted(singles, key=lambda f: (stable_hash(f), f))[:MAX_PAIRED])
-    return sorted(singles + [a + _PAIR + b for a, b in combinations(paired, 2)])
+    together = [a + _PAIR + b for a, b in combinations(paired, 2)]
+    if among is not None:
+        together = [f for f in together if f in among]
+    return sorted(singles + together)
 
 
 def by_category(features: Iterable[str]) -> dict[str, list[str]]:

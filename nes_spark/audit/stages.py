@@ -27,6 +27,7 @@ from nes_spark.audit.summary import (
 from nes_spark.config import AuditConfig
 from nes_spark.errors import InputError
 from nes_spark.schemas import ATTACKS, EDITS, PREDICTIONS
+from nes_spark.sieve import StringSieve
 from nes_spark.spreading import spread
 
 if TYPE_CHECKING:
@@ -55,7 +56,8 @@ def add_features(
 ) -> DataFrame:
     """Turn ``entities`` and ``edits`` into features, keeping the columns ``keep``.
 
-    Adds ``features`` (sorted) and ``own``, which of them the chunk had before its swaps.
+    Adds ``features`` (sorted) and ``own``, which of them the chunk had before its swaps. What the
+    corpus knows needs no such column: :func:`_known_features`.
     """
     hidden = tuple(hidden)
     names = [name for name, _ in keep]
@@ -77,6 +79,28 @@ def add_features(
         features,
         [*keep, ("features", STRINGS), ("own", pa.list_(pa.bool_()))],
     )
+
+
+def _known_features(cells: DataFrame, pairs: bool, among: StringSieve | None) -> DataFrame:
+    """Return ``metadata, features`` of the chunks that hold any feature that passes a sieve."""
+
+    def features(row: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
+        found = linkage.features_of(dict(row["entities"]), (), pairs, among)
+        if found:
+            yield row["metadata"], found
+
+    fields = [("metadata", pa.string()), ("features", STRINGS)]
+    return map_rows(cells.select("metadata", "entities"), features, fields)
+
+
+def _sieve_of(targets: DataFrame) -> StringSieve:
+    """Return a sieve of the features of targets: the driver holds some sixteen bytes of each."""
+    from pyspark.sql import functions as F
+
+    numbers = targets.select(F.explode("features").alias("feature")).select(
+        F.crc32("feature").alias("number")
+    )
+    return StringSieve(numbers.distinct().toPandas()["number"])
 
 
 def with_knowledge(
@@ -239,6 +263,7 @@ def _attack(
     expand: Callable[[dict[str, Any]], list[tuple[Any, ...]]],
     fields: Sequence[tuple[str, Any]],
     until: ExitStack | None,
+    few: bool = True,
 ) -> tuple[DataFrame, Numbered]:
     """Guess the metadata of every target, one output row for each of its uses.
 
@@ -254,6 +279,9 @@ def _attack(
         Whether the targets are chunks of that corpus.
     expand : callable
         From a row to the values of `fields` for each use.
+    few : bool
+        Whether the targets are a sample: of all that is known only their features matter then, and
+        pairs of others are not even made.
     """
     from pyspark.sql import functions as F
 
@@ -282,7 +310,11 @@ def _attack(
             for values in expand(row):
                 yield *values, row["side"], name, best, right, rank, evidence
 
-    learned = add_features(unchanged(knowledge), [("metadata", pa.string())], (), pair_weight > 0)
+    sieve = None
+    if few:
+        targets = hold(targets, until)
+        sieve = _sieve_of(targets)
+    learned = _known_features(knowledge, pair_weight > 0, sieve)
     collected = with_knowledge(
         # who is asked about may be nobody that is known
         targets.withColumn("scope", F.lit(0)).join(number_of, "metadata", "left"),
@@ -473,6 +505,7 @@ def attack_candidates(
         expand,
         [*keys, ("chunk_id", pa.string())],
         until,
+        few=False,
     )
     guesses = found.select(
         *names,

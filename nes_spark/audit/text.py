@@ -57,6 +57,8 @@ def words(text: str, spans: Iterable[tuple[int, int]] = ()) -> dict[str, int]:
         position = max(position, end)
     pieces.append(text[position:])
     cleaned = _PLACEHOLDER.sub(" ", " ".join(pieces))
+    if cleaned.isascii():  # where small letters stand for the same letters, one by one
+        return dict(Counter(_WORD.findall(cleaned.lower())))
     return dict(Counter(word.casefold().replace("’", "'") for word in _WORD.findall(cleaned)))
 
 
@@ -70,7 +72,8 @@ def bucket_counts(counts: Mapping[str, int]) -> dict[int, int]:
     """Add up the counts of the words of each bucket."""
     found: dict[int, int] = {}
     for word, count in counts.items():
-        found[bucket(word)] = found.get(bucket(word), 0) + count
+        at = bucket(word)
+        found[at] = found.get(at, 0) + count
     return found
 
 

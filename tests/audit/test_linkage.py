@@ -36,6 +36,22 @@ def test_pairs_are_bounded_by_a_choice_of_entities():
     assert kept <= second
 
 
+def test_features_that_matter_are_those_of_the_others_left_out():
+    rng = np.random.default_rng(3)
+    for size in (0, 1, 5, 30, 60):  # of more than forty a part is paired
+        chunk, other = (
+            {"Org": [f"e{i}" for i in rng.permutation(90)[:size]], "Term": ["wind farm"]}
+            for _ in range(2)
+        )
+        wanted = set(features_of(other))
+        every = features_of(chunk)
+        assert features_of(chunk, (), True, wanted) == [f for f in every if f in wanted]
+        assert features_of(chunk, (), True, set(every)) == every
+        singles = features_of(chunk, (), False, wanted)
+        assert singles == [f for f in features_of(chunk, pairs=False) if f in wanted]
+        assert features_of(chunk, ("Org",), True, wanted) == features_of(chunk, ("Org",))
+
+
 def edit(category, old, new):
     return {"category": category, "old_entity": old, "new_entity": new}
 

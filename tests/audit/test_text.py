@@ -20,6 +20,13 @@ def test_words_leave_out_spans_and_placeholders():
     assert text.words("abc def ghi", [(0, 5), (4, 7)]) == {"ghi": 1}
 
 
+def test_words_are_the_same_words_in_texts_with_other_letters():
+    # each said alone, and beside letters that take the longer way
+    for said in ("WE'VE grown x 3M a_b It's' [Term] ABC", "don't Don'T tell-tale U.S. 'tis"):
+        assert text.words(f"{said} é") == text.words(said)
+    assert text.words("Straße STRASSE Don’t don't") == {"strasse": 2, "don't": 2}
+
+
 def test_words_next_to_a_span_do_not_melt_together():
     assert text.words("preAcmepost", [(3, 7)]) == {"pre": 1, "post": 1}
 
