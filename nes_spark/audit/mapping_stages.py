@@ -68,6 +68,7 @@ def _ddl(kind: pa.DataType) -> str:
         return f"array<{_ddl(kind.value_type)}>"
     names = {
         pa.string(): "string",
+        pa.binary(): "binary",
         pa.int32(): "int",
         pa.int64(): "bigint",
         pa.float64(): "double",

@@ -60,7 +60,7 @@ def _counted(known: DataFrame) -> DataFrame:
         for row in rows:
             for kind, spans in ((STYLE, _spans(row)), (WORDS, [])):
                 held = text.bucket_counts(text.words(row["text"], spans))
-                yield row["chunk_id"], kind, row["metadata"], list(held), list(held.values())
+                yield row["chunk_id"], kind, row["metadata"], *_packed([*held], [*held.values()])
 
     return map_batches(
         known.select("chunk_id", "text", "spans", "metadata"),
@@ -79,7 +79,7 @@ def _frequencies(vectors: DataFrame) -> tuple[dict[str, np.ndarray], int]:
         for batch in batches:
             for kind in KINDS:
                 mine = batch.filter(pc.equal(batch["kind"], kind))
-                found = np.bincount(mine["buckets"].flatten().to_numpy(), minlength=text.BUCKETS)
+                found = np.bincount(_numbers(mine["buckets"])[0], minlength=text.BUCKETS)
                 held[kind] = held[kind] + found if kind in held else found
             n += mine.num_rows
         for kind, sums in held.items():
@@ -260,8 +260,7 @@ def text_attack(
                 row["known"] is not None,
                 sum(w * own[b] for b, w in found.items() if b in own),
                 sum(w * w for w in own.values()),
-                list(found),
-                list(found.values()),
+                *_packed([*found], [*found.values()]),
             )
 
     posts = rewrites.groupBy("chunk_id").agg(
@@ -315,7 +314,10 @@ def text_attack(
     )
 
 
-_WEIGHTS = [("buckets", pa.list_(pa.int32())), ("weights", pa.list_(pa.int64()))]
+#: Numbers of a vector lie one behind the other as bytes: as lists, each would be handed on by
+#: itself, several times between Spark and Python.
+_WEIGHTS = [("buckets", pa.binary()), ("weights", pa.binary())]
+_TYPES: dict[str, np.dtype[Any]] = {"buckets": np.dtype("<i4"), "weights": np.dtype("<i8")}
 _VECTOR = [("kind", pa.string()), ("label", pa.string()), *_WEIGHTS]
 _HELD = pa.schema([("kind", pa.string()), ("bucket", pa.int32()), ("count", pa.int64())])
 _SIGHTING = [
@@ -344,8 +346,8 @@ def _centroids(counted: DataFrame, inverse: dict[str, list[float]]) -> DataFrame
         # Chunks of a document come together: adding them up here spares most of the shuffle.
         for kind in KINDS:
             mine = batch.filter(pc.equal(batch["kind"], kind))
-            buckets, counts = (mine[name].flatten().to_numpy() for name in ("buckets", "weights"))
-            ends = np.cumsum(pc.list_value_length(mine["buckets"]).to_numpy())
+            buckets, ends = _numbers(mine["buckets"])
+            counts, _ = _numbers(mine["weights"], "weights")
             labels = mine["label"].dictionary_encode()
             row, bucket, weight = text.tfidf_rows(buckets, counts, ends, weights[kind])
             place = labels.indices.to_numpy()[row].astype(np.int64)
@@ -355,7 +357,7 @@ def _centroids(counted: DataFrame, inverse: dict[str, list[float]]) -> DataFrame
             owners = found // text.BUCKETS
             for number, label in enumerate(labels.dictionary.to_pylist()):
                 low, high = np.searchsorted(owners, [number, number + 1])
-                yield kind, label, found[low:high] % text.BUCKETS, sums[low:high]
+                yield kind, label, *_packed(found[low:high] % text.BUCKETS, sums[low:high])
 
     def add_up(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         parts: list[tuple[np.ndarray, np.ndarray]] = []
@@ -365,24 +367,57 @@ def _centroids(counted: DataFrame, inverse: dict[str, list[float]]) -> DataFrame
             names = zip(batch["kind"].to_pylist(), batch["label"].to_pylist(), strict=True)
             for name, part in zip(names, _arrays(batch), strict=True):
                 if key is not None and name != key:
-                    rows.append((*key, *text.added_up(parts)))
+                    rows.append((*key, *_packed(*text.added_up(parts))))
                     parts = []
                 key = name
                 parts.append(part)
             yield _batch(rows)
         if key is not None:
-            yield _batch([(*key, *text.added_up(parts))])
+            yield _batch([(*key, *_packed(*text.added_up(parts)))])
 
     learned = map_arrow(counted, learn, _VECTOR)
     together = learned.repartition("kind", "label").sortWithinPartitions("kind", "label")
     return together.mapInArrow(add_up, learned.schema)
 
 
+def _packed(buckets: Any, weights: Any) -> tuple[bytes, bytes]:
+    """Return a vector as a row has it."""
+    return (
+        np.asarray(buckets, dtype=_TYPES["buckets"]).tobytes(),
+        np.asarray(weights, dtype=_TYPES["weights"]).tobytes(),
+    )
+
+
+def _numbers(column: pa.Array, name: str = "buckets") -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers of all rows of a column, one behind the other, and where each row ends."""
+    kind = _TYPES[name]
+    _, places, data = column.buffers()
+    bounds = np.frombuffer(places, np.int32)[column.offset : column.offset + len(column) + 1]
+    if data is None or not len(column):
+        return np.zeros(0, dtype=kind), np.zeros(len(column), dtype=np.int64)
+    flat = np.frombuffer(data, np.uint8)[bounds[0] : bounds[-1]].view(kind)
+    return flat, (bounds[1:] - bounds[0]).astype(np.int64) // kind.itemsize
+
+
 def _arrays(batch: pa.RecordBatch) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Buckets and weights of every row of a batch of vectors."""
-    flat = [batch[name].flatten().to_numpy() for name in ("buckets", "weights")]
-    ends = np.cumsum(pc.list_value_length(batch["buckets"]).to_numpy())[:-1]
-    yield from zip(*(np.split(values, ends) for values in flat), strict=True)
+    buckets, ends = _numbers(batch["buckets"])
+    weights, _ = _numbers(batch["weights"], "weights")
+    yield from zip(np.split(buckets, ends[:-1]), np.split(weights, ends[:-1]), strict=True)
+
+
+def _pairs(buckets: bytes | None, weights: bytes | None) -> Iterator[tuple[int, int]]:
+    """Buckets and weights of one vector; none of one that is not there."""
+    yield from zip(
+        np.frombuffer(buckets or b"", _TYPES["buckets"]).tolist(),
+        np.frombuffer(weights or b"", _TYPES["weights"]).tolist(),
+        strict=True,
+    )
+
+
+def _columns(frame: pd.DataFrame) -> Iterator[list[np.ndarray]]:
+    """Buckets and weights of all rows."""
+    return ([np.frombuffer(row, kind) for row in frame[name]] for name, kind in _TYPES.items())
 
 
 def _batch(rows: list[tuple[Any, ...]]) -> pa.RecordBatch:
@@ -419,7 +454,7 @@ def _ranked(sightings: DataFrame, learned: Learned, until: ExitStack | None) -> 
             square = text.squared_norm(totals[mine])
             # A word that no sighting has counts in the norm alone.
             asked = mine & wanted[kind][buckets]
-            yield kind, label, str(square), buckets[asked], totals[asked]
+            yield kind, label, str(square), *_packed(buckets[asked], totals[asked])
 
     candidates = hold(
         map_arrow(learned.centroids, reduce, [*_VECTOR[:2], ("square", pa.string()), *_WEIGHTS]),
@@ -435,8 +470,8 @@ def _ranked(sightings: DataFrame, learned: Learned, until: ExitStack | None) -> 
     )
 
     def product(row: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
-        of = dict(zip(row["true_buckets"] or (), row["true_weights"] or (), strict=True))
-        words = zip(row["buckets"], row["weights"], strict=True)
+        of = dict(_pairs(row["true_buckets"], row["true_weights"]))
+        words = _pairs(row["buckets"], row["weights"])
         dot = sum(weight * of[bucket] for bucket, weight in words if bucket in of)
         kept_columns = (row[name] for name, _ in _TARGET)
         yield *kept_columns, dot, row["true_square"] or "0"
@@ -448,7 +483,7 @@ def _ranked(sightings: DataFrame, learned: Learned, until: ExitStack | None) -> 
         [*_TARGET, ("dot", pa.int64()), ("square", pa.string())],
     ).withColumn("before", F.max(F.when(~F.col("after"), F.col("dot"))).over(chunk))
     sizes = [
-        frame.agg(F.sum(F.size("buckets"))).collect()[0][0] or 0
+        (frame.agg(F.sum(F.length("buckets"))).collect()[0][0] or 0) // _TYPES["buckets"].itemsize
         for frame in (sightings, candidates)
     ]
     down, across = 1 + sizes[0] // _SIGHTED_WORDS, 1 + sizes[1] // _CENTROID_WORDS
@@ -468,9 +503,9 @@ def _ranked(sightings: DataFrame, learned: Learned, until: ExitStack | None) -> 
             )
         ]
         found = text.nearest(
-            text.vectors(seen["buckets"].tolist(), seen["weights"].tolist()),
+            text.vectors(*_columns(seen)),
             ranking.hashes_of(seen["chunk_id"].tolist()),
-            text.vectors(known["buckets"].tolist(), known["weights"].tolist()),
+            text.vectors(*_columns(known)),
             np.array([math.sqrt(int(square)) for square in known["square"]]),
             ranking.hashes_of(list(place)),
             np.array([place.get(label, -1) for label in truth]),

@@ -635,7 +635,7 @@ def spelled_letters(words: Words) -> Iterator[re.Match[str]]:
     return matches_around(_SPELLED, words.text, threes, _BEFORE_LETTER, _LETTERS_APART)
 
 
-@lru_cache(maxsize=8192)  # the same people speak and ask in many documents
+@lru_cache(maxsize=16_384)  # the same people speak and ask in many documents
 def _written(rule: str, value: str) -> Written:
     """Return the forms of a value by which a rule finds it."""
     return Written.of(_forms_of(rule, value))
