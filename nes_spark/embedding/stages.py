@@ -29,7 +29,7 @@ Splitter = Callable[[str], Sequence[tuple[int, int]]]
 #: Kinds that embed a text faster than Spark brings it to its equals.
 _FAST = ("bundled", "lsa")
 #: Texts embedded at a time in a worker: bounds memory whatever the Arrow batch.
-_BLOCK = 512
+BLOCK = 512
 
 
 def lines(text: str) -> list[tuple[int, int]]:
@@ -143,8 +143,8 @@ def embed_texts(
     def embed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         embedder = load_embedder(spec)
         for batch in batches:
-            for start in range(0, batch.num_rows, _BLOCK):
-                part = batch.slice(start, _BLOCK)
+            for start in range(0, batch.num_rows, BLOCK):
+                part = batch.slice(start, BLOCK)
                 texts = [t or "" for t in part.column(len(names)).to_pylist()]
                 vectors = embedder.embed(texts)
                 n, d = vectors.shape

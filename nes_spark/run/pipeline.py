@@ -658,7 +658,7 @@ def _post_density(context: Context) -> Outputs:
             replaced,
         )
         return {"post_density": [*found.itertuples(index=False, name=None)]}
-    if replaced is not None:
+    if replaced is not None and not is_fast(spec):
         # looked at for what to embed, for what to place and for what is silent
         replaced = context.keep(replaced)
     densities = post_density(

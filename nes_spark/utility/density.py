@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from nes_spark.errors import EstimationError
 from nes_spark.schemas import POST_DENSITY
 
 if TYPE_CHECKING:
@@ -42,15 +43,45 @@ def released_densities(
         nothing, and may lie anywhere on the sphere. Other texts of chunks that are not assigned in
         their setting are left out.
     """
-    told = texts[texts["text"] != ""].merge(assignments, on=["setting", "chunk_id"])
+    return placed_densities(
+        texts.merge(assignments, "left", ["setting", "chunk_id"]), embed, models
+    )
+
+
+def placed_densities(
+    texts: pd.DataFrame,
+    embed: Callable[[Sequence[str]], NDArray[np.float32]],
+    models: Mapping[str, MixtureModel],
+) -> pd.DataFrame:
+    """Give the table of :func:`released_densities` where texts know their component.
+
+    Parameters
+    ----------
+    texts : pandas.DataFrame
+        As there, with ``component``, which is missing where a chunk is not assigned.
+    embed, models
+        As there.
+
+    Raises
+    ------
+    EstimationError
+        When a setting has no model.
+    """
+    shown = texts["text"] != ""
+    told = texts[shown & texts["component"].notna()]
     densities = np.empty(len(told))
     if len(told):
         codes, distinct = pd.factorize(told["text"])
         vectors = embed(distinct.tolist())
+        components = told["component"].to_numpy(np.int64)
         for setting, rows in told.groupby("setting").indices.items():
+            if setting not in models:
+                raise EstimationError(
+                    f"no mixture model for setting {setting!r}", "unknown_setting"
+                )
             densities[rows] = models[str(setting)].log_density_at(
-                vectors[codes[rows]], told["component"].to_numpy()[rows]
+                vectors[codes[rows]], components[rows]
             )
-    silent = texts[texts["text"] == ""].assign(log_density=0.0)
+    silent = texts[~shown].assign(log_density=0.0)
     found = pd.concat([told.assign(log_density=densities), silent], ignore_index=True)
     return found[POST_DENSITY.names]

@@ -1,18 +1,23 @@
-"""The log density of post-swap texts as a stage, each distinct text embedded once."""
+"""The log density of post-swap texts as a stage.
+
+Texts are embedded where they are placed by an embedder that reads a text faster than Spark hands on
+its vector; by others each distinct text is embedded once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from nes_spark.embedding.loading import load_embedder
-from nes_spark.embedding.stages import embed_texts
+from nes_spark.embedding.stages import BLOCK, embed_texts, is_fast
 from nes_spark.mixture.stages import log_density_at
-from nes_spark.schemas import POST_DENSITY
-from nes_spark.utility.density import released_densities
+from nes_spark.schemas import POST_DENSITY, arrow_schema
+from nes_spark.utility.density import placed_densities, released_densities
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
     from pyspark.sql import DataFrame
 
     from nes_spark.embedding import EmbedderSpec
@@ -62,6 +67,9 @@ def post_density(
                 "text",
             )
         )
+    if is_fast(spec):
+        places = assignments.select("setting", "chunk_id", "component")
+        return _placed_here(texts.join(places, ["setting", "chunk_id"], "left"), spec, models)
     every = texts.withColumn("digest", F.sha2("text", 256))
     keyed = every.where("text <> ''")
     # Draws and combinations often make the same text; a paid endpoint is asked for it once.
@@ -76,6 +84,26 @@ def post_density(
     # A chunk that is not published says nothing: it may lie anywhere on the sphere.
     silent = every.where("text = ''").withColumn("log_density", F.lit(0.0))
     return told.unionByName(silent.select(*POST_DENSITY.names))
+
+
+def _placed_here(
+    texts: DataFrame, spec: EmbedderSpec, models: Mapping[str, MixtureModel]
+) -> DataFrame:
+    """Evaluate texts that know their component, or that none is known of, each by itself."""
+    by_name = dict(models)
+
+    def evaluate(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        schema = arrow_schema(POST_DENSITY.ddl)
+        embedder = load_embedder(spec)
+        for batch in batches:
+            for start in range(0, batch.num_rows, BLOCK):
+                rows = batch.slice(start, BLOCK).to_pandas()
+                found = placed_densities(rows, embedder.embed, by_name)
+                yield pa.RecordBatch.from_pandas(found, schema=schema, preserve_index=False)
+
+    return texts.mapInArrow(evaluate, POST_DENSITY.ddl)
 
 
 def post_density_here(
