@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 from pyspark import StorageLevel
@@ -368,18 +369,21 @@ def own_names(
     """
     columns = ("document_id", "metadata")
 
-    def own(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    def own(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            rows = [
-                (key, document, secret, name)
-                for document, secret, items in zip(
-                    *(batch[name] for name in columns), batch["identifiers"], strict=True
-                )
-                for key, name in own_spellings(
-                    Matcher.of([] if items is None else list(items), identifiers), secret
-                ).items()
-            ]
-            yield pd.DataFrame(rows, columns=["key", *columns, "name"])
+            keys: list[str] = []
+            names: list[bool] = []
+            counts = []
+            secrets, items = (batch.column(n).to_pylist() for n in ("metadata", "identifiers"))
+            for secret, known in zip(secrets, items, strict=True):
+                found = own_spellings(Matcher.of(known, identifiers), secret)
+                keys += found.keys()
+                names += found.values()
+                counts.append(len(found))
+            place = np.repeat(np.arange(len(counts)), counts)
+            kept = (batch.column(name).take(pa.array(place)) for name in columns)
+            arrays = [pa.array(keys, pa.string()), *kept, pa.array(names, pa.bool_())]
+            yield pa.RecordBatch.from_arrays(arrays, names=["key", *columns, "name"])
 
     def spell(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         for batch in batches:
@@ -398,7 +402,7 @@ def own_names(
     spelling = Window.partitionBy("key")
     known = (
         spread(documents.select(*columns, "identifiers"), "document_id")
-        .mapInPandas(own, "key string, document_id string, metadata string, name boolean")
+        .mapInArrow(own, "key string, document_id string, metadata string, name boolean")
         .withColumn("secrets", F.dense_rank().over(spelling.orderBy("metadata")))
         .withColumn("shared", ~F.col("name") & (F.max("secrets").over(spelling) > most))
     )
