@@ -116,7 +116,7 @@ class Learned:
     kept : dict of str to numpy.ndarray of bool, shape (BUCKETS,)
         Buckets that weigh something: those of too many candidates are nobody's words.
     centroids : pyspark.sql.DataFrame
-        ``kind, label, buckets, weights``: the sum of the vectors of each candidate.
+        ``kind, label, buckets, weights``: the sum of the vectors of each candidate, as bytes.
     labels : pyspark.sql.DataFrame
         ``label``: the candidates.
     here : bool

@@ -135,21 +135,29 @@ class Form(NamedTuple):
     owner: int = 0
 
 
-class Written(NamedTuple):
-    """How one value is written: spelling -> forms of it, and the most words that one has."""
+#: The fields of a form but for the owner. Thousands are kept: a plain tuple of words and numbers is
+#: no work for who collects garbage, one with named fields is looked at again and again.
+Fields = tuple[str, str, int, bool, str, str, bool]
+#: Spelling -> forms of one value.
+Spelled = Mapping[str, tuple[Fields, ...]]
 
-    forms: Mapping[str, tuple[Form, ...]]
+
+class Written(NamedTuple):
+    """How one value is written, and the most words that one of its forms has."""
+
+    forms: Spelled
     most_words: int
 
     @classmethod
     def of(cls, spelled: Iterable[tuple[str, Form]]) -> Written:
         """Gather forms, each with its squeezed spelling; those without a letter are left out."""
-        forms: dict[str, tuple[Form, ...]] = {}
+        forms: dict[str, tuple[Fields, ...]] = {}
         most = 0
         for key, form in spelled:
             if not key:
                 continue
-            forms[key] = (*forms[key], form) if key in forms else (form,)
+            fields = form[:-1]
+            forms[key] = (*forms[key], fields) if key in forms else (fields,)
             if form.n_words > most:
                 most = form.n_words
         return cls(forms, most)
@@ -174,12 +182,12 @@ class Forms:
         Its keys are all spellings.
     """
 
-    def __init__(self, parts: Sequence[Mapping[str, tuple[Form, ...]]]) -> None:
+    def __init__(self, parts: Sequence[Spelled]) -> None:
         self.parts = parts
-        spellings: dict[str, tuple[Form, ...]] = {}
+        spellings: dict[str, tuple[Fields, ...]] = {}
         for part in parts:
             spellings.update(part)
-        self.spellings: Mapping[str, tuple[Form, ...]] = spellings
+        self.spellings: Spelled = spellings
         self._found: dict[str, tuple[Form, ...]] = {}
 
     def __len__(self) -> int:
@@ -191,9 +199,9 @@ class Forms:
             return ()
         if (found := self._found.get(key)) is None:
             owned = (
-                Form(*form[:-1], owner)  # a third of what replacing takes
+                Form(*fields, owner)
                 for owner, part in enumerate(self.parts)
-                for form in part.get(key, ())
+                for fields in part.get(key, ())
             )
             found = tuple(
                 sorted(owned, key=lambda f: (f.rule != "name", f.rule == LABEL, f.rule == "first"))

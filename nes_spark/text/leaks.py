@@ -101,9 +101,9 @@ def identifier_keys(matcher: Matcher) -> list[Key]:
         for key, forms in part.items():
             if len(key) < CROSS_LENGTH:
                 continue
-            for form in forms:
-                if form.case not in _BESIDE and (form.rule == "name" or not person):
-                    keys.append(Key(key, kind, form.case, form.opening))
+            for case, rule, _, opening, _, _, _ in forms:
+                if case not in _BESIDE and (rule == "name" or not person):
+                    keys.append(Key(key, kind, case, opening))
     return list(dict.fromkeys(keys))
 
 
@@ -160,11 +160,11 @@ def own_spellings(matcher: Matcher, secret: str | None = None) -> dict[str, bool
         person = matcher.rule_of(item.kind) == "person"
         is_secret = person and item.value == secret
         for key, forms in part.items():
-            for form in forms:
-                if is_secret and form.rule in ("first", "part") and len(key) > 2:
+            for case, rule, _, _, _, _, single in forms:
+                if is_secret and rule in ("first", "part") and len(key) > 2:
                     found[key] = found.get(key, False)
-                if form.case != CONTEXT and (form.rule == "name" or form.is_single or not person):
-                    found[key] = found.get(key, False) or form.rule != "part"
+                if case != CONTEXT and (rule == "name" or single or not person):
+                    found[key] = found.get(key, False) or rule != "part"
     return found
 
 

@@ -45,6 +45,7 @@ from nes_spark.text.forms import (
     WORD,
     Form,
     Forms,
+    Spelled,
     Words,
     Written,
     company_forms,
@@ -702,7 +703,7 @@ class Matcher:
         self.kinds = dict(kinds) if kinds is not None else default_kinds()
         self.items = [_identifier(item) for item in identifiers]
         self.allow = frozenset(squeeze(a) for a in allow)
-        parts: list[Mapping[str, tuple[Form, ...]]] = []
+        parts: list[Spelled] = []
         rules: list[str] = []
         longest = MAX_WORDS
         for item in self.items:
