@@ -310,14 +310,16 @@ def _attack(
             for values in expand(row):
                 yield *values, row["side"], name, best, right, rank, evidence
 
-    sieve = None
+    sieve, targets = None, targets.withColumn("scope", F.lit(0))
     if few:
+        # With the scope: a constant that Spark knows of would be left out of what groups targets,
+        # and what had spread them over tasks would no longer do.
         targets = hold(targets, until)
         sieve = _sieve_of(targets)
     learned = _known_features(knowledge, pair_weight > 0, sieve)
     collected = with_knowledge(
         # who is asked about may be nobody that is known
-        targets.withColumn("scope", F.lit(0)).join(number_of, "metadata", "left"),
+        targets.join(number_of, "metadata", "left"),
         learned.join(number_of, "metadata").select(
             F.lit(0).alias("scope"), F.array("number").alias("labels"), "features"
         ),

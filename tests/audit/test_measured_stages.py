@@ -6,7 +6,7 @@ from pyspark.sql import functions as F
 
 from nes_spark.audit import text_stages
 from nes_spark.audit.documents import asked_half
-from nes_spark.audit.linkage import swap_entities
+from nes_spark.audit.linkage import features_of, swap_entities
 from nes_spark.audit.measured import (
     CHUNKS_KNOWN,
     CHUNKS_LEFT_OUT,
@@ -15,7 +15,7 @@ from nes_spark.audit.measured import (
     sampled,
 )
 from nes_spark.audit.measured_stages import connected, halves, measure_sample
-from nes_spark.audit.stages import with_knowledge
+from nes_spark.audit.stages import link_sightings, with_knowledge
 from nes_spark.config import AuditConfig
 from nes_spark.schemas import EDITS
 from tests.audit.corpus import Corpus, frames, make
@@ -254,3 +254,31 @@ def test_targets_are_spread_over_tasks_however_few_bytes_they_have(spark):
         tasks = found.select("target_id", F.spark_partition_id().alias("task")).collect()
     assert len(tasks) == 40
     assert len({row["task"] for row in tasks}) == 4
+
+
+def test_what_an_attacker_is_asked_is_spread_over_tasks_too(spark):
+    features = features_of({"Organization": ["a"]})
+    targets = [
+        (f"t{i}", f"c{i}", f"d{i}", f"m{i % 3}", "post", features, [True], [0]) for i in range(40)
+    ]
+    cells = [(f"c{i}", f"m{i % 3}", {"Organization": ["a", f"b{i}"]}) for i in range(40)]
+    with (
+        setting_of(spark, "spark.sql.shuffle.partitions", 4),
+        setting_of(spark, "spark.sql.adaptive.enabled", True),
+        setting_of(spark, "spark.sql.adaptive.coalescePartitions.parallelismFirst", False),
+    ):
+        found = link_sightings(
+            spark.createDataFrame(
+                targets,
+                "target_id string, chunk_id string, document_id string, metadata string, "
+                "side string, features array<string>, own array<boolean>, uses array<int>",
+            ),
+            spark.createDataFrame(
+                cells, "chunk_id string, metadata string, entities map<string, array<string>>"
+            ),
+            False,
+            AuditConfig(),
+        )
+        rows = found.select("chunk_id", F.spark_partition_id().alias("task")).collect()
+    assert len({row["chunk_id"] for row in rows}) == 40
+    assert len({row["task"] for row in rows}) == 4
