@@ -21,7 +21,7 @@ class StringSieve:
     """
 
     def __init__(self, numbers: Iterable[int]) -> None:
-        self._mask, self._bits = bitmap(numbers)
+        self._mask, self._bits = _bitmap(numbers)
 
     @staticmethod
     def number_of(key: str) -> int:
@@ -35,7 +35,7 @@ class StringSieve:
         return bool(self._bits[at >> 3] >> (at & 7) & 1)
 
 
-def bitmap(numbers: Iterable[int]) -> tuple[int, bytes]:
+def _bitmap(numbers: Iterable[int]) -> tuple[int, bytes]:
     """Return a mask and a bit for each value that numbers have under it."""
     found = np.unique(np.fromiter(numbers, np.uint64))
     mask = (1 << max(6, int(32 * max(len(found), 1) - 1).bit_length())) - 1

@@ -1,5 +1,7 @@
 """Attackers on Spark ask the same sample, and guess as in memory, on any number of partitions."""
 
+from contextlib import contextmanager
+
 import pandas as pd
 import pytest
 from pyspark.sql import functions as F
@@ -234,14 +236,21 @@ def test_documents_are_halved_as_in_memory(spark):
     assert list(connected(swaps, frame, documents)) == [("d0", "d3")]
 
 
-def test_targets_are_spread_over_tasks_however_few_bytes_they_have(spark):
-    targets = [("s", f"t{i}", ["a"], [True]) for i in range(40)]
-    known = [("s", [0], ["a"])]
+@contextmanager
+def four_partitions_joined_by_bytes(spark):
+    """Let Spark join small partitions of four, where nothing keeps it from that."""
     with (
         setting_of(spark, "spark.sql.shuffle.partitions", 4),
         setting_of(spark, "spark.sql.adaptive.enabled", True),
         setting_of(spark, "spark.sql.adaptive.coalescePartitions.parallelismFirst", False),
     ):
+        yield
+
+
+def test_targets_are_spread_over_tasks_however_few_bytes_they_have(spark):
+    targets = [("s", f"t{i}", ["a"], [True]) for i in range(40)]
+    known = [("s", [0], ["a"])]
+    with four_partitions_joined_by_bytes(spark):
         found = with_knowledge(
             spark.createDataFrame(
                 targets,
@@ -262,11 +271,7 @@ def test_what_an_attacker_is_asked_is_spread_over_tasks_too(spark):
         (f"t{i}", f"c{i}", f"d{i}", f"m{i % 3}", "post", features, [True], [0]) for i in range(40)
     ]
     cells = [(f"c{i}", f"m{i % 3}", {"Organization": ["a", f"b{i}"]}) for i in range(40)]
-    with (
-        setting_of(spark, "spark.sql.shuffle.partitions", 4),
-        setting_of(spark, "spark.sql.adaptive.enabled", True),
-        setting_of(spark, "spark.sql.adaptive.coalescePartitions.parallelismFirst", False),
-    ):
+    with four_partitions_joined_by_bytes(spark):
         found = link_sightings(
             spark.createDataFrame(
                 targets,
